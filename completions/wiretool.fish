@@ -4887,7 +4887,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l signature -d 
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l max-message -d 'Limit for the size of a message, also after inflation: bytes, or with K, M, G' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l max-depth -d 'Limit for the depth of nesting' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l where -d 'Only messages that match (see wiretool help where)' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l ignore -d 'Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l ignore -d 'Ignore this path: `result.id`, `**.ts`, `KIND:PATH`, `KIND SUBJECT:PATH` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l ignore-file -d 'Ignore the paths of this file: `[ignore]` with `paths = [...]`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l learn -d 'Write the paths that differ to this file, for --ignore-file, and exit 0' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s f -l format -d 'Output format' -r -f -a "text\t'A few lines per message that differs'
@@ -7701,7 +7701,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l order -d 'B
 recorded\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l speed -d 'Pause between messages: as recorded (1), faster (2x), slower (0.5), or none (max)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l repeat -d 'Replay N times, one session after another' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l ignore -d 'Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l ignore -d 'Ignore this path: `result.id`, `**.ts`, `KIND:PATH`, `KIND SUBJECT:PATH` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l ignore-file -d 'Ignore the paths of this file: `[ignore]` with `paths = [...]`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s f -l format -d 'Format of divergences' -r -f -a "text\t'One block per divergence'
 json\t'One JSON object per divergence, and a summary'"

@@ -3,7 +3,7 @@
 mod wire;
 
 use crate::capture::{Form, PacketOptions};
-use crate::conversation::{Judge, RuleDialect};
+use crate::conversation::{Judge, RuleDialect, RuleSettings};
 use crate::protocol::correlation::MAX_ENTRIES;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::protocol::{Descriptor, Direction, Protocol, Setting, registry};
@@ -204,7 +204,7 @@ pub struct RuleArgs {
 
 impl RuleArgs {
     /// Returns the severities of rules; unknown names are refused.
-    pub fn judge(&self) -> anyhow::Result<Judge> {
+    fn judge(&self) -> anyhow::Result<Judge> {
         let mut judge = Judge {
             dialect: self.dialect,
             levels: super::config::settings().rules().collect(),
@@ -219,8 +219,16 @@ impl RuleArgs {
         Ok(judge)
     }
 
+    /// Returns how rules are checked.
+    pub fn rules(&self) -> anyhow::Result<RuleSettings> {
+        Ok(RuleSettings {
+            judge: self.judge()?,
+            session: self.session_config()?,
+        })
+    }
+
     /// Returns the facts that messages do not contain.
-    pub fn session_config(&self) -> anyhow::Result<SessionConfig> {
+    fn session_config(&self) -> anyhow::Result<SessionConfig> {
         let secret = self.secret_file.as_deref().map(read_secret).transpose()?;
         Ok(SessionConfig {
             secret,

@@ -93,7 +93,7 @@ pub struct Args {
     /// Continue after an answer that differs
     #[arg(long, help_heading = "Replay")]
     keep_going: bool,
-    /// Ignore this path: `result.id`, `**.ts`, `KIND:PATH` (repeatable)
+    /// Ignore this path: `result.id`, `**.ts`, `KIND:PATH`, `KIND SUBJECT:PATH` (repeatable)
     #[arg(long, value_name = "PATH", value_parser = options::parse_pattern, help_heading = "Comparison")]
     ignore: Vec<String>,
     /// Ignore the paths of this file: `[ignore]` with `paths = [...]`

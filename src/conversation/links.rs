@@ -110,17 +110,9 @@ impl Links {
             } else {
                 shortened(chosen)
             };
-            let text = match offers.len() {
-                0 => {
-                    format!(
-                        "the server selects the subprotocol `{chosen}`, but the client offers none"
-                    )
-                }
-                _ => format!(
-                    "the server selects the subprotocol `{chosen}`, but the client does not offer it"
-                ),
-            };
-            broken!(report, rule::SUBPROTOCOL_NOT_OFFERED, seen.whole(), place.index; "{text}");
+            broken!(report, rule::SUBPROTOCOL_NOT_OFFERED, seen.whole(), place.index;
+                "the server selects the subprotocol `{chosen}`, but the client {}",
+                if offers.is_empty() { "offers none" } else { "does not offer it" });
         }
     }
 

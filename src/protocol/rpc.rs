@@ -20,8 +20,6 @@ pub(super) mod read;
 pub(super) mod session;
 #[cfg(feature = "rules")]
 pub(super) mod shape;
-#[cfg(feature = "rules")]
-pub(super) mod violation;
 
 use super::{Id, Message, Place, Seen};
 use crate::encoding::{Nothing, json};

@@ -263,7 +263,7 @@ impl Lines {
         push(Column::Id, Highlight::Dim, &|cell| cell.push_str(&id));
         if let Some(latency) = latency {
             push(Column::Latency, Highlight::Note, &|cell| {
-                cell.push_str(&findings::duration(latency));
+                findings::push_duration(latency, cell);
             });
         }
         let cells = self.cells.finish();
@@ -359,7 +359,7 @@ fn push_number(number: u64, out: &mut String) {
 fn push_time(time: i64, since: Option<i64>, out: &mut String) {
     if let Some(since) = since.filter(|since| (0..MAX_DELTA).contains(since)) {
         out.push('+');
-        out.push_str(&findings::duration(since));
+        findings::push_duration(since, out);
         return;
     }
     out.push_str(&clock(time));

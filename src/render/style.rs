@@ -1,5 +1,7 @@
 //! Escapes text from the wire and adds color. No other file writes color codes.
 
+use colored::Color;
+
 pub use crate::escape::{escape, escape_json, is_active, shorten};
 
 /// The meaning of a piece of text, from which its color follows.
@@ -51,30 +53,43 @@ impl Style {
 }
 
 impl Highlight {
-    /// The parameters of the control sequence that switches its color on (ECMA-48, SGR); empty for the default color.
-    const fn code(self) -> &'static str {
+    /// Returns the attribute and the color, as parameters of a control sequence (ECMA-48, SGR).
+    fn code(self) -> (&'static str, Option<Color>) {
         match self {
-            Self::Plain => "",
-            Self::Dim => "2",
-            Self::Kind => "1",
-            Self::Key => "36",
-            Self::Text | Self::ToClient => "32",
-            Self::Number => "33",
-            Self::Error => "1;31",
-            Self::Note => "35",
-            Self::ToServer => "34",
+            Self::Plain => ("", None),
+            Self::Dim => ("2", None),
+            Self::Kind => ("1", None),
+            Self::Key => ("", Some(Color::Cyan)),
+            Self::Text | Self::ToClient => ("", Some(Color::Green)),
+            Self::Number => ("", Some(Color::Yellow)),
+            Self::Error => ("1", Some(Color::Red)),
+            Self::Note => ("", Some(Color::Magenta)),
+            Self::ToServer => ("", Some(Color::Blue)),
+        }
+    }
+
+    /// Adds the control sequence that switches it on. The one of `colored` depends on a switch of the whole process.
+    fn push_code(self, out: &mut String) {
+        let (attribute, color) = self.code();
+        let color = color.map(|color| color.to_fg_str());
+        let separator = match color {
+            Some(_) if !attribute.is_empty() => ";",
+            _ => "",
+        };
+        let color = color.as_deref().unwrap_or_default();
+        for part in ["\u{1b}[", attribute, separator, color, "m"] {
+            out.push_str(part);
         }
     }
 }
 
 fn paint(out: &mut String, highlight: Highlight, text: &str) {
-    let code = highlight.code();
-    if code.is_empty() {
+    if highlight == Highlight::Plain {
         return out.push_str(text);
     }
-    for part in ["\u{1b}[", code, "m", text, "\u{1b}[0m"] {
-        out.push_str(part);
-    }
+    highlight.push_code(out);
+    out.push_str(text);
+    out.push_str("\u{1b}[0m");
 }
 
 /// Splits text that [`Style::push`] has written with color into its parts: for a screen that draws colors itself. Text
@@ -90,12 +105,11 @@ pub(crate) fn split(text: &str) -> Vec<(Highlight, &str)> {
         }
         let code = after.find('m').map_or(after.len(), |at| at + 1);
         let (code, after) = after.split_at(code);
-        let code = code
-            .strip_prefix("\u{1b}[")
-            .and_then(|code| code.strip_suffix('m'));
-        let known = ALL_TONES
-            .into_iter()
-            .find(|highlight| code == Some(highlight.code()));
+        let known = ALL_TONES.into_iter().find(|highlight| {
+            let mut own = String::new();
+            highlight.push_code(&mut own);
+            code == own
+        });
         highlight = known.unwrap_or(Highlight::Plain);
         rest = after;
     }

@@ -52,7 +52,7 @@ impl Agent {
             }
             _ => return,
         };
-        broken!(message.seen, rule, message.seen.whole(), cause; "{text}");
+        broken!(message, rule, message.whole(), cause; "{text}");
     }
 
     /// Reports what the other side did not declare: for the method, or for a part of the params.
@@ -87,7 +87,7 @@ impl Extension for Agent {
     const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
 
     fn asks(&mut self, message: &RpcMessage<'_, '_>) -> RequestContext {
-        let before = message.seen.findings();
+        let before = message.findings();
         let name = message.name();
         if message.is_from_client() {
             message.check_session_field();
@@ -98,7 +98,7 @@ impl Extension for Agent {
             let declared = message.param("clientCapabilities");
             self.capabilities.read(ToServer, declared);
             version = message.param("protocolVersion").and_then(Node::as_i128);
-        } else if message.seen.findings() == before && message.method.is_some() {
+        } else if message.findings() == before && message.method.is_some() {
             self.check_capabilities(message, &name);
         }
         RequestContext {
@@ -123,7 +123,7 @@ impl Extension for Agent {
                 && let (Some(got), Some(asked)) = (node.as_i128(), request.own.version)
                 && got > asked.max(1)
             {
-                broken!(message.seen, rule::VERSION_RAISED, message.seen.at(node), index;
+                broken!(message, rule::VERSION_RAISED, message.at(node), index;
                     "the agent answers version {}; the client offered {asked}", quote(node));
             }
         }

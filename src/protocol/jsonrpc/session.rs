@@ -25,7 +25,7 @@ impl Extension for Rules {
         if let (Some(method), Some(name)) = (message.call.method, name)
             && name.starts_with("rpc.")
         {
-            broken!(message.seen, rule::RESERVED_METHOD, message.seen.at(method);
+            broken!(message, rule::RESERVED_METHOD, message.at(method);
                 "{} begins with \"rpc.\", which is reserved", quote(method));
         }
     }
@@ -36,13 +36,13 @@ impl Extension for Rules {
         };
         let code = error.get("code");
         if let Some(code) = code.filter(|code| code.as_i128().is_some_and(is_reserved)) {
-            broken!(message.seen, rule::RESERVED_CODE, message.seen.at(code);
+            broken!(message, rule::RESERVED_CODE, message.at(code);
                 "the code {} is reserved and has no meaning", quote(code));
         }
         let data = error.get("data");
         let traces = [error.get("stack"), data.and_then(|data| data.get("stack"))];
         if let Some(trace) = traces.into_iter().flatten().find(|node| node.is_string()) {
-            broken!(message.seen, rule::STACK_TRACE, message.seen.at(trace);
+            broken!(message, rule::STACK_TRACE, message.at(trace);
                 "the error has a stack trace of the server");
         }
     }

@@ -51,7 +51,7 @@ pub(super) struct Sent {
 impl Server {
     /// Checks the order of a message that the client sends.
     fn check_order(&mut self, message: &RpcMessage<'_, '_>, name: &str) {
-        let (place, before) = (message.seen.whole(), self.stage);
+        let (place, before) = (message.whole(), self.stage);
         let is_request = message.role == Role::Request;
         let is_optional = name.starts_with("$/");
         let disorder = self.stage.asks(message, "initialized");
@@ -60,13 +60,13 @@ impl Server {
         }
         if name == "exit" {
             if !self.is_shut_down && before != Stage::Assumed {
-                broken!(message.seen, rule::EXIT_WITHOUT_SHUTDOWN, place;
+                broken!(message, rule::EXIT_WITHOUT_SHUTDOWN, place;
                     "exit is sent without shutdown; the server then exits with status 1");
             }
             return;
         }
         if self.is_shut_down && is_request {
-            broken!(message.seen, rule::REQUEST_AFTER_SHUTDOWN, place;
+            broken!(message, rule::REQUEST_AFTER_SHUTDOWN, place;
                 "{} is sent after shutdown; only exit may follow", short(name));
         }
         self.is_shut_down |= name == "shutdown";
@@ -92,7 +92,7 @@ impl Server {
             }
             _ => return,
         };
-        broken!(message.seen, rule, place, cause; "{text}");
+        broken!(message, rule, place, cause; "{text}");
     }
 
     /// Handles what a server registers later.
@@ -176,12 +176,12 @@ impl Extension for Server {
         if let Some(items) = request.own.items.filter(|_| result.is_array())
             && got != items
         {
-            broken!(message.seen, rule::CONFIGURATION_LENGTH, seen.at(result);
+            broken!(message, rule::CONFIGURATION_LENGTH, seen.at(result);
                 "the answer has {got} settings for {items} items; each item should have one");
         }
         let token = request.own.partial.as_ref();
         if got > 0 && token.is_some_and(|token| self.progress.has_reported(token)) {
-            broken!(message.seen, rule::PARTIAL_RESULT, seen.at(result);
+            broken!(message, rule::PARTIAL_RESULT, seen.at(result);
                 "the result should be empty, because partial results were sent before");
         }
     }

@@ -69,7 +69,7 @@ impl McpSession {
             let is_encoded = value.as_ref().is_some_and(|value| value.starts_with("=?"));
             if value.as_deref() != Some(wanted) && !is_encoded {
                 let value = value.map_or("missing".into(), |value| short(&value));
-                broken!(message.seen, rule, seen.span(place);
+                broken!(message, rule, seen.span(place);
                     "{name} is {value}; it should be {}", short(wanted));
             }
         };
@@ -105,12 +105,12 @@ impl McpSession {
         let (name, what) = (schema::name(version), method.name);
         let of_params = method.releases_of(message.call.params, None);
         if method.releases.and(version).is_empty() {
-            broken!(message.seen, rule::NOT_IN_VERSION, message.seen.at(node);
+            broken!(message, rule::NOT_IN_VERSION, message.at(node);
                 "version {name}, which was agreed on, has no {what}");
         } else if of_params.and(version).is_empty() {
-            broken!(message.seen, rule::NOT_IN_VERSION, message.seen.at(node);
+            broken!(message, rule::NOT_IN_VERSION, message.at(node);
                 "version {name}, which was agreed on, has {what} without some of these params");
-            message.seen.report().at_most(Severity::Info);
+            message.report().at_most(Severity::Info);
         }
     }
 }
@@ -132,9 +132,9 @@ impl Extension for McpSession {
             && seen.message.kind == "batch"
             && version != schema::BATCHES
         {
-            let name = schema::name(version);
             broken!(seen, rule::BATCH, seen.whole();
-                "the message is a batch; version {name} has none, only 2025-03-26 has");
+                "the message is a batch; version {} has none, only 2025-03-26 has",
+                schema::name(version));
         }
     }
 
@@ -146,7 +146,7 @@ impl Extension for McpSession {
         if message.unnamed {
             self.handshake.assume();
         }
-        let before = message.seen.findings();
+        let before = message.findings();
         self.handshake.check_era(message, &mut self.capabilities);
         if message.is_from_client() {
             self.handshake.check_order(message);
@@ -171,7 +171,7 @@ impl Extension for McpSession {
             "notifications/tools/list_changed" => self.tools.change_announced = true,
             _ => {}
         }
-        if message.seen.findings() == before {
+        if message.findings() == before {
             self.check_release(message);
             // The first version had no capability for it.
             let is_first = self.handshake.version == Some(schema::FIRST);
@@ -190,11 +190,11 @@ impl Extension for McpSession {
     ) {
         let (seen, own) = (message.seen, &request.own);
         if let Some((cancel, time)) = request.cancelled.filter(|_| message.role == Role::Response) {
-            broken!(message.seen, rule::ANSWER_AFTER_CANCEL, seen.whole(), cancel;
+            broken!(message, rule::ANSWER_AFTER_CANCEL, seen.whole(), cancel;
                 "the request was cancelled by #{cancel}, and still has a result");
             let late = time.zip(seen.origin.time);
             if late.is_none_or(|(from, to)| to.saturating_sub(from) < CROSSING) {
-                message.seen.report().at_most(Severity::Info);
+                message.report().at_most(Severity::Info);
             }
         }
         self.handshake
@@ -204,7 +204,7 @@ impl Extension for McpSession {
             return;
         };
         if own.stateless && result.get("resultType").is_none() {
-            broken!(message.seen, rule::RESULT_TYPE_MISSING, seen.at(result);
+            broken!(message, rule::RESULT_TYPE_MISSING, seen.at(result);
                 "resultType is missing; clients read it as \"complete\"");
         }
         let name = request.method.map_or("", |method| method.name);
@@ -224,7 +224,7 @@ impl Extension for McpSession {
         }
         let others = [content, "task", "inputRequests", "requestState"];
         if result.is_map() && others.iter().all(|name| result.get(name).is_none()) {
-            broken!(message.seen, rule::MISSING_CONTENT, seen.at(result);
+            broken!(message, rule::MISSING_CONTENT, seen.at(result);
                 "the result of {name} has no {content}");
         }
     }
@@ -235,9 +235,8 @@ impl Extension for McpSession {
 
     fn cancels(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest) {
         if asked.subject.as_deref() == Some("initialize") {
-            let text = "initialize is cancelled; a client that gives up closes the connection";
-            let (place, index) = (message.seen.whole(), asked.place.index);
-            broken!(message.seen, rule::CANCEL_INITIALIZE, place, index; "{text}");
+            broken!(message, rule::CANCEL_INITIALIZE, message.whole(), asked.place.index;
+                "initialize is cancelled; a client that gives up closes the connection");
         }
     }
 

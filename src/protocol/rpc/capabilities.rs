@@ -63,7 +63,7 @@ impl Capabilities {
                 Direction::ToClient => (server, E::CAPABILITY_RULES[1]),
             };
             let what = node.text().unwrap_or_default();
-            broken!(message.seen, rule, message.seen.at(node);
+            broken!(message, rule, message.at(node);
                 "the {side} did not declare the capability {path}, which {what} needs");
         }
     }
@@ -82,11 +82,11 @@ impl Capabilities {
             } else {
                 sender
             };
-            let before = message.seen.findings();
+            let before = message.findings();
             self.check::<E>((owner, path), node, message);
             // The receiver ignores a notification that it does not expect.
-            if message.seen.findings() > before && !method.answered {
-                message.seen.report().at_most(Severity::Info);
+            if message.findings() > before && !method.answered {
+                message.report().at_most(Severity::Info);
             }
         }
     }

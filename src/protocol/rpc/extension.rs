@@ -11,6 +11,7 @@ use crate::protocol::session::{Current, Report, RuleId, broken, http};
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
 use std::borrow::Cow;
+use std::ops::Deref;
 
 /// The field that names the session, and the rule that its absence breaks.
 #[derive(Clone, Copy)]
@@ -115,6 +116,14 @@ pub(in crate::protocol) struct RpcMessage<'t, 'a> {
     pub(super) in_batch: bool,
 }
 
+impl<'t, 'a> Deref for RpcMessage<'t, 'a> {
+    type Target = Current<'t, 'a>;
+
+    fn deref(&self) -> &Current<'t, 'a> {
+        &self.seen
+    }
+}
+
 impl<'a> RpcMessage<'_, 'a> {
     /// The direction of the request, the most likely one if it is not known.
     pub(in crate::protocol) fn requester(&self) -> Direction {
@@ -159,7 +168,7 @@ impl<'a> RpcMessage<'_, 'a> {
         let missing = self.lacks.zip(http::head(&self.seen));
         if let Some((field, head)) = missing {
             let (_, place) = http::field(head, field.name);
-            broken!(self.seen, field.rule, self.seen.span(place);
+            broken!(self, field.rule, self.seen.span(place);
                 "{} is missing, but an earlier answer has it", field.name);
         }
         missing.is_some()

@@ -45,7 +45,7 @@ impl Stage {
         let name = message.short_name();
         let before = *self;
         if message.is("initialize") {
-            *self = Self::Requested(message.seen.index);
+            *self = Self::Requested(message.index);
             let first = match before {
                 Self::New | Self::Assumed => return None,
                 Self::Requested(first) => Some(first),
@@ -99,7 +99,7 @@ impl Stage {
     pub(in crate::protocol) fn answered(&mut self, request: u64, message: &RpcMessage<'_, '_>) {
         if *self == Self::Requested(request) {
             *self = match message.result() {
-                Some(_) => Self::Answered(message.seen.index),
+                Some(_) => Self::Answered(message.index),
                 None => Self::New,
             };
         }

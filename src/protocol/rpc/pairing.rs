@@ -8,13 +8,13 @@
 
 use super::shape::CallShape;
 use super::spelling;
-use super::violation::ShapeViolation;
 use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
+use crate::protocol::rule_names::all as rule;
 use crate::protocol::schema::MessageSchema;
 use crate::protocol::schema::check::number;
-use crate::protocol::session::Current;
 use crate::protocol::session::memory::RecentEntries;
-use crate::protocol::session::text::short;
+use crate::protocol::session::text::{quote, short};
+use crate::protocol::session::{Current, broken};
 use crate::protocol::{Direction, Origin};
 use crate::tape::Node;
 
@@ -218,9 +218,10 @@ impl<S> Pairing<S> {
         let Some((asked, request)) = open.filter(|(_, request)| !request.may_be_missed) else {
             return false;
         };
-        let what = asked.describe();
-        let text = |id: &str| format!("the id {id} belongs to {what}, which is not answered yet");
-        shape.report_id_flaw(ShapeViolation::DuplicateId, Some(asked.place.index), text);
+        if let Some(id) = shape.call.id {
+            broken!(shape, rule::DUPLICATE_ID, shape.seen.at(id), asked.place.index;
+                "the id {} belongs to {}, which is not answered yet", quote(id), asked.describe());
+        }
         request.had_duplicate = true;
         if request.duplicates.len() < MAX_DUPLICATES {
             request.duplicates.push(shape.asked());
@@ -248,11 +249,9 @@ impl<S> Pairing<S> {
         shape: &CallShape<'_, '_>,
     ) -> PairedRequest {
         let requester = direction.map_or(Direction::ToServer, Direction::other);
-        let key = shape
-            .call
-            .id
-            .and_then(|id| PairKey::of(id_space, requester, id));
-        let Some(key) = key else {
+        let id = shape.call.id;
+        let key = id.and_then(|id| PairKey::of(id_space, requester, id));
+        let Some((id, key)) = id.zip(key) else {
             return PairedRequest::NoId;
         };
         // If the direction is not known, either side may have sent the request.
@@ -272,9 +271,8 @@ impl<S> Pairing<S> {
         if let Some(key) = retyped
             && let Some((asked, _)) = self.open.get(&key)
         {
-            let asked_id = short(&asked.id);
-            let text = |id: &str| format!("the id is {id}, but the request has {asked_id}");
-            shape.report_id_flaw(ShapeViolation::IdTypeChanged, Some(asked.place.index), text);
+            broken!(shape, rule::ID_TYPE_CHANGED, shape.seen.at(id), asked.place.index;
+                "the id is {}, but the request has {}", quote(id), short(&asked.id));
             return PairedRequest::Retyped(key);
         }
         PairedRequest::Nothing(key)
@@ -287,21 +285,20 @@ impl<S> Pairing<S> {
         shape: &CallShape<'_, '_>,
     ) {
         self.unmatched.insert(key.clone(), ());
-        if let Some(answer) = self.answered.get(key) {
-            let text = |id: &str| {
-                format!("the request with the id {id} was answered before, by #{answer}")
-            };
-            return shape.report_id_flaw(ShapeViolation::AnsweredTwice, Some(*answer), text);
-        }
-        let own = self.open.get(&key.reversed());
-        let own = own.map(|(asked, _)| (asked.describe(), asked.place.index));
-        let text = |id: &str| match &own {
-            Some((what, index)) => {
-                format!("the id {id} belongs to {what}, #{index}, a request of the same side")
-            }
-            None => format!("no open request has the id {id}"),
+        let Some(id) = shape.call.id else {
+            return;
         };
-        shape.report_id_flaw(ShapeViolation::Orphan, None, text);
+        let place = shape.seen.at(id);
+        if let Some(answer) = self.answered.get(key) {
+            broken!(shape, rule::ANSWERED_TWICE, place, *answer;
+                "the request with the id {} was answered before, by #{answer}", quote(id));
+        } else if let Some((asked, _)) = self.open.get(&key.reversed()) {
+            broken!(shape, rule::ORPHAN, place;
+                "the id {} belongs to {}, #{}, a request of the same side",
+                quote(id), asked.describe(), asked.place.index);
+        } else {
+            broken!(shape, rule::ORPHAN, place; "no open request has the id {}", quote(id));
+        }
     }
 
     /// Closes a request that is answered.

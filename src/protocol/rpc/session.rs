@@ -10,8 +10,7 @@
 use super::extension::{Extension, RpcMessage};
 use super::http::{Connection, MAX_CONNECTIONS, Sessions, report_refusal};
 use super::pairing::{Closed, IdSpace, PairKey, PairedRequest, Pairing, SentRequest};
-use super::shape::CallShape;
-use super::violation::ShapeViolation;
+use super::shape::{CallShape, usual_rule};
 use super::{Call, read};
 use crate::framing::Head;
 use crate::protocol::correlation::OpenRequest;
@@ -138,7 +137,8 @@ impl<E: Extension> RpcSession<E> {
             self.message(seen, node, context);
             of = of.or(seen.report().answer.take());
             if read::role(&Call::of(node)).is_none() && E::DIALECT.batches {
-                broken!(seen, rule::BATCH_MEMBER, seen.at(node); "{} is not a message", quote(node));
+                broken!(seen, rule::BATCH_MEMBER, seen.at(node);
+                    "{} is not a message", quote(node));
             }
         }
         // All answers of a batch come together.
@@ -161,7 +161,7 @@ impl<E: Extension> RpcSession<E> {
         let shape = CallShape {
             dialect: E::DIALECT,
             sides: E::SIDES,
-            rule: ShapeViolation::usual_rule,
+            rule: usual_rule,
             role: Some(role),
             seen,
             call: &call,
@@ -192,15 +192,15 @@ impl<E: Extension> RpcSession<E> {
     }
 
     fn asks(&mut self, message: &RpcMessage<'_, '_>, shape: &CallShape<'_, '_>) {
-        let deleted = self.sessions.deleted(message.seen.origin.conn);
+        let deleted = self.sessions.deleted(message.origin.conn);
         if let Some(index) = deleted.filter(|_| message.requester() == Direction::ToServer) {
-            broken!(message.seen, rule::SESSION_ENDED, message.seen.whole(), index;
+            broken!(message, rule::SESSION_ENDED, message.whole(), index;
                 "the session was ended by #{index}; a new one is needed");
         }
         let requester = message.requester();
-        let own = self.sessions.state(message.seen.origin.conn).asks(message);
+        let own = self.sessions.state(message.origin.conn).asks(message);
         if message.role == Role::Notification && requester == Direction::ToServer {
-            let connection = self.connections.get_mut(message.seen.origin.conn);
+            let connection = self.connections.get_mut(message.origin.conn);
             if let Some(connection) = connection.filter(|connection| connection.http) {
                 connection.posted_notification = Some(shape.asked());
             }
@@ -220,8 +220,8 @@ impl<E: Extension> RpcSession<E> {
         }
         if self.is_http(&message.seen) {
             let conns = self.elsewhere.entry(key.at(IdSpace::Http)).or_default();
-            conns.push(message.seen.origin.conn);
-            let connection = self.connections.get_mut(message.seen.origin.conn);
+            conns.push(message.origin.conn);
+            let connection = self.connections.get_mut(message.origin.conn);
             if let Some(connection) = connection.filter(|_| requester == Direction::ToServer) {
                 connection.posted = Some(key.clone());
             }
@@ -246,14 +246,14 @@ impl<E: Extension> RpcSession<E> {
         let key = self.resolve(key, &message.seen);
         match self.pairs.open.get_mut(&key) {
             Some((asked, request)) => {
-                request.cancelled = Some((message.seen.index, message.seen.origin.time));
+                request.cancelled = Some((message.index, message.origin.time));
                 let asked = asked.clone();
-                let state = self.sessions.state(message.seen.origin.conn);
+                let state = self.sessions.state(message.origin.conn);
                 state.cancels(message, &asked);
             }
             None if self.pairs.answered.get(&key).is_some() => {}
             None => {
-                broken!(message.seen, rule::CANCEL_UNKNOWN, message.seen.at(id);
+                broken!(message, rule::CANCEL_UNKNOWN, message.at(id);
                     "no open request has the id {}", quote(id));
             }
         }
@@ -307,7 +307,7 @@ impl<E: Extension> RpcSession<E> {
                 }
                 let batch = E::DIALECT.batches && asked.kind.as_ref() == "batch";
                 if batch && !message.in_batch && message.role != Role::Error {
-                    broken!(message.seen, rule::BATCH_ANSWER, seen.whole(), asked.place.index;
+                    broken!(message, rule::BATCH_ANSWER, seen.whole(), asked.place.index;
                         "this answers a member of a batch; it should be in an array");
                 }
                 let state = self.sessions.state(seen.origin.conn);

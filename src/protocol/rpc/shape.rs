@@ -8,10 +8,9 @@
 //! A protocol maps each error to its rule.
 
 use super::dialect::{Dialect, ERROR, VERSION};
-use super::violation::ShapeViolation;
 use super::{Call, MEMBERS, is_integer, spelling};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::rpc as rule;
+use crate::protocol::rule_names::all as rule;
 use crate::protocol::schema::check::{At, TypeProblem, Wrong, fits, refuse_nothing};
 use crate::protocol::schema::lint::lint;
 use crate::protocol::schema::{MessageSchema, Type, object};
@@ -24,14 +23,28 @@ use std::fmt;
 /// Readers with 64-bit floats round larger integers.
 const MAX_EXACT: u64 = 1 << 53;
 
+/// Returns the rule that most protocols have for one of these: similar errors share one, and some break none.
+pub(super) fn usual_rule(rule: RuleId) -> Option<RuleId> {
+    Some(match rule {
+        rule::VERSION_MISSING | rule::VERSION_WRONG => rule::VERSION,
+        rule::PARAMS_MISSING => rule::MISSING_PARAM,
+        rule::PARAMS_TYPE => rule::PARAM_TYPE,
+        rule::MISSING_RESULT => rule::RESULT_TYPE,
+        rule::ERROR_CODE | rule::ERROR_MESSAGE => rule::ERROR_SHAPE,
+        rule::UNKNOWN_NOTIFICATION => rule::UNKNOWN_METHOD,
+        rule::NULL_ID_ERROR | rule::NULL_RESULT | rule::ID_RANGE => return None,
+        own => own,
+    })
+}
+
 /// A message, and the facts for its check.
 #[derive(Clone, Copy)]
 pub(in crate::protocol) struct CallShape<'s, 'a> {
     pub(in crate::protocol) dialect: &'static Dialect,
     /// The names of the sides that send to the server and to the client.
     pub(in crate::protocol) sides: [&'static str; 2],
-    /// Returns the rule that an error breaks.
-    pub(in crate::protocol) rule: fn(ShapeViolation) -> Option<RuleId>,
+    /// Returns the rule of the protocol for one of these: [`usual_rule`], or `Some` if it has them all.
+    pub(in crate::protocol) rule: fn(RuleId) -> Option<RuleId>,
     /// The role of the message, or of the member of a batch.
     pub(in crate::protocol) role: Option<Role>,
     pub(in crate::protocol) seen: Current<'s, 'a>,
@@ -43,7 +56,7 @@ impl<'a> CallShape<'_, 'a> {
     #[cold]
     pub(super) fn add(
         &self,
-        violation: ShapeViolation,
+        violation: RuleId,
         place: Place,
         related: Option<u64>,
         text: &dyn Fn() -> String,
@@ -71,22 +84,6 @@ impl<'a> CallShape<'_, 'a> {
         }
     }
 
-    /// Reports an error of the id, with a related message.
-    #[cold]
-    pub(super) fn report_id_flaw(
-        &self,
-        violation: ShapeViolation,
-        related: Option<u64>,
-        text: impl Fn(&str) -> String,
-    ) {
-        if let Some(id) = self.call.id {
-            if let Some(rule) = (self.rule)(violation) {
-                let place = self.seen.at(id);
-                broken!(self.seen, rule, place, related; "{}", text(&quote(id)));
-            }
-        }
-    }
-
     /// Checks a message; returns its method if it is known.
     pub(in crate::protocol) fn check(
         &self,
@@ -98,14 +95,14 @@ impl<'a> CallShape<'_, 'a> {
             let at = MEMBERS.iter().position(|name| key.is_text(name));
             let had = at.and_then(|at| had.get_mut(at));
             if had.is_some_and(|had| std::mem::replace(had, true)) {
-                broken!(self, ShapeViolation::RepeatedMember, self.seen.at(key);
+                broken!(self, rule::DUPLICATE_KEY, self.seen.at(key);
                     "{} is repeated; it should be there once", quote(key));
             }
         }
         let version = object![VERSION];
         let violation = |problem: &TypeProblem<'_, 'a>| match problem.wrong {
-            Wrong::Missing(_) => Some(ShapeViolation::VersionMissing),
-            _ => Some(ShapeViolation::VersionWrong),
+            Wrong::Missing(_) => Some(rule::VERSION_MISSING),
+            _ => Some(rule::VERSION_WRONG),
         };
         self.lint(root, (&version, format_args!("")), &violation);
         match self.role {
@@ -122,7 +119,7 @@ impl<'a> CallShape<'_, 'a> {
         &self,
         node: Node<'a>,
         what: (&Type, fmt::Arguments<'_>),
-        violation: &dyn Fn(&TypeProblem<'_, 'a>) -> Option<ShapeViolation>,
+        violation: &dyn Fn(&TypeProblem<'_, 'a>) -> Option<RuleId>,
     ) {
         let rule = |problem: &TypeProblem<'_, 'a>| match problem.rule() {
             None => violation(problem).and_then(self.rule),
@@ -137,13 +134,13 @@ impl<'a> CallShape<'_, 'a> {
         let at = |node| self.seen.at(node);
         for (name, node) in [("result", self.call.result), ("error", self.call.error)] {
             if let Some(node) = node {
-                broken!(self, ShapeViolation::ResultBesideMethod, at(node);
+                broken!(self, rule::RESULT_BESIDE_METHOD, at(node);
                     "a message with a method has no {name}; only an answer has it");
             }
         }
         self.id();
         if let Some(id) = id.filter(|id| id.is_null()) {
-            broken!(self, ShapeViolation::NullId, at(id);
+            broken!(self, rule::NULL_ID, at(id);
                 "the id is null: peers read this as a notification and do not answer");
             return None;
         }
@@ -152,8 +149,8 @@ impl<'a> CallShape<'_, 'a> {
         let found = self.dialect.find(&name);
         let Some(method) = found.filter(|method| !method.releases.is_empty()) else {
             let (violation, what) = match id {
-                Some(_) => (ShapeViolation::UnknownMethod, "method"),
-                None => (ShapeViolation::UnknownNotification, "notification"),
+                Some(_) => (rule::UNKNOWN_METHOD, "method"),
+                None => (rule::UNKNOWN_NOTIFICATION, "notification"),
             };
             let mut others = self.dialect.others.iter();
             if !others.any(|start| name.starts_with(start)) {
@@ -167,17 +164,17 @@ impl<'a> CallShape<'_, 'a> {
             if direction == Direction::ToClient {
                 std::mem::swap(&mut sends, &mut other);
             }
-            broken!(self, ShapeViolation::WrongDirection, at(node);
+            broken!(self, rule::WRONG_DIRECTION, at(node);
                 "the {sends} sends {name}, but only the {other} may send it");
             return None;
         }
         match (method.answered, id) {
             (true, None) => {
-                broken!(self, ShapeViolation::RequestWithoutId, self.seen.whole();
+                broken!(self, rule::REQUEST_WITHOUT_ID, self.seen.whole();
                     "{name} is a request: without an id it is never answered");
             }
             (false, Some(id)) => {
-                broken!(self, ShapeViolation::NotificationWithId, at(id);
+                broken!(self, rule::NOTIFICATION_WITH_ID, at(id);
                     "{name} is a notification: it should have no id");
             }
             _ => self.params(method),
@@ -189,12 +186,8 @@ impl<'a> CallShape<'_, 'a> {
     fn id(&self) {
         let wrong = |id: &Node<'_>| !id.is_null() && !fits(*id, &self.dialect.id);
         if let Some(id) = self.call.id.filter(wrong) {
-            let violation = if is_integer(id) {
-                ShapeViolation::IdRange
-            } else {
-                ShapeViolation::IdType
-            };
-            broken!(self, violation, self.seen.at(id);
+            let rules = [rule::ID_TYPE, rule::ID_RANGE];
+            broken!(self, rules[usize::from(is_integer(id))], self.seen.at(id);
                 "the id is {}; it should be {}", quote(id), self.dialect.id);
         }
     }
@@ -206,14 +199,10 @@ impl<'a> CallShape<'_, 'a> {
             }
             let params = self.call.params;
             let place = params.map_or(self.seen.whole(), |params| self.seen.at(params));
-            return broken!(self, ShapeViolation::ParamsMissing, place;
+            return broken!(self, rule::PARAMS_MISSING, place;
                 "the params of {} are missing; at least {{}} should be there", method.name);
         };
-        let violations = [
-            ShapeViolation::ParamsType,
-            ShapeViolation::MissingParam,
-            ShapeViolation::ParamType,
-        ];
+        let violations = [rule::PARAMS_TYPE, rule::MISSING_PARAM, rule::PARAM_TYPE];
         let name = method.name;
         self.members(
             params,
@@ -232,11 +221,7 @@ impl<'a> CallShape<'_, 'a> {
             } else {
                 Type::Object(&[])
             };
-            let violations = [
-                ShapeViolation::ResultType,
-                ShapeViolation::MissingResult,
-                ShapeViolation::ResultType,
-            ];
+            let violations = [rule::RESULT_TYPE, rule::MISSING_RESULT, rule::RESULT_TYPE];
             let name = method.name;
             self.members(
                 result,
@@ -247,12 +232,7 @@ impl<'a> CallShape<'_, 'a> {
     }
 
     /// Checks members. `violations` are the errors of the whole, of a missing member and of a wrong one.
-    fn members(
-        &self,
-        node: Node<'a>,
-        what: (&Type, fmt::Arguments<'_>),
-        violations: [ShapeViolation; 3],
-    ) {
+    fn members(&self, node: Node<'a>, what: (&Type, fmt::Arguments<'_>), violations: [RuleId; 3]) {
         let [whole, missing, wrong] = violations;
         let violation = |problem: &TypeProblem<'_, 'a>| match (problem.at, problem.wrong) {
             (At::Root, _) => Some(whole),
@@ -268,53 +248,34 @@ impl<'a> CallShape<'_, 'a> {
         let Call { result, error, .. } = *self.call;
         let at = |node| self.seen.at(node);
         self.id();
-        let violation = match self.call.id {
-            None => Some((
-                ShapeViolation::IdMissing,
-                root,
-                "the answer has no id: its request is unknown",
-            )),
-            Some(id) if !id.is_null() => None,
-            Some(id) if self.call.error().is_none() => Some((
-                ShapeViolation::NullId,
-                id,
-                "the id of a result is null; it should be the request's",
-            )),
-            Some(id) => Some((
-                ShapeViolation::NullIdOfError,
-                id,
-                "the id of an error is null: peers refuse to read it",
-            )),
-        };
-        let content = match (result, error) {
+        match self.call.id {
+            None => broken!(self, rule::MISSING_ID, at(root);
+                "the answer has no id: its request is unknown"),
+            Some(id) if !id.is_null() => {}
+            Some(id) if self.call.error().is_none() => broken!(self, rule::NULL_ID, at(id);
+                "the id of a result is null; it should be the request's"),
+            Some(id) => broken!(self, rule::NULL_ID_ERROR, at(id);
+                "the id of an error is null: peers refuse to read it"),
+        }
+        match (result, error) {
             (Some(node), Some(error)) if node.is_null() || error.is_null() => {
                 let node = if error.is_null() { error } else { node };
-                Some((
-                    ShapeViolation::NullBeside,
-                    node,
-                    "one of result and error is null; it should not be there at all",
-                ))
+                broken!(self, rule::NULL_BESIDE, at(node);
+                    "one of result and error is null; it should not be there at all");
             }
-            (Some(_), Some(error)) => Some((
-                ShapeViolation::ResultAndError,
-                error,
-                "result and error are both there; an answer has one of them",
-            )),
-            (Some(result), None) if result.is_null() => Some((
-                ShapeViolation::NullResult,
-                result,
-                "result is null: peers take it for absent and refuse the message",
-            )),
-            _ => None,
-        };
-        for (violation, node, text) in violation.into_iter().chain(content) {
-            broken!(self, violation, at(node); "{text}");
+            (Some(_), Some(error)) => broken!(self, rule::RESULT_AND_ERROR, at(error);
+                "result and error are both there; an answer has one of them"),
+            (Some(result), None) if result.is_null() => {
+                broken!(self, rule::NULL_RESULT, at(result);
+                    "result is null: peers take it for absent and refuse the message");
+            }
+            _ => {}
         }
         if let Some(error) = self.call.error() {
             let violation = |problem: &TypeProblem<'_, 'a>| match problem.at {
-                At::Member(_, "code", _) => Some(ShapeViolation::ErrorCode),
-                At::Member(_, "message", _) => Some(ShapeViolation::ErrorMessage),
-                _ => Some(ShapeViolation::ErrorShape),
+                At::Member(_, "code", _) => Some(rule::ERROR_CODE),
+                At::Member(_, "message", _) => Some(rule::ERROR_MESSAGE),
+                _ => Some(rule::ERROR_SHAPE),
             };
             self.lint(error, (&ERROR, format_args!("error")), &violation);
         }

@@ -130,12 +130,10 @@ impl StepflowSession {
         }
         match direction {
             Some(Direction::ToServer) => {
-                let who = if len > LONG_LINE {
-                    "no server reads more than 524288"
-                } else {
-                    "servers of 0.2 and 0.3 read no more than 65536"
-                };
-                broken!(seen, rule::LONG_LINE, seen.whole(); "the line has {len} bytes; {who}");
+                broken!(seen, rule::LONG_LINE, seen.whole(); "the line has {len} bytes; {}", match len {
+                    0..=LONG_LINE => "servers of 0.2 and 0.3 read no more than 65536",
+                    _ => "no server reads more than 524288",
+                });
             }
             Some(Direction::ToClient) if answer => {
                 broken!(seen, rule::LONG_ANSWER, seen.whole();
@@ -273,7 +271,7 @@ impl Session for StepflowSession {
                 });
             }
         }
-        all.sort_by_key(|w| w.place.index);
+        Waiting::sort(&mut all);
         all
     }
 

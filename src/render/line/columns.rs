@@ -50,6 +50,11 @@ impl Column {
         Self::Latency,
     ];
 
+    /// Returns true if the column can have text from the wire.
+    pub const fn has_wire_text(self) -> bool {
+        matches!(self, Self::Kind | Self::Subject | Self::Id)
+    }
+
     const fn is_right_aligned(self) -> bool {
         matches!(
             self,

@@ -2,12 +2,12 @@
 
 use crate::decoder::Decoded;
 use crate::protocol::{Direction, Role};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The maximum number of stored requests.
 const MAX_REQUESTS: usize = 1 << 12;
 /// The maximum number of stored subjects. Messages of one capture have few.
-const MAX_SUBJECTS: usize = 1 << 8;
+const MAX_SUBJECTS: usize = 1 << 6;
 
 /// A request without an answer.
 #[derive(Clone, Copy, Default)]
@@ -40,9 +40,11 @@ impl Pairs {
             Some(direction) if !asks => direction.other(),
             _ => direction,
         };
+        let hashes = self.open.hasher().clone();
+        let key = || message.id.pair_key((origin.conn, asked), &hashes);
         match role {
             Role::Request => {
-                let key = message.id.pair_key((origin.conn, asked))?;
+                let key = key()?;
                 if self.open.len() >= MAX_REQUESTS {
                     self.open.clear();
                 }
@@ -51,14 +53,8 @@ impl Pairs {
                 self.open.insert(key, OpenRequest { time, subject });
                 None
             }
-            Role::Response | Role::Error | Role::End => {
-                let key = message.id.pair_key((origin.conn, asked))?;
-                self.open.remove(&key)
-            }
-            Role::Item => {
-                let key = message.id.pair_key((origin.conn, asked))?;
-                self.open.get(&key).copied()
-            }
+            Role::Response | Role::Error | Role::End => self.open.remove(&key()?),
+            Role::Item => self.open.get(&key()?).copied(),
             _ => None,
         }
     }

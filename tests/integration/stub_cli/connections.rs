@@ -332,3 +332,39 @@ fn other_protocol_is_closed_immediately() {
         );
     }
 }
+
+/// With `--no-wait` a cancellation is sent before the answer that waits for it. Otherwise nobody sends the next message.
+#[test]
+fn cancellation_is_sent_without_waiting() {
+    let script = r#"
+        [[on]]
+        match = 'kind=INV'
+        steps = [
+          { until = { kind = "CAN", path = "seq", request = "seq" } },
+          { message = { json = '{"v":1,"kind":"ERR","seq":1,"code":"CANCELLED","message":"cancelled"}', fill = [{ at = "seq", from = "seq" }] } },
+        ]
+    "#;
+    let server = Server::new("sael", script, &["--listen", "ws://127.0.0.1:0"]);
+    let at = format!("ws://{}", server.dial().peer_addr().unwrap());
+    let folder = super::folder();
+    let messages = super::file(folder.path(), "messages.txt", "INV slow\nCAN 1\n");
+    let send = [
+        "send",
+        "sael",
+        "--file",
+        &messages,
+        "-f",
+        "json",
+        "--connect",
+        &at,
+    ];
+    let (_, lines, stderr) = super::run(&[&send[..], &["--no-wait", "--timeout", "20s"]].concat());
+    assert!(lines.contains("\"code\":\"CANCELLED\""), "{lines}{stderr}");
+    assert!(!stderr.contains("hangs"), "{stderr}");
+    let (code, lines, stderr) = super::run(&[&send[..], &["--timeout", "300ms"]].concat());
+    assert_eq!(code, Some(1), "{lines}{stderr}");
+    assert!(
+        stderr.contains("waits for the answer before it"),
+        "{lines}{stderr}"
+    );
+}

@@ -296,13 +296,12 @@ impl Turn {
         }
         let in_turn = name.ends_with("_chunk") || name.starts_with("tool_call") || name == "plan";
         if in_turn && self.prompt.is_none() && self.loading == 0 {
-            let text = match self.last {
-                Some((prompt, answer)) => {
-                    format!("the turn of #{prompt} ended with #{answer}, and no other one is open")
-                }
-                None => "no prompt of the session is open".into(),
-            };
-            broken!(seen, rule::UPDATE_OUTSIDE_TURN, seen.at(kind); "{text}");
+            match self.last {
+                Some((prompt, answer)) => broken!(seen, rule::UPDATE_OUTSIDE_TURN, seen.at(kind);
+                    "the turn of #{prompt} ended with #{answer}, and no other one is open"),
+                None => broken!(seen, rule::UPDATE_OUTSIDE_TURN, seen.at(kind);
+                    "no prompt of the session is open"),
+            }
         }
     }
 

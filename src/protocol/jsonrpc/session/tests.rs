@@ -1,7 +1,7 @@
 //! Cases that a recording of a rule does not show: HTTP, batches, lost bytes and damage.
 
 use super::Rules;
-use crate::conversation::{Judge, follow};
+use crate::conversation::{RuleSettings, check};
 use crate::decoder::{DecodeOptions, Decoder};
 use crate::protocol::jsonrpc::JsonRpc;
 use crate::protocol::rpc::session::RpcSession;
@@ -9,7 +9,6 @@ use crate::protocol::session::{
     Behavior as _, ConnectionChange, Report, Session as _, SessionConfig,
 };
 use crate::protocol::{Direction, Origin};
-use std::convert::Infallible;
 
 /// A conversation: findings as rule and index, and pairs as answer and request.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -154,13 +153,8 @@ fn damage_never_panics() {
         for at in (first..bytes.len()).step_by(13) {
             let whole = bytes[at];
             bytes[at] = whole ^ 0x10;
-            let Ok(_) = follow::<Infallible>(
-                &bytes,
-                &DecodeOptions::new(vec![&JsonRpc]),
-                &Judge::default(),
-                SessionConfig::default(),
-                &mut |_, _| Ok(()),
-            );
+            let options = DecodeOptions::new(vec![&JsonRpc]);
+            check(&bytes, options, RuleSettings::default());
             bytes[at] = whole;
         }
     }

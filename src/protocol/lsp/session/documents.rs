@@ -93,7 +93,7 @@ impl Documents {
         let version = document.and_then(|d| d.get("version"));
         if message.is("textDocument/didOpen") {
             if self.open.contains_key(uri.as_ref()) {
-                broken!(message.seen, rule::DOCUMENT_OPENED_TWICE, seen.at(node);
+                broken!(message, rule::DOCUMENT_OPENED_TWICE, seen.at(node);
                     "{} is opened again, but it is still open", short(&uri));
             }
             if self.open.len() >= MAX_DOCUMENTS {
@@ -117,18 +117,9 @@ impl Documents {
         let Some(known) = self.open.get_mut(uri.as_ref()) else {
             let syncs = message.role == Role::Notification;
             if !self.incomplete {
-                let name = message.call.method.and_then(Node::text).unwrap_or_default();
-                let text = format!(
-                    "{} is sent for {}, which is not open",
-                    short(&name),
-                    short(&uri)
-                );
-                let rule = if syncs {
-                    rule::DOCUMENT_NOT_OPEN
-                } else {
-                    rule::REQUEST_NOT_OPEN
-                };
-                broken!(message.seen, rule, seen.at(node); "{text}");
+                let rules = [rule::REQUEST_NOT_OPEN, rule::DOCUMENT_NOT_OPEN];
+                broken!(seen, rules[usize::from(syncs)], seen.at(node);
+                    "{} is sent for {}, which is not open", message.short_name(), short(&uri));
             }
             return;
         };
@@ -139,7 +130,7 @@ impl Documents {
             if let (Some(old), Some(new), Some(node)) = (known.version, number, version)
                 && new <= old
             {
-                broken!(message.seen, rule::DOCUMENT_VERSION, seen.at(node);
+                broken!(message, rule::DOCUMENT_VERSION, seen.at(node);
                     "the version is {new}, but it was {old} before; it should be higher");
             }
             known.version = number.or(known.version);
@@ -194,7 +185,7 @@ impl Document {
         if let (Some(from), Some(to)) = (parts(start), parts(end))
             && from > to
         {
-            broken!(message.seen, rule::RANGE, message.seen.at(end);
+            broken!(message, rule::RANGE, message.at(end);
                 "the end of the range is before its start");
         }
         self.check_position(Some(start), message);
@@ -213,9 +204,9 @@ impl Document {
         let Some((number, character)) = parts(position) else {
             return;
         };
-        let place = message.seen.at(position);
+        let place = message.at(position);
         let Some((line, _)) = line(text, number) else {
-            return broken!(message.seen, rule::POSITION, place;
+            return broken!(message, rule::POSITION, place;
                 "the position is in line {number}, which is past the last line of the document");
         };
         let length = self.unit.length(line);
@@ -229,12 +220,12 @@ impl Document {
             let fits = fits.name();
             format!("; in {fits} units it would be inside: the position encoding may be wrong")
         });
-        broken!(message.seen, rule::POSITION, place;
+        broken!(message, rule::POSITION, place;
             "the position is character {character} of line {number}, but that line has only \
             {length} characters, counted in {unit} units{hint}");
         // The specification moves it to the end of the line.
         if fits.is_none() {
-            message.seen.report().at_most(Severity::Info);
+            message.report().at_most(Severity::Info);
         }
     }
 }

@@ -79,10 +79,10 @@ impl Progress {
         let Some(node) = message.param("token") else {
             return;
         };
-        let place = message.seen.at(node);
+        let place = message.at(node);
         let Some(token) = self.tokens.get_mut(spelling(node)) else {
             if !std::mem::replace(&mut self.incomplete, true) {
-                broken!(message.seen, rule::PROGRESS_TOKEN, place;
+                broken!(message, rule::PROGRESS_TOKEN, place;
                     "no request and no window/workDoneProgress/create has the token {}",
                     spelling(node));
             }
@@ -95,7 +95,7 @@ impl Progress {
         match kind.as_deref() {
             Some("begin") => token.begun = Some(place),
             Some("report" | "end") if token.ended || token.begun.is_none() => {
-                broken!(message.seen, rule::PROGRESS_ORDER, place;
+                broken!(message, rule::PROGRESS_ORDER, place;
                     "this progress has no begin, or comes after its end");
             }
             _ => {}

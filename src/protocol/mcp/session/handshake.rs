@@ -49,7 +49,7 @@ impl Handshake {
         let is_stateless = self.stateless && self.version.is_none();
         match own_version(message) {
             Some(own) if self.version.is_some() => {
-                broken!(message.seen, rule::ERA_MIXED, seen.at(own);
+                broken!(message, rule::ERA_MIXED, seen.at(own);
                     "the request names a version, but the session has already negotiated one");
             }
             Some(own) => {
@@ -59,22 +59,21 @@ impl Handshake {
                 capabilities.read(Direction::ToServer, declared);
                 check_version(seen, Some(own));
                 if declared.is_none() && is_request {
-                    broken!(message.seen, rule::META_MISSING, seen.at(own);
+                    broken!(message, rule::META_MISSING, seen.at(own);
                         "_meta has no {}", schema::CAPABILITIES_KEY);
                 }
             }
             None if !is_stateless || !is_request => {}
             None if !message.is_from_client() => {
-                broken!(message.seen, rule::SERVER_REQUEST, seen.whole();
+                broken!(message, rule::SERVER_REQUEST, seen.whole();
                     "the server sends a request; without a session it should answer with \
                     inputRequests");
             }
             // The next attempt of a client whose server has no stateless version.
             None if message.is("initialize") => self.stateless = false,
             None => {
-                let key = schema::VERSION_KEY;
-                broken!(message.seen, rule::META_MISSING, seen.whole();
-                    "_meta has no {key}, but earlier requests have it");
+                broken!(message, rule::META_MISSING, seen.whole();
+                    "_meta has no {}, but earlier requests have it", schema::VERSION_KEY);
             }
         }
     }
@@ -99,7 +98,7 @@ impl Handshake {
             Disorder::BeforeAnswer if cancels => return,
             Disorder::BeforeAnswer | Disorder::BeforeConfirmation => rule::BEFORE_INITIALIZED,
         };
-        broken!(message.seen, rule, message.seen.whole(), cause; "{text}");
+        broken!(message, rule, message.whole(), cause; "{text}");
         if disorder != Disorder::Again {
             self.stage = Stage::Assumed;
         }
@@ -131,9 +130,8 @@ impl Handshake {
         if let (Some(node), Some(offered)) = (version, offered)
             && node.text().is_some_and(|got| got != offered)
         {
-            let (got, offered) = (quote(node), short(offered));
-            broken!(message.seen, rule::VERSION_LOWERED, seen.at(node), index;
-                "the server answers {got}; the client offered {offered}");
+            broken!(message, rule::VERSION_LOWERED, seen.at(node), index;
+                "the server answers {}; the client offered {}", quote(node), short(offered));
         }
     }
 }
@@ -142,8 +140,7 @@ impl Handshake {
 fn check_version(seen: Current<'_, '_>, version: Option<Node<'_>>) {
     let version = version.filter(|node| node.is_string() && schema::version(*node).is_none());
     if let Some(node) = version {
-        let (got, known) = (quote(node), schema::names());
         broken!(seen, rule::UNKNOWN_VERSION, seen.at(node);
-            "there is no version {got}; known ones are {known}");
+            "there is no version {}; known ones are {}", quote(node), schema::names());
     }
 }

@@ -44,7 +44,7 @@ impl Tokens {
             let text = cursor.text().unwrap_or_default();
             let is_known = self.cursors.get(&text.as_ref().into()).is_some();
             if !is_known && !self.missed && !self.cursors.is_full() {
-                broken!(message.seen, rule::UNKNOWN_CURSOR, message.seen.at(cursor);
+                broken!(message, rule::UNKNOWN_CURSOR, message.at(cursor);
                     "no list ended with the cursor {}", quote(cursor));
             }
         }
@@ -52,7 +52,7 @@ impl Tokens {
         let token = message.param("_meta")?.get("progressToken")?;
         let key = (message.requester(), spelling(token).into());
         let progress = TokenState {
-            index: message.seen.index,
+            index: message.index,
             last: None,
             answered: false,
         };
@@ -69,19 +69,19 @@ impl Tokens {
         let key = (message.requester().other(), spelling(token).into());
         let Some(progress) = self.progress.get_mut(&key) else {
             if !may_be_known {
-                broken!(message.seen, rule::PROGRESS_TOKEN, seen.at(token);
+                broken!(message, rule::PROGRESS_TOKEN, seen.at(token);
                     "no request has the progress token {}", quote(token));
             }
             return;
         };
         let (index, new) = (progress.index, value.and_then(number));
         if progress.answered {
-            broken!(message.seen, rule::PROGRESS_AFTER_ANSWER, seen.whole(), index;
+            broken!(message, rule::PROGRESS_AFTER_ANSWER, seen.whole(), index;
                 "this is progress of #{index}, which is already answered");
         } else if let (Some(new), Some(last), Some(value)) = (new, progress.last, value)
             && new <= last
         {
-            broken!(message.seen, rule::PROGRESS_ORDER, seen.at(value), index;
+            broken!(message, rule::PROGRESS_ORDER, seen.at(value), index;
                 "progress is {new}; before it was {last}, and it should increase");
         }
         progress.last = new.or(progress.last);

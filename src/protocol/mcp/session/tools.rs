@@ -54,10 +54,10 @@ impl Tools {
                 && let Some(member) = changed_member(old, new)
             {
                 let place = tool.get(&member).unwrap_or(tool);
-                broken!(message.seen, rule::TOOL_CHANGED, seen.at(place), *index;
+                broken!(message, rule::TOOL_CHANGED, seen.at(place), *index;
                     "{member} of the tool {} differs from the definition in #{index}", quote(name));
                 if self.change_announced {
-                    message.seen.report().at_most(Severity::Info);
+                    message.report().at_most(Severity::Info);
                 }
             }
             self.known.insert(text, (seen.index, new));
@@ -81,12 +81,11 @@ impl Tools {
             };
             if let Some(wrong) = wrong {
                 let place = arguments.map_or(seen.whole(), |node| seen.at(node));
-                let tool = short(&text);
-                broken!(message.seen, rule::TOOL_ARGUMENTS, place, index;
-                    "the arguments of {tool} do not fit its inputSchema: {wrong}");
+                broken!(message, rule::TOOL_ARGUMENTS, place, index;
+                    "the arguments of {} do not fit its inputSchema: {wrong}", short(&text));
             }
         } else if self.complete && !self.change_announced && !self.known.contains_key(&*text) {
-            broken!(message.seen, rule::UNKNOWN_TOOL, seen.at(name);
+            broken!(message, rule::UNKNOWN_TOOL, seen.at(name);
                 "tools/list has no tool {}", quote(name));
         }
     }
@@ -108,10 +107,9 @@ impl Tools {
             None => Some("structuredContent is missing".to_owned()),
         };
         if let Some(wrong) = wrong {
-            let place = message.seen.at(content.unwrap_or(result));
-            let tool = short(tool);
-            broken!(message.seen, rule::TOOL_RESULT, place, index;
-                "the result of {tool} does not fit its outputSchema: {wrong}");
+            let place = message.at(content.unwrap_or(result));
+            broken!(message, rule::TOOL_RESULT, place, index;
+                "the result of {} does not fit its outputSchema: {wrong}", short(tool));
         }
     }
 

@@ -1,11 +1,10 @@
 //! The state of one child process.
 
-use super::{LAG, NO_TIMEOUT, OracleKey, OracleLine};
+use super::{LAG, NO_TIMEOUT, OracleKey, OracleLine, rule};
 use crate::protocol::correlation::{OpenRequest, OpenRequests};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema::DIALECT;
 use crate::protocol::rpc::lone_cr;
-use crate::protocol::rule_names::oracle as rule;
 use crate::protocol::session::memory::Reported;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Place, Report, Seen, Waiting, broken};
@@ -211,13 +210,10 @@ impl ChildSession {
             return;
         }
         let index = ready.place.index;
-        let text = format!(
+        broken!(line, rule::ACK_ID, ack.place, index;
             "id is {}; it should be {}, as in ready (#{index})",
-            super::id(&ack.id),
-            super::id(&ready.id)
-        );
+            super::id(&ack.id), super::id(&ready.id));
         self.record_failure();
-        broken!(line, rule::ACK_ID, ack.place, index; "{text}");
     }
 
     /// Reports a connection that ends before ready is answered.
@@ -274,11 +270,6 @@ impl ChildSession {
             .map_or("an extra line".into(), |index| format!("the line #{index}"))
     }
 
-    /// Reports that answers are one invoke late because of that line.
-    pub(super) fn report_desync(&self, line: &OracleLine<'_, '_>, text: String) {
-        broken!(line, rule::DESYNC, line.id_place(), self.cause; "{text}");
-    }
-
     /// Removes and returns the first invoke of the queue if its number is below `number`.
     pub(super) fn pop_below(&mut self, number: u64) -> Option<(u64, PeerId)> {
         let first = self.queue.first_entry()?;
@@ -307,18 +298,14 @@ impl ChildSession {
         };
         let seen = line.seen;
         if let Some((last, index)) = &self.last_id {
-            let text = match (last, &id) {
-                _ if *last == id => Some(format!(
-                    "id {} was already used for #{index}",
-                    line.id_text()
-                )),
-                (PeerId::Number(last), PeerId::Number(now)) if now < last => Some(format!(
-                    "id is {now}; it should be above {last}, the id of #{index}"
-                )),
-                _ => None,
-            };
-            if let Some(text) = text {
-                broken!(line, rule::ID_ORDER, line.id_place(), *index; "{text}");
+            match (last, &id) {
+                _ if *last == id => broken!(line, rule::ID_ORDER, line.id_place(), *index;
+                    "id {} was already used for #{index}", line.id_text()),
+                (PeerId::Number(last), PeerId::Number(now)) if now < last => {
+                    broken!(line, rule::ID_ORDER, line.id_place(), *index;
+                        "id is {now}; it should be above {last}, the id of #{index}");
+                }
+                _ => {}
             }
         }
         self.last_id = Some((id, seen.index));

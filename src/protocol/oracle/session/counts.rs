@@ -1,8 +1,7 @@
 //! Counts requests and answers: the only check if their order is not known.
 
-use super::OracleKey;
 use super::child::PeerId;
-use crate::protocol::rule_names::oracle as rule;
+use super::{OracleKey, rule};
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Place, Report, broken};
 use foldhash::HashMap;

@@ -1,11 +1,9 @@
 //! Messages of the executor: one acknowledgement, then invokes, then shutdown.
 
 use super::child::{ChildSession, PendingInvoke, ReadyStage, invokes};
-use super::{LAG, OracleLine, OracleSession, close, felts, shape};
+use super::{LAG, OracleLine, OracleSession, broken, close, felts, rule, shape};
 use crate::protocol::Role;
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::oracle as rule;
-use crate::protocol::session::broken;
 
 impl OracleSession<'_> {
     pub(super) fn executor_message(&mut self, line: &OracleLine<'_, '_>) {
@@ -20,9 +18,9 @@ impl OracleSession<'_> {
             && !child.executor_sent
         {
             let kind = &seen.message.kind;
-            let what = if kind.is_empty() { "something" } else { kind };
             broken!(line, rule::SPEAKS_BEFORE_READY, seen.whole();
-                "the executor sends {what} first; it should wait for ready");
+                "the executor sends {} first; it should wait for ready",
+                if kind.is_empty() { "something" } else { kind });
         }
         child.executor_sent = true;
         if line.faulty {
@@ -85,9 +83,8 @@ impl OracleSession<'_> {
                 seen.message.kind);
         }
         if let ReadyStage::Announced(ready, _) = &child.stage {
-            let ready = ready.place.index;
-            broken!(line, rule::INVOKE_UNACKNOWLEDGED, seen.whole(), ready;
-                "ready (#{ready}) is not acknowledged yet; this should come first");
+            broken!(line, rule::INVOKE_UNACKNOWLEDGED, seen.whole(), ready.place.index;
+                "ready (#{}) is not acknowledged yet; this should come first", ready.place.index);
             child.record_failure();
         }
         let Some(id) = line.id() else {
@@ -101,9 +98,8 @@ impl OracleSession<'_> {
             && let Some(before) = child.last_asked
             && matches!(child.stage, ReadyStage::Serving)
         {
-            let before = before.index;
-            broken!(line, rule::OVERLAP, seen.whole(), before;
-                "#{before} is not answered yet: one invoke should end before the next");
+            broken!(line, rule::OVERLAP, seen.whole(), before.index;
+                "#{} is not answered yet: one invoke should end before the next", before.index);
         }
         child.unreadable = None;
         let number = child.asked;
@@ -112,13 +108,9 @@ impl OracleSession<'_> {
         if child.read > number && child.in_step && !child.is_late && !refused {
             child.is_late = true;
             let lag = child.read - number;
-            let text = format!(
-                "the executor reads {} as the answer to id {}, and from here on each answer is {} late",
-                child.line_for(number),
-                line.id_text(),
-                invokes(lag)
-            );
-            child.report_desync(line, text);
+            broken!(line, rule::DESYNC, line.id_place(), child.cause;
+                "the executor reads {} as the answer to id {}, and from here on each answer is {} \
+                late", child.line_for(number), line.id_text(), invokes(lag));
         }
         // Old requests will not be answered any more.
         let long_ago = child.read.saturating_sub(LAG);

@@ -1,13 +1,11 @@
 //! Checks the spelling of felts, and their types against a signature.
 
-use super::OracleLine;
+use super::{OracleLine, broken, rule};
 use crate::protocol::oracle::cairo_serde::{
     CairoDecoder, CairoDialect, CairoType, SerdeError, Signature,
 };
 use crate::protocol::oracle::felt::{Felt, NotAFelt};
-use crate::protocol::rule_names::oracle as rule;
 use crate::protocol::session::RuleId;
-use crate::protocol::session::broken;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
 

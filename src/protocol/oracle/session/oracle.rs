@@ -1,10 +1,8 @@
 //! Messages of the oracle: ready, then one line for each invoke.
 
 use super::child::{ChildSession, PeerId, ReadyStage, invokes};
-use super::{OracleLine, OracleSession, close, felts, shape};
+use super::{OracleLine, OracleSession, broken, close, felts, rule, shape};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::oracle as rule;
-use crate::protocol::session::broken;
 use crate::protocol::session::text::short;
 use crate::protocol::{Role, rpc};
 
@@ -51,9 +49,8 @@ impl OracleSession<'_> {
             // A peer with a longer timeout than the executor may continue.
             ReadyStage::Failed if is_ready && !line.faulty => return child.announce(line),
             ReadyStage::Refused(by) if child.reported.first(rule::ALIVE_AFTER_REFUSAL) => {
-                let by = by.index;
-                broken!(line, rule::ALIVE_AFTER_REFUSAL, seen.whole(), by;
-                    "the executor refused ready (#{by}): the oracle should have ended");
+                broken!(line, rule::ALIVE_AFTER_REFUSAL, seen.whole(), by.index;
+                    "the executor refused ready (#{}): the oracle should have ended", by.index);
             }
             _ => {}
         }
@@ -144,13 +141,11 @@ impl OracleSession<'_> {
             && !child.is_late
         {
             child.is_late = true;
-            let reader = self
-                .open
-                .get(&(conn, id))
-                .map(|(asked, _)| describe_invoke(asked));
+            let reader = self.open.get(&(conn, id));
             broken!(line, rule::DESYNC, place, seen.index;
                 "id is {}, but {} reads this, and from here on each answer is one invoke late",
-                line.id_text(), reader.as_deref().unwrap_or_default());
+                line.id_text(),
+                reader.map(|(asked, _)| describe_invoke(asked)).unwrap_or_default());
         }
     }
 
@@ -170,13 +165,9 @@ impl OracleSession<'_> {
                 let reader = reader.and_then(|key| self.open.get(&key));
                 let reader = reader.map_or("an invoke".into(), |(asked, _)| describe_invoke(asked));
                 let lag = child.read - number;
-                let text = format!(
-                    "id is {}, but {reader} reads this: {} came between, and each answer is {} late",
-                    line.id_text(),
-                    child.cause(),
-                    invokes(lag)
-                );
-                child.report_desync(line, text);
+                broken!(line, rule::DESYNC, line.id_place(), child.cause;
+                    "id is {}, but {reader} reads this: {} came between, and each answer is {} \
+                    late", line.id_text(), child.cause(), invokes(lag));
             }
         } else {
             child.restart_at(number);
@@ -197,9 +188,8 @@ impl OracleSession<'_> {
                 continue;
             };
             if before >= child.read && child.in_step {
-                let by = line.index;
-                broken!(line, rule::UNANSWERED, asked.place, by;
-                    "{} has no answer, and #{by} answers a later one", asked.describe());
+                broken!(line, rule::UNANSWERED, asked.place, line.index;
+                    "{} has no answer, and #{} answers a later one", asked.describe(), line.index);
             }
         }
     }

@@ -1,11 +1,10 @@
 //! Checks of single lines.
 
 use super::child::ChildSession;
-use super::{OracleLine, felts};
+use super::{OracleLine, felts, rule};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema;
 use crate::protocol::rpc::lone_cr;
-use crate::protocol::rule_names::oracle as rule;
 use crate::protocol::schema::check::{At, TypeProblem};
 use crate::protocol::schema::lint::{lint, repeated_key};
 use crate::protocol::schema::{OBJECT, Type};

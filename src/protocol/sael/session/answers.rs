@@ -1,11 +1,9 @@
 //! Answers of the server: LST, RES, STR, END, EVT, ERR.
 
 use super::state::{CallEnd, SaelCall, SaelRequestKind};
-use super::{SaelMessage, SaelSession, envelope, short};
+use super::{SaelMessage, SaelSession, broken, envelope, rule, short};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::sael as rule;
 use crate::protocol::schema::check::number;
-use crate::protocol::session::broken;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
 
@@ -50,15 +48,14 @@ impl SaelSession {
                 (matches!(message.kind, "RES" | "EVT"), "RES, EVT or ERR")
             }
         };
+        let place = || message.place(message.get("kind"));
         if !right {
-            let place = message.place(message.get("kind"));
-            broken!(message, rule::ANSWER_KIND, place, asked.place.index;
+            broken!(message, rule::ANSWER_KIND, place(), asked.place.index;
                 "{} answers {}, but the answer must be {wanted}", message.kind, asked.describe());
         } else if call.sort == SaelRequestKind::Subscription {
             let granted = message.kind == "RES";
             if !granted && !call.live && call.reported.first(rule::EVENT_EARLY) && !replaying {
-                let place = message.place(message.get("kind"));
-                broken!(message, rule::EVENT_EARLY, place, asked.place.index;
+                broken!(message, rule::EVENT_EARLY, place(), asked.place.index;
                     "EVT comes before the RES that grants its subscription");
             }
             let named = message.get("subscriptionId");
@@ -70,13 +67,11 @@ impl SaelSession {
                     "subscriptionId is {}, but the subscription has seq {}", quote(id), seq.key);
             }
             if granted && named.is_none() {
-                let index = asked.place.index;
-                broken!(message, rule::SUBSCRIPTION_ID, message.whole(), index;
+                broken!(message, rule::SUBSCRIPTION_ID, message.whole(), asked.place.index;
                     "RES grants a subscription, but has no subscriptionId");
             }
             if granted && call.live && !replaying {
-                let index = asked.place.index;
-                broken!(message, rule::ANSWER_AFTER_END, message.place(seq.node), index;
+                broken!(message, rule::ANSWER_AFTER_END, message.place(seq.node), asked.place.index;
                     "seq {} was answered before", seq.key);
             }
         } else if call.sort == SaelRequestKind::Call {
@@ -237,8 +232,7 @@ impl SaelSession {
     }
 }
 
-fn report_still_sending(message: &SaelMessage<'_, '_>, seq: i128, since: (u64, i64)) {
-    let (index, age) = since;
+fn report_still_sending(message: &SaelMessage<'_, '_>, seq: i128, (index, age): (u64, i64)) {
     broken!(message, rule::STILL_SENDING, message.whole(), index;
         "{} comes for seq {seq}, {} ms after it was cancelled", message.kind, age / 1_000_000);
 }
@@ -312,14 +306,10 @@ fn check_contents(message: &SaelMessage<'_, '_>, call: &mut SaelCall, index: u64
     match call.patches {
         Some(before) if before != patch => {
             if call.reported.first(rule::DELTA_MIXED) {
-                let (now, then) = if patch {
-                    ("delta", "data")
-                } else {
-                    ("data", "delta")
-                };
-                let place = message.place(delta.or(data));
-                broken!(message, rule::DELTA_MIXED, place, index;
-                    "STR has {now}, but earlier items of this call have {then}");
+                let names = ["data", "delta"];
+                broken!(message, rule::DELTA_MIXED, message.place(delta.or(data)), index;
+                    "STR has {}, but earlier items of this call have {}",
+                    names[usize::from(patch)], names[usize::from(before)]);
             }
             return;
         }

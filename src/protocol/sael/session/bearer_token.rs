@@ -1,7 +1,6 @@
 //! Checks the token of HEY.
 
-use super::{SaelMessage, short};
-use crate::protocol::rule_names::sael as rule;
+use super::{SaelMessage, rule, short};
 use crate::protocol::sael::token::{Check, CheckOutcome, Token};
 use crate::protocol::session::{Place, broken};
 

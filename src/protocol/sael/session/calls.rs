@@ -2,11 +2,9 @@
 
 use super::state::{CallEnd, EndedCall, Required, SaelCall, SaelRequestKind, SessionState};
 use super::tools::Tool;
-use super::{SaelMessage, SaelSession, pipeline, short};
+use super::{SaelMessage, SaelSession, broken, pipeline, rule, short};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::sael as rule;
 use crate::protocol::sael::capability::{self, Grant};
-use crate::protocol::session::broken;
 use crate::tape::Node;
 
 /// Handles WIN.
@@ -108,11 +106,10 @@ impl SaelSession {
                 tools.extend(is_known.then(|| (tool, message.get("input"))));
             }
             (stages, None) => {
-                let text = match stages {
+                broken!(message, rule::CALL_EMPTY, message.place(stages); "{}", match stages {
                     Some(_) => "the pipeline is empty, and there is no tool",
                     None => "INV has neither a tool nor a pipeline",
-                };
-                broken!(message, rule::CALL_EMPTY, message.place(stages); "{text}");
+                });
             }
         }
         // The tools of another server are not in this list.

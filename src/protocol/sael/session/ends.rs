@@ -1,10 +1,8 @@
 //! The ends of connections, and the requests that stay open.
 
 use super::state::SaelConnection;
-use super::{Report, SaelSession, login};
+use super::{Report, SaelSession, broken, login, rule};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::sael as rule;
-use crate::protocol::session::broken;
 use crate::protocol::session::memory::ConnId;
 
 /// The number of ended connections that are stored for late messages.
@@ -103,9 +101,9 @@ impl SaelSession {
                 0 => String::new(),
                 n => format!(", and {n} more {what}{}", if n > 1 { "s" } else { "" }),
             };
-            let is = if more > 0 { "are" } else { "is" };
             broken!(report, rule, first.place, by;
-                "{}{others} {is} open while the client closes the connection", describe(first));
+                "{}{others} {} open while the client closes the connection",
+                describe(first), if more > 0 { "are" } else { "is" });
             // Their missing answers follow from that.
             self.calls.retain(session, |_, _, call| {
                 call.dropped |= call.conn == id && !live && call.needs_answer();

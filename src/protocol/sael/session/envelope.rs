@@ -1,10 +1,9 @@
 //! The members of every message: kind, version, seq, trace.
 
-use super::SaelMessage;
 use super::state::{Agreed, SaelConnection};
+use super::{SaelMessage, rule};
 use crate::framing::Head;
 use crate::protocol::Direction::{self, ToClient, ToServer};
-use crate::protocol::rule_names::sael as rule;
 use crate::protocol::sael::message::role;
 use crate::protocol::sael::schema::{self, EXTRA_CODES};
 use crate::protocol::sael::token::is_token;
@@ -85,30 +84,24 @@ pub(super) fn check(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) ->
 fn check_kind(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool {
     let node = || message.get("kind");
     if role(message.kind).is_none() {
-        let node = node();
-        let text = match node {
-            _ if message.header => {
-                format!("kind {} is not one of the 17 kinds of frames", message.kind)
-            }
-            Some(node) => format!(
-                "kind is {}, which is not one of the 17 kinds of frames",
-                quote(node)
-            ),
-            None => "there is no kind".to_owned(),
-        };
-        broken!(message, rule::KIND_UNKNOWN, message.place(node); "{text}");
+        let place = message.place(node());
+        match node() {
+            _ if message.header => broken!(message, rule::KIND_UNKNOWN, place;
+                "kind {} is not one of the 17 kinds of frames", message.kind),
+            Some(node) => broken!(message, rule::KIND_UNKNOWN, place;
+                "kind is {}, which is not one of the 17 kinds of frames", quote(node)),
+            None => broken!(message, rule::KIND_UNKNOWN, place; "there is no kind"),
+        }
         conn.odd = Some(message.seq.key);
         return false;
     }
     if let (Some(wanted), Some(side)) = (schema::fixed_direction(message.forms), message.side)
         && wanted != side
     {
-        let (who, whose) = match side {
-            ToServer => ("client", "server"),
-            ToClient => ("server", "client"),
-        };
+        let name = |side| if side == ToServer { "client" } else { "server" };
         broken!(message, rule::KIND_DIRECTION, message.place(node());
-            "{} comes from the {who}, but only the {whose} may send it", message.kind);
+            "{} comes from the {}, but only the {} may send it",
+            message.kind, name(side), name(wanted));
         conn.odd = Some(message.seq.key);
         return false;
     }

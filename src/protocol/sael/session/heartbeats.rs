@@ -1,11 +1,9 @@
 //! Checks heartbeats and silence.
 
 use super::state::SaelConnection;
-use super::{Report, SaelMessage};
+use super::{Report, SaelMessage, broken, rule};
 use crate::protocol::Direction;
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::sael as rule;
-use crate::protocol::session::broken;
 use crate::protocol::session::heartbeat::Echo;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;

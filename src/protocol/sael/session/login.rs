@@ -1,13 +1,11 @@
 //! HEY and RSM, and the reaction of the server.
 
 use super::state::{Opening, REPLAYED, Replay, SaelConnection};
-use super::{Report, SaelMessage, SaelSession, bearer_token, envelope, short};
+use super::{Report, SaelMessage, SaelSession, bearer_token, broken, envelope, rule, short};
 use crate::protocol::Direction;
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::sael as rule;
 use crate::protocol::sael::message::role;
 use crate::protocol::sael::token::Token;
-use crate::protocol::session::broken;
 use crate::tape::Node;
 use std::collections::BTreeSet;
 
@@ -82,11 +80,12 @@ impl SaelSession {
         if let Some(auth) = auth {
             let kind = auth.get("type");
             if !kind.is_some_and(|kind| kind.is_text("bearer")) {
-                let text = match kind.and_then(Node::text) {
-                    Some(kind) => format!("auth.type is `{}`; it must be `bearer`", short(&kind)),
-                    None => "auth.type must be `bearer`".to_owned(),
-                };
-                broken!(message, rule::AUTH_TYPE, message.at(kind.unwrap_or(auth)); "{text}");
+                let place = message.at(kind.unwrap_or(auth));
+                match kind.and_then(Node::text) {
+                    Some(kind) => broken!(message, rule::AUTH_TYPE, place;
+                        "auth.type is `{}`; it must be `bearer`", short(&kind)),
+                    None => broken!(message, rule::AUTH_TYPE, place; "auth.type must be `bearer`"),
+                }
             }
         }
         let node = auth.and_then(|auth| auth.get("token"));

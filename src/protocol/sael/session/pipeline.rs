@@ -1,10 +1,8 @@
 //! Checks the stages of a pipeline beyond the schema.
 
-use super::{SaelMessage, short};
-use crate::protocol::rule_names::sael as rule;
+use super::{SaelMessage, broken, rule, short};
 use crate::protocol::sael::filter::ItemFilter;
 use crate::protocol::sael::schema::stage_kinds;
-use crate::protocol::session::broken;
 use crate::tape::Node;
 
 /// The reference to the output of the previous stage.
@@ -58,9 +56,9 @@ fn binding(message: &SaelMessage<'_, '_>, (n, kind): (usize, &str), bind: Node<'
     }
     let mut bound = bind.members().filter(|(_, value)| value.is_text(PREVIOUS));
     if let (true, Some((key, value))) = (first && bind.is_map(), bound.next()) {
-        let key = short(&key.text().unwrap_or_default());
         broken!(message, rule::BIND_NOTHING, message.at(value);
-            "`{key}` of the first stage is bound to $prev, but there is no previous stage");
+            "`{}` of the first stage is bound to $prev, but there is no previous stage",
+            short(&key.text().unwrap_or_default()));
     }
 }
 

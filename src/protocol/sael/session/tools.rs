@@ -1,9 +1,7 @@
 //! The tools that a server lists, reduced to the facts that rules need.
 
-use super::{SaelMessage, short};
-use crate::protocol::rule_names::sael as rule;
+use super::{SaelMessage, broken, rule, short};
 use crate::protocol::schema::validate::{self, Budget};
-use crate::protocol::session::broken;
 use crate::tape::Node;
 use foldhash::HashMap;
 use serde_json::Value;

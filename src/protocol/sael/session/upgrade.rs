@@ -1,11 +1,9 @@
 //! The upgrade to WebSocket: the offered subprotocols and the selected one.
 
 use super::state::{Agreed, SaelConnection};
-use super::{SaelMessage, short};
+use super::{SaelMessage, broken, rule, short};
 use crate::framing::Head;
 use crate::framing::fields::{fields, secrets};
-use crate::protocol::rule_names::sael as rule;
-use crate::protocol::session::broken;
 use crate::span::Span;
 
 /// The field that offers subprotocols and selects one.

@@ -76,14 +76,11 @@ impl Namespaces {
             conn, direction, ..
         } = seen.origin;
         if let Some(before) = self.owners.get(name.as_ref()) {
-            let whose = if (before.conn, before.direction) == (conn, direction) {
-                "on this connection"
-            } else {
-                "by another provider"
-            };
+            let is_same = (before.conn, before.direction) == (conn, direction);
             broken!(seen, rule::NAMESPACE_TWICE, seen.at(node), before.index;
-                "{} was announced before, {whose}, in #{}: calls now go to this connection",
-                quote_text(&name), before.index);
+                "{} was announced before, {}, in #{}: calls now go to this connection",
+                quote_text(&name),
+                if is_same { "on this connection" } else { "by another provider" }, before.index);
         } else if self.owners.len() >= MAX_ENTRIES {
             return;
         }

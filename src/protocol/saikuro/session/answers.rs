@@ -10,9 +10,8 @@
 use super::super::message::field;
 use super::frames::{self, Effect, channel_frame, number, stream_frame};
 use super::state::{Batch, CallId, CallKey, Ending, FAILED, Flow, IdForm, OpenKind, SeqStream};
-use super::{SaikuroSession, reply};
+use super::{SaikuroSession, reply, rule};
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Current, Report, broken};
 use crate::protocol::{Direction, Role};
@@ -25,16 +24,11 @@ impl SaikuroSession {
     /// Handles an answer, or a frame of a stream or channel.
     pub(super) fn answer(&mut self, seen: Current<'_, '_>, root: Node<'_>) {
         let (Some(theirs), Some(own)) = (Self::key(seen, true), Self::key(seen, false)) else {
-            let id = field(root, "id");
-            let (rule, text) = match id {
-                None => (rule::MISSING_ID, "an answer needs an id".into()),
-                Some(id) => (
-                    rule::BAD_FIELD,
-                    format!("id is {}; it should be a UUID", quote(id)),
-                ),
+            return match field(root, "id") {
+                None => broken!(seen, rule::MISSING_ID, seen.whole(); "an answer needs an id"),
+                Some(id) => broken!(seen, rule::BAD_FIELD, seen.at(id);
+                    "id is {}; it should be a UUID", quote(id)),
             };
-            let place = seen.place(id);
-            return broken!(seen, rule, place; "{text}");
         };
         let wants_result = match self.open.get(&theirs) {
             Some((asked, OpenKind::Single { .. })) => asked.kind.as_ref() != "announce",
@@ -147,9 +141,8 @@ impl SaikuroSession {
             return;
         };
         for (_, asked) in conn.unaborted() {
-            let what = asked.describe();
             broken!(report, rule::STREAM_NOT_ABORTED, asked.place;
-                "{what} failed after its first items, and no abort came");
+                "{} failed after its first items, and no abort came", asked.describe());
         }
     }
 
@@ -170,9 +163,8 @@ impl SaikuroSession {
         if !side.reported.first(rule::ANSWER_ID_FORM) {
             return;
         }
-        let (got, asked) = (got.name(), asked.name());
         broken!(seen, rule::ANSWER_ID_FORM, seen.at(id), index;
-            "the id is {got}, but the request has it as {asked}");
+            "the id is {}, but the request has it as {}", got.name(), asked.name());
     }
 
     /// Handles an answered request: a runtime that answers in order has handled all earlier requests.
@@ -269,9 +261,8 @@ impl SaikuroSession {
                 self.side(key.conn, key.requester).handle_answered(index);
             }
             Ending::Answered => {
-                let what = asked.describe();
                 broken!(seen, rule::SECOND_ANSWER, seen.whole(), by;
-                    "{what}, #{index}, was answered before, by #{by}");
+                    "{}, #{index}, was answered before, by #{by}", asked.describe());
             }
             Ending::Failed(next) if kind == "abort" => {
                 let mut flow = Flow {
@@ -362,13 +353,12 @@ fn is_item(asked: &OpenRequest) -> bool {
 }
 
 fn after_end(asked: &OpenRequest, by: u64, seen: Current<'_, '_>) {
-    let (what, index) = (asked.describe(), asked.place.index);
-    let text = if is_item(asked) {
-        format!("this follows #{by}, which ended it")
+    if is_item(asked) {
+        broken!(seen, rule::AFTER_END, seen.whole(), by; "this follows #{by}, which ended it");
     } else {
-        format!("{what}, #{index}, was ended by #{by}")
-    };
-    broken!(seen, rule::AFTER_END, seen.whole(), by; "{text}");
+        broken!(seen, rule::AFTER_END, seen.whole(), by;
+            "{}, #{}, was ended by #{by}", asked.describe(), asked.place.index);
+    }
 }
 
 fn answers_itself(asked: &OpenRequest, seen: Current<'_, '_>) {
@@ -382,9 +372,8 @@ fn answers_itself(asked: &OpenRequest, seen: Current<'_, '_>) {
 }
 
 fn item_from_opener(asked: &OpenRequest, seen: Current<'_, '_>) {
-    let index = asked.place.index;
-    broken!(seen, rule::ITEM_FROM_OPENER, seen.whole(), index;
-        "the opener of {}, #{index}, sends on it", asked.describe());
+    broken!(seen, rule::ITEM_FROM_OPENER, seen.whole(), asked.place.index;
+        "the opener of {}, #{}, sends on it", asked.describe(), asked.place.index);
 }
 
 fn late_answer(asked: &OpenRequest, seen: Current<'_, '_>) {

@@ -37,12 +37,8 @@ pub(super) fn number(flow: &mut Flow, seen: Current<'_, '_>, root: Node<'_>) {
         }
         (Some(next), Some(last)) if seq != next => {
             let again = seq < next;
-            let rule = if again {
-                rule::SEQ_REPEATED
-            } else {
-                rule::SEQ_GAP
-            };
-            broken!(seen, rule, seen.at(node), last;
+            let rules = [rule::SEQ_GAP, rule::SEQ_REPEATED];
+            broken!(seen, rules[usize::from(again)], seen.at(node), last;
                 "seq is {seq}; it should be {next}, after #{last}");
             if again {
                 return;
@@ -86,15 +82,13 @@ fn answered_like_a_call(
     }
     *acknowledged = true;
     let is_result = root.get("result").is_some();
-    let text = if is_result {
-        format!("the {what} is answered like a call, with one result and no seq")
-    } else {
-        format!("the {what} is acknowledged; a runtime that does this forwards no items")
-    };
-    broken!(seen, rule::STREAM_ANSWERED, seen.whole(); "{text}");
     if is_result {
+        broken!(seen, rule::STREAM_ANSWERED, seen.whole();
+            "the {what} is answered like a call, with one result and no seq");
         Effect::Over(Ending::Answered)
     } else {
+        broken!(seen, rule::STREAM_ANSWERED, seen.whole();
+            "the {what} is acknowledged; a runtime that does this forwards no items");
         Effect::Part
     }
 }

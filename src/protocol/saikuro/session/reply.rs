@@ -123,13 +123,9 @@ pub(super) fn batch_answer(seen: Current<'_, '_>, root: Node<'_>, batch: &Batch)
     };
     let count = list.children().count();
     if !list.is_array() || count != batch.count {
-        let got = if list.is_array() {
-            format!("{count} results")
-        } else {
-            quote(list)
-        };
         broken!(seen, rule::BATCH_COUNT, seen.at(list);
-            "the answer has {got}, but the batch has {} calls", batch.count);
+            "the answer has {}, but the batch has {} calls",
+            if list.is_array() { format!("{count} results") } else { quote(list) }, batch.count);
     } else if is_document {
         batch_order(seen, list, batch);
     }
@@ -139,14 +135,14 @@ pub(super) fn batch_answer(seen: Current<'_, '_>, root: Node<'_>, batch: &Batch)
     // MUST (Batch Response): ok is false if one item failed.
     let mut oks = list.children().map(|r| r.get("ok").and_then(Node::as_bool));
     let failed = oks.position(|ok| ok == Some(false));
-    let text = match (ok.as_bool(), failed) {
-        (Some(true), Some(n)) => format!("ok is true, but result {n} failed"),
+    match (ok.as_bool(), failed) {
+        (Some(true), Some(n)) => broken!(seen, rule::BATCH_OK, seen.at(ok);
+            "ok is true, but result {n} failed"),
         (Some(false), None) if field(root, "error").is_none() => {
-            "ok is false, but no result failed".to_owned()
+            broken!(seen, rule::BATCH_OK, seen.at(ok); "ok is false, but no result failed");
         }
-        _ => return,
-    };
-    broken!(seen, rule::BATCH_OK, seen.at(ok); "{text}");
+        _ => {}
+    }
 }
 
 /// MUST (Batch Response): results have the order of the calls.

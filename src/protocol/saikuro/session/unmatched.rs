@@ -7,12 +7,11 @@
 //! ```
 
 use super::super::message::field;
-use super::SaikuroSession;
 use super::frames::number;
 use super::state::{Ending, Flow, OpenKind, SeqStream};
+use super::{SaikuroSession, rule};
 use crate::protocol::Direction;
 use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::session::text::quote_text;
 use crate::protocol::session::{Current, broken};
 use crate::tape::Node;

@@ -1,9 +1,7 @@
 //! Ids of blobs: a component can only know those that the runtime has sent.
 
-use super::MessageTurn;
+use super::{MessageTurn, broken, rule};
 use crate::protocol::Direction;
-use crate::protocol::rule_names::stepflow as rule;
-use crate::protocol::session::broken;
 use foldhash::HashSet;
 use std::collections::BTreeMap;
 

@@ -9,10 +9,9 @@
 //! ```
 
 use super::matching::{Enclosing, Matched, Sent};
-use super::{MessageTurn, StepflowSession};
+use super::{MessageTurn, StepflowSession, rule};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::pairing::{IdSpace, PairKey};
-use crate::protocol::rule_names::stepflow as rule;
 use crate::protocol::session::http;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{ConnectionChange, Current, Report, Severity, broken};
@@ -176,18 +175,18 @@ impl StepflowSession {
                 let Some((asked, _)) = self.pairs.open.get(key) else {
                     return;
                 };
-                let (what, index) = (asked.describe(), asked.place.index);
+                let index = asked.place.index;
                 if status >= 300 {
                     message.answers(asked, true);
                     broken!(message, rule::REFUSED, seen.whole(), index;
-                        "{what} is refused with status {status}{}", reason(message));
+                        "{} is refused with status {status}{}", asked.describe(), reason(message));
                     if status < 500 {
                         message.report().at_most(Severity::Info);
                     }
                 } else {
                     broken!(message, rule::ANSWER_MISSING, seen.whole(), index;
-                        "the response to {what} has status {status} and no answer; no answer can \
-                        come later");
+                        "the response to {} has status {status} and no answer; no answer can come \
+                        later", asked.describe());
                 }
             }
         }

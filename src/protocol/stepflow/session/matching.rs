@@ -6,10 +6,9 @@
 //! ```
 
 use super::super::schema;
-use super::{MessageTurn, RequestContext, StepflowSession, shape};
+use super::{MessageTurn, RequestContext, StepflowSession, rule, shape};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::pairing::{Closed, IdSpace, PairKey, PairedRequest, SentRequest};
-use crate::protocol::rule_names::stepflow as rule;
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Current, broken};
 use crate::protocol::{Direction, Role, rpc};
@@ -122,9 +121,9 @@ impl StepflowSession {
         let known = matches!(enclosing, Enclosing::Stream(_));
         let outside = within.is_none() && (known || scope.executes.is_empty());
         if outside && !message.breaks_rule && !scope.has_lost(Direction::ToServer) {
-            let what = message.method.map_or("a request", |m| m.name);
             broken!(message, rule::CALLBACK_OUTSIDE_EXECUTE, message.whole();
-                "{what} is sent while no components/execute runs");
+                "{} is sent while no components/execute runs",
+                message.method.map_or("a request", |m| m.name));
         }
         within
     }

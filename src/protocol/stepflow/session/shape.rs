@@ -10,7 +10,7 @@ pub(super) fn of<'s, 'a>(seen: Current<'s, 'a>, call: &'s Call<'a>) -> CallShape
     CallShape {
         dialect: &DIALECT,
         sides: DESCRIPTOR.sides,
-        rule: |violation| Some(violation.rule()),
+        rule: Some,
         role: seen.message.role,
         seen,
         call,

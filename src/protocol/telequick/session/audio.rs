@@ -165,13 +165,9 @@ impl CallAudio {
                 row.next.wrapping_sub(1));
         } else if row.gaps == gaps && seq != row.next {
             let next = row.next;
-            let text = format!("sequence_number is {seq}; it should be {next}, after #{related}");
-            let rule = if seq > next {
-                rule::SEQ_GAP
-            } else {
-                rule::SEQ_BACK
-            };
-            broken!(seen, rule, seen.at(frame.number), related; "{text}");
+            let rules = [rule::SEQ_BACK, rule::SEQ_GAP];
+            broken!(seen, rules[usize::from(seq > next)], seen.at(frame.number), related;
+                "sequence_number is {seq}; it should be {next}, after #{related}");
         }
         let codec = frame.known;
         if codec != row.codec && alone {

@@ -268,17 +268,13 @@ impl ReportedEvents {
             .held
             .or((self.phase >= CallPhase::Created).then_some(false));
         if turn.is_some() && held == turn {
-            let now = if turn == Some(true) { "is" } else { "is not" };
             broken!(seen, rule::HOLD_ORDER, place, last;
-                "{name} comes after #{last}: the call {now} on hold");
+                "{name} comes after #{last}: the call {} on hold",
+                if turn == Some(true) { "is" } else { "is not" });
         } else if turn.is_none() && phase != CallPhase::Over && phase <= self.phase {
-            let now = if self.phase == CallPhase::Created {
-                "created"
-            } else {
-                "answered"
-            };
             broken!(seen, rule::EVENT_ORDER, place, last;
-                "{name} comes after #{last}: the call is already {now}");
+                "{name} comes after #{last}: the call is already {}",
+                if self.phase == CallPhase::Created { "created" } else { "answered" });
         }
         self.held = turn.or(self.held);
         if phase > self.phase {

@@ -5,9 +5,8 @@
 //!   unidirectional   audio and events
 //! ```
 
-use super::{TelequickSession, conn};
+use super::{TelequickSession, conn, rule};
 use crate::protocol::Role;
-use crate::protocol::rule_names::telequick as rule;
 use crate::protocol::session::{Current, broken};
 
 /// The second lowest bit of the id of a unidirectional stream (RFC 9000 section 2.1).
@@ -28,9 +27,8 @@ impl TelequickSession<'_> {
             } else {
                 ("unidirectional", "a bidirectional stream of its own")
             };
-            let what = &seen.message.kind;
             broken!(seen, rule::WRONG_STREAM, seen.whole();
-                "{what} is on the {kind} stream {id}: it belongs on {way}");
+                "{} is on the {kind} stream {id}: it belongs on {way}", seen.message.kind);
         }
         if role == Role::Request
             && std::mem::replace(&mut stream.asked_here, true)
