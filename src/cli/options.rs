@@ -12,6 +12,7 @@ use crate::render::style::Style;
 use crate::select::{Expr, Filter, Select};
 use crate::settings::{is_rule, nearest_rule};
 use clap::{Args, ValueEnum};
+use rustix::termios::tcgetwinsize;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
@@ -66,6 +67,17 @@ pub fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
 
+/// Returns the number of columns of the terminal.
+fn terminal_width() -> Option<usize> {
+    let sizes = [
+        tcgetwinsize(std::io::stdout()),
+        tcgetwinsize(std::io::stderr()),
+        tcgetwinsize(std::io::stdin()),
+    ];
+    let widths = sizes.into_iter().flatten().map(|size| size.ws_col);
+    widths.map(usize::from).find(|width| *width > 0)
+}
+
 /// Returns the style of stdout: the flag overrides the environment, the environment overrides the terminal.
 pub fn look(shared: &SharedArgs) -> DisplayOptions {
     display_options(shared, stdout_is_terminal())
@@ -85,11 +97,7 @@ pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
         }
         Color::Auto => terminal && std::env::var_os("TERM").is_none_or(|t| t != "dumb"),
     };
-    let width = if terminal {
-        terminal_size::terminal_size().map(|(w, _)| w.0 as usize)
-    } else {
-        None
-    };
+    let width = terminal.then(terminal_width).flatten();
     DisplayOptions {
         style: Style { color },
         show_secrets: false,

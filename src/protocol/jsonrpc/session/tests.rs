@@ -1,6 +1,6 @@
 //! Cases that a recording of a rule does not show: HTTP, batches, lost bytes and damage.
 
-use super::Rules;
+use super::JsonRpcSession;
 use crate::conversation::{RuleSettings, check};
 use crate::decoder::{DecodeOptions, Decoder};
 use crate::protocol::jsonrpc::JsonRpc;
@@ -20,7 +20,7 @@ struct Found {
 /// Follows messages: connection, direction (`>` or `<`) and text; a text of `lost` is lost bytes.
 fn found(max_open: usize, said: &[(u32, char, String)]) -> Found {
     let mut decoder = Decoder::new(DecodeOptions::new(vec![&JsonRpc]));
-    let mut session = RpcSession::<Rules>::new(&SessionConfig {
+    let mut session = RpcSession::<JsonRpcSession>::new(&SessionConfig {
         max_open,
         ..SessionConfig::default()
     });
