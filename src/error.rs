@@ -136,7 +136,7 @@ impl fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 /// Formats a byte for an error message: `0x41 'A'`, `0x00`.
-pub fn show_byte(byte: u8) -> String {
+pub(crate) fn show_byte(byte: u8) -> String {
     if byte.is_ascii_graphic() {
         format!("0x{byte:02x} '{}'", byte as char)
     } else {

@@ -14,12 +14,25 @@
 //! - the end of a message: [`framing`];
 //! - the meaning of a message, one folder for each protocol: [`protocol`];
 //! - from bytes to messages, and back: [`decoder`], [`encode`];
-//! - files, dumps and recordings: [`capture`];
-//! - messages over time, and findings: [`conversation`];
-//! - selection and output: [`select`], [`render`];
-//! - comparison of two recordings, and of one recording with its stored form: [`diff`],
-//!   [`snapshot`];
-//! - the commands, also with your own protocols: [`cli`].
+#![cfg_attr(
+    feature = "capture",
+    doc = " - files, dumps and recordings: [`capture`];"
+)]
+#![cfg_attr(
+    feature = "rules",
+    doc = " - messages over time, and findings: [`conversation`];"
+)]
+#![cfg_attr(feature = "select", doc = " - selection: [`select`];")]
+#![cfg_attr(feature = "render", doc = " - output: [`render`];")]
+#![cfg_attr(feature = "diff", doc = " - comparison of two recordings: [`diff`];")]
+#![cfg_attr(
+    feature = "snapshot",
+    doc = " - comparison of one recording with its stored form: [`snapshot`];"
+)]
+#![cfg_attr(
+    feature = "cli",
+    doc = " - the commands, also with your own protocols: [`cli`]."
+)]
 //!
 //! # Features
 //!
@@ -183,11 +196,8 @@
 #![forbid(unsafe_code)]
 // Unit tests read fixtures, which the published package does not have, and run commands.
 #![cfg(not(all(test, any(is_package, not(feature = "cli")))))]
-// Items that only disabled features use, and links to them.
-#![cfg_attr(
-    not(feature = "cli"),
-    allow(dead_code, unused_imports, rustdoc::broken_intra_doc_links)
-)]
+// Items that only disabled features use.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 #[cfg(all(test, feature = "cli"))]
 extern crate self as wiretool; // for the tests below tests/integration/common

@@ -19,9 +19,8 @@ mod regions;
 pub mod replacement;
 
 use crate::capture::{ChunkSource, EventKind, Item, Record};
-use crate::conversation::Verdict;
-use crate::conversation::pipeline::{Pipeline, PipelineSink};
-use crate::decoder::{DecodeOptions, Decoded, Decoder};
+use crate::conversation::{Output, Run};
+use crate::decoder::{DecodeOptions, Decoded};
 use crate::encoding::Want;
 use crate::framing::{Framing, Head, Places, fields};
 use crate::protocol::secrets::{Extent, SecretNames, for_each_secret};
@@ -40,6 +39,7 @@ use replacement::{Replacer, claim_texts, leaves};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
+use std::ops::ControlFlow;
 
 /// The minimum length of a value, in bytes, that is secret wherever it occurs as a separate value.
 const MIN_SEPARATE: usize = 4;
@@ -185,26 +185,18 @@ struct Redactor<'s, 'p> {
     refused: Option<String>,
 }
 
-/// Receives every frame.
-struct FrameCallback<'f>(&'f mut dyn FnMut(&Decoded<'_>));
-
-impl PipelineSink for FrameCallback<'_> {
-    type Error = Infallible;
-
-    fn message(&mut self, decoded: &Decoded<'_>, _: Option<Verdict<'_>>) -> Result<(), Infallible> {
-        (self.0)(decoded);
-        Ok(())
-    }
-}
-
 impl<'p> Redactor<'_, 'p> {
     /// Passes every frame to `see`. Returns true if a protocol was recognized.
     fn decode(&mut self, records: &[Record], see: &mut dyn FnMut(&mut Self, &Decoded<'_>)) -> bool {
         let mut options: DecodeOptions<'p> = self.config.decode.clone();
         options.want = Want::Exact;
-        let mut pipeline = Pipeline::new(Decoder::new(options), None);
-        let mut see = |decoded: &Decoded<'_>| see(self, decoded);
-        let mut frames = FrameCallback(&mut see);
+        let mut run = Run::of_items(options, None);
+        let mut sink = |output: Output<'_>| -> ControlFlow<Infallible> {
+            if let Output::Message(decoded, _) = output {
+                see(self, decoded);
+            }
+            ControlFlow::Continue(())
+        };
         for record in records {
             let mut item = record.item();
             // Offsets count only recorded bytes.
@@ -213,10 +205,10 @@ impl<'p> Redactor<'_, 'p> {
             {
                 event.more = None;
             }
-            let Ok(()) = pipeline.item(&item, &mut frames);
+            let ControlFlow::Continue(()) = run.item(&item, &mut sink);
         }
-        let Ok(()) = pipeline.finish(true, &mut frames);
-        pipeline.decoder.protocol().is_some()
+        let ControlFlow::Continue(()) = run.finish(&mut sink);
+        run.decoder().protocol().is_some()
     }
 
     fn collect(&mut self, decoded: &Decoded<'_>) {

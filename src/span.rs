@@ -78,7 +78,7 @@ impl<'a> SpannedText<'a> {
     }
 
     /// Creates text that is not in the view.
-    pub fn without_span(text: impl Into<Cow<'a, str>>) -> Self {
+    pub(crate) fn without_span(text: impl Into<Cow<'a, str>>) -> Self {
         Self {
             text: text.into(),
             span: None,

@@ -239,7 +239,7 @@ impl Stat {
         let name = answer.name.as_deref().filter(|_| is_counted);
         let what = match with_name(answer.subject.as_deref(), name).as_ref() {
             "" => answer.kind.to_string(),
-            about => format!("{} {about}", answer.kind),
+            about => [&answer.kind, " ", about].concat(),
         };
         let running = self.running.contains_key(&answer.to);
         if let (Some(latency), false) = (answer.latency, running) {

@@ -19,7 +19,8 @@ mod tests;
 
 use crate::span::Span;
 pub use key_name::KeyName;
-pub use node::{Children, Node, Value, unescape};
+pub(crate) use node::unescape;
+pub use node::{Children, Node, Value};
 use std::sync::Arc;
 pub use tee::Tee;
 
@@ -210,7 +211,7 @@ impl Tape {
     }
 
     /// Sets the names that labels and named numbers refer to. Returns `true` if they changed.
-    pub fn set_names(&mut self, names: &Arc<Vec<KeyName>>) -> bool {
+    pub(crate) fn set_names(&mut self, names: &Arc<Vec<KeyName>>) -> bool {
         let others = !Arc::ptr_eq(&self.names, names);
         if others {
             self.names = Arc::clone(names);
@@ -248,7 +249,7 @@ impl Tape {
 
     /// Closes the containers that an error left open, before byte `end`; removes a key without
     /// value.
-    pub fn close_containers(&mut self, end: usize) {
+    pub(crate) fn close_containers(&mut self, end: usize) {
         self.level = self.open.len() as u32;
         while let Some(&index) = self.open.last() {
             if let Some(entry) = self.entries.get(index as usize)

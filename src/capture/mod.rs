@@ -53,6 +53,8 @@ pub use recording::{
     ChunkSource, EventRecord, Header, ItemRecorder, Record, RecordError, RecordingWriter,
 };
 pub use time::Time;
+#[cfg(feature = "render")]
+pub(crate) use time::push_time;
 
 use chunk::ItemSink;
 use form::FormReader;
@@ -219,13 +221,8 @@ impl CaptureInput {
         chosen.map_or(&self.plain.evidence, |(_, evidence)| evidence)
     }
 
-    /// Returns true if the input is gzipped.
-    pub fn is_gzip(&self) -> bool {
-        matches!(self.gzip, GzipDetection::Gzip(_))
-    }
-
     /// Returns the number of lines without data of this form, except comments and blank lines.
-    pub fn ignored_lines(&self) -> u64 {
+    pub(crate) fn ignored_lines(&self) -> u64 {
         match &self.plain.body {
             InputBody::Form(reader) => reader.ignored(),
             _ => 0,

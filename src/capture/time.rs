@@ -15,6 +15,14 @@ pub(super) fn parse(text: &str) -> Option<Time> {
 const PRINTER: jiff::fmt::temporal::DateTimePrinter =
     jiff::fmt::temporal::DateTimePrinter::new().precision(Some(9));
 
+/// Appends a time of a chunk.
+#[cfg(feature = "render")]
+pub(crate) fn push_time(time: i64, out: &mut Vec<u8>) {
+    let time = jiff::Timestamp::from_nanosecond(time.into()).unwrap_or_default();
+    // A vector accepts everything.
+    let _ = PRINTER.print_timestamp(&time, out);
+}
+
 #[allow(clippy::ref_option)] // the shape that serde asks for
 pub(super) fn serialize<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
     match at.map(jiff::Timestamp::from_nanosecond) {

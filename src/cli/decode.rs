@@ -9,10 +9,11 @@ mod recorder;
 mod screen;
 
 use super::Exit;
-use super::input::{self, FrameDisplay as _};
+use super::input::{self, InputRun};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::{Output, print};
+use crate::conversation::Sink as _;
 use crate::encoding::Want;
 use crate::framing::Framing;
 use crate::protocol::Role;
@@ -240,12 +241,14 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     // In other cases all output is written at once: a signal can end the program directly, also if no reader takes the output.
     let waits = to_file || args.input.follow || args.select.tail.is_some() || args.verify;
     let stop = waits.then(Stop::on_signals).transpose()?;
-    let mut screen = DecodeScreen::new(args, shared, display, output, stop)?;
-    options.want = screen.want();
-    let result = input::read(&args.input, &options, &mut screen);
+    let mut run = InputRun::new(shared, args.input.follow, stop);
+    run.hides_progress = display.terminal;
+    let mut screen = DecodeScreen::new(args, shared, display, output)?;
+    options.want = screen.want().unwrap_or(options.want);
+    let result = input::read(&args.input, &options, &mut run, &mut screen);
     // The messages before the error are shown too.
     match result {
-        Ok(()) => screen.finish(),
+        Ok(()) => screen.finish(&run),
         Err(error) => {
             if !super::is_closed_pipe(&error) && !to_file {
                 screen.flush()?;

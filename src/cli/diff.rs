@@ -2,14 +2,13 @@
 
 pub(super) mod show;
 
-use super::input::{self, FrameDisplay, InputRun, no_protocol};
+use super::input::{self, Flow, InputRun, unless_failed};
 use super::options::{self, SharedArgs};
-use super::output::Output;
+use super::output::Output as TextOutput;
 use super::values::read_string;
 use super::{Exit, count_text};
 use crate::capture::Form;
-use crate::conversation::Verdict;
-use crate::conversation::pipeline::Pipeline;
+use crate::conversation::{Output, RuleSettings, Sink, Verdict};
 use crate::decoder::{DecodeOptions, Decoded};
 use crate::diff::{CompareDepth, Diff, DiffSide, Difference, FieldDifference, Ignore, generalized};
 use crate::encoding::Want;
@@ -107,7 +106,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         inputs.iter().any(|path| path.as_os_str() != "-"),
         "stdin can be read only once: A or B must be a file"
     );
-    let mut output = Output::open(args.output.as_deref(), &inputs)?;
+    let mut output = TextOutput::open(args.output.as_deref(), &inputs)?;
     output.is_json = args.format.is_json();
     let left = read_side(&args.left, args, &options, shared)?;
     let right = read_side(&args.right, args, &options, shared)?;
@@ -115,8 +114,8 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         return Ok(Exit::Negative);
     }
     // Input that could not be read is never equal.
-    let unread = left.run.is_bad || right.run.is_bad;
-    let read = left.run.messages + right.run.messages;
+    let unread = left.is_bad || right.is_bad;
+    let read = left.messages + right.messages;
     let none = left.is_empty() && right.is_empty();
     if read > 0 && !args.condition.conditions.is_empty() && none {
         shared.note(&format!("none of {read} messages matches"));
@@ -220,10 +219,11 @@ fn read_side<'p>(
     let mut reader = SideReader {
         known: options.protocols.clone(),
         filter: args.condition.filter(),
-        run: InputRun::new(shared, false, None),
         ..SideReader::default()
     };
-    input::read(&input, options, &mut reader)?;
+    let mut run = InputRun::new(shared, false, None);
+    input::read(&input, options, &mut run, &mut reader)?;
+    (reader.messages, reader.is_bad) = (run.messages, run.is_bad);
     Ok(reader)
 }
 
@@ -269,7 +269,9 @@ struct SideReader<'p> {
     known: Vec<&'p dyn Protocol>,
     /// One for each protocol, in the order of their first message.
     sides: Vec<(&'p dyn Protocol, DiffSide)>,
-    run: InputRun,
+    messages: u64,
+    /// Part of the input could not be used.
+    is_bad: bool,
     /// The protocol of some bytes was not detected.
     undetected: bool,
     filter: Filter,
@@ -281,6 +283,21 @@ impl SideReader<'_> {
         let mut sides = self.sides.iter();
         let found = sides.find(|(of, _)| of.name() == protocol.name());
         found.map(|(_, side)| side)
+    }
+
+    /// Stores a message if it is selected.
+    fn message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) -> Result<()> {
+        if self
+            .filter
+            .matches(decoded, Some(verdict), &mut self.scratch)
+        {
+            self.see(decoded, verdict);
+        }
+        anyhow::ensure!(
+            self.weight() < MAX_BYTES,
+            "more than 1 GiB of messages to compare: use smaller captures"
+        );
+        Ok(())
     }
 
     fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
@@ -319,32 +336,22 @@ fn both_protocols<'p>(left: &SideReader<'p>, right: &SideReader<'p>) -> Vec<&'p 
     all
 }
 
-impl FrameDisplay for SideReader<'_> {
-    fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
-        let verdict = verdict.unwrap_or_default();
-        if self
-            .filter
-            .matches(decoded, Some(verdict), &mut self.scratch)
-        {
-            self.see(decoded, verdict);
-        }
-        anyhow::ensure!(
-            self.weight() < MAX_BYTES,
-            "more than 1 GiB of messages to compare: use smaller captures"
-        );
-        Ok(())
+impl Sink for SideReader<'_> {
+    type Break = Result<()>;
+
+    fn rules(&self) -> Option<RuleSettings> {
+        Some(RuleSettings::default())
     }
 
-    fn run(&mut self) -> &mut InputRun {
-        &mut self.run
-    }
-
-    fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
-        if bytes > 0 && pipeline.decoder.protocol().is_none() {
-            self.undetected = true;
-            self.run.note(source, &no_protocol(&pipeline.decoder), true);
+    fn take(&mut self, output: Output<'_>) -> Flow {
+        match output {
+            Output::Message(decoded, verdict) => {
+                return unless_failed(self.message(decoded, verdict.unwrap_or_default()));
+            }
+            Output::End(run, _) => self.undetected |= run.is_unrecognised(),
+            _ => {}
         }
-        Ok(())
+        Flow::Continue(())
     }
 }
 
@@ -408,7 +415,7 @@ fn write_learned(path: &Path, args: &Args, seen: &DiffTotals, inputs: &[PathBuf]
             paths: all.into_iter().collect(),
         },
     };
-    let mut output = Output::open(Some(path), inputs)?;
+    let mut output = TextOutput::open(Some(path), inputs)?;
     let text = toml::to_string_pretty(&list)?;
     output.push(&text);
     output.finish()

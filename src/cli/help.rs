@@ -89,7 +89,6 @@ fn hint(given: &str) -> String {
 const USUAL: &[&str] = &[
     "claims",
     "connect",
-    "context",
     "fault",
     "filter",
     "follow",
@@ -105,7 +104,6 @@ const USUAL: &[&str] = &[
     "listen",
     "once",
     "output",
-    "pair",
     "protocol",
     "scope",
     "script",

@@ -32,9 +32,9 @@ impl Stop {
         Ok(stop)
     }
 
-    /// Returns the flag, for readers.
-    pub fn flag(&self) -> Arc<AtomicBool> {
-        self.set.clone()
+    /// Returns true after a signal.
+    pub fn is_set(&self) -> bool {
+        self.set.load(Ordering::Relaxed)
     }
 
     /// Ends reading as a signal does.
@@ -45,7 +45,7 @@ impl Stop {
     /// Returns the exit status after a signal.
     pub fn exit(&self) -> Option<Exit> {
         let terminated = self.terminated.load(Ordering::Relaxed);
-        self.set.load(Ordering::Relaxed).then_some(if terminated {
+        self.is_set().then_some(if terminated {
             Exit::Status(143)
         } else {
             Exit::Status(130)

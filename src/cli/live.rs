@@ -401,10 +401,8 @@ fn new_setup(
         .screen
         .map(|screen| view::open_view(&screen, config.shared))
         .transpose()?;
-    let judge = match config.watch {
-        Some(watch) if view.is_some() || watch.lint => {
-            Some((watch.judging.judge()?, watch.judging.session_config()?))
-        }
+    let rules = match config.watch {
+        Some(watch) if view.is_some() || watch.lint => Some(watch.judging.rules()?),
         _ => None,
     };
     let recording = match (config.recording, &config.write) {
@@ -416,7 +414,7 @@ fn new_setup(
             header,
             record: recording.is_some(),
             decode: config.decode,
-            judge,
+            rules,
             guard: None,
         },
         recording,

@@ -3,7 +3,7 @@
 mod wire;
 
 use crate::capture::{Form, PacketOptions};
-use crate::conversation::{Judge, RuleDialect};
+use crate::conversation::{Judge, RuleDialect, RuleSettings};
 use crate::protocol::correlation::MAX_ENTRIES;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::protocol::{Descriptor, Direction, Protocol, Setting, registry};
@@ -12,6 +12,7 @@ use crate::render::style::Style;
 use crate::select::{Expr, Filter, Select};
 use crate::settings::{is_rule, nearest_rule};
 use clap::{Args, ValueEnum};
+use rustix::termios::tcgetwinsize;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
@@ -66,6 +67,17 @@ pub fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
 
+/// Returns the number of columns of the terminal.
+fn terminal_width() -> Option<usize> {
+    let sizes = [
+        tcgetwinsize(std::io::stdout()),
+        tcgetwinsize(std::io::stderr()),
+        tcgetwinsize(std::io::stdin()),
+    ];
+    let widths = sizes.into_iter().flatten().map(|size| size.ws_col);
+    widths.map(usize::from).find(|width| *width > 0)
+}
+
 /// Returns the style of stdout: the flag overrides the environment, the environment overrides the terminal.
 pub fn look(shared: &SharedArgs) -> DisplayOptions {
     display_options(shared, stdout_is_terminal())
@@ -85,11 +97,7 @@ pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
         }
         Color::Auto => terminal && std::env::var_os("TERM").is_none_or(|t| t != "dumb"),
     };
-    let width = if terminal {
-        terminal_size::terminal_size().map(|(w, _)| w.0 as usize)
-    } else {
-        None
-    };
+    let width = terminal.then(terminal_width).flatten();
     DisplayOptions {
         style: Style { color },
         show_secrets: false,
@@ -204,7 +212,7 @@ pub struct RuleArgs {
 
 impl RuleArgs {
     /// Returns the severities of rules; unknown names are refused.
-    pub fn judge(&self) -> anyhow::Result<Judge> {
+    fn judge(&self) -> anyhow::Result<Judge> {
         let mut judge = Judge {
             dialect: self.dialect,
             levels: super::config::settings().rules().collect(),
@@ -219,8 +227,16 @@ impl RuleArgs {
         Ok(judge)
     }
 
+    /// Returns how rules are checked.
+    pub fn rules(&self) -> anyhow::Result<RuleSettings> {
+        Ok(RuleSettings {
+            judge: self.judge()?,
+            session: self.session_config()?,
+        })
+    }
+
     /// Returns the facts that messages do not contain.
-    pub fn session_config(&self) -> anyhow::Result<SessionConfig> {
+    fn session_config(&self) -> anyhow::Result<SessionConfig> {
         let secret = self.secret_file.as_deref().map(read_secret).transpose()?;
         Ok(SessionConfig {
             secret,

@@ -3,14 +3,13 @@
 mod show;
 
 use super::Exit;
-use super::input::{self, FrameDisplay, InputRun, no_protocol};
+use super::input::{self, Flow, InputRun, unless_failed};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
-use super::output::Output;
+use super::output::Output as TextOutput;
 use super::unmatched::Unmatched;
-use crate::capture::Header;
-use crate::conversation::pipeline::Pipeline;
-use crate::conversation::{Conversation, Verdict};
+use crate::capture::Item;
+use crate::conversation::{Conversation, Output, RuleSettings, Run, Sink, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
 use crate::render::DisplayOptions;
@@ -56,6 +55,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
     let input = &args.input;
+    let mut run = InputRun::new(shared, input.follow, Some(Stop::on_signals()?));
     let filter = args.condition.filter();
     let mut screen = StatScreen {
         stats: Vec::new(),
@@ -65,13 +65,12 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         recording: false,
         json: args.format.is_json(),
         display,
-        output: Output::open(args.output.as_deref(), &input.paths())?,
-        run: InputRun::new(shared, input.follow, Some(Stop::on_signals()?)),
+        output: TextOutput::open(args.output.as_deref(), &input.paths())?,
+        unanswered: BTreeMap::new(),
         counted: 0,
     };
     screen.output.is_json = screen.json;
-    input::read(&args.input, &options, &mut screen)?;
-    let run = screen.run;
+    input::read(&args.input, &options, &mut run, &mut screen)?;
     if let Some(exit) = run.finish(screen.output, "count")? {
         return Ok(exit);
     }
@@ -91,8 +90,9 @@ struct StatScreen {
     recording: bool,
     json: bool,
     display: DisplayOptions,
-    output: Output,
-    run: InputRun,
+    output: TextOutput,
+    /// The number of requests without an answer at the end of the source, by protocol.
+    unanswered: BTreeMap<&'static str, u64>,
     /// The number of messages that match.
     counted: u64,
 }
@@ -114,11 +114,25 @@ impl StatScreen {
         *of = name;
         stat
     }
-}
 
-impl FrameDisplay for StatScreen {
-    fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
-        let verdict = verdict.unwrap_or_default();
+    fn begin(&mut self) {
+        self.stats.clear();
+        self.recording = false;
+    }
+
+    fn item(&mut self, item: &Item<'_>) {
+        match item {
+            Item::Header(_) => self.recording = true,
+            Item::Chunk(_) if self.recording => match self.stats.as_mut_slice() {
+                [] => self.stat("").start_read(),
+                [(_, stat)] => stat.start_read(),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
         if self
             .filter
             .matches(decoded, Some(verdict), &mut self.scratch)
@@ -129,68 +143,33 @@ impl FrameDisplay for StatScreen {
         } else if self.counted == 0 {
             self.unmatched.add(decoded);
         }
-        Ok(())
     }
 
-    fn want(&self) -> Want {
-        match self.filter.want() {
-            Want::Head => Want::Rows,
-            want => want,
-        }
+    /// Counts the messages that are awaited at the end of the input. A one-way input has no answers.
+    fn wait(&mut self, conversation: &Conversation<'_>) {
+        let all = conversation.each_protocol();
+        let counts = all.filter_map(|one| {
+            let count = one.unanswered_in_protocol(self.recording).len() as u64;
+            Some((one.protocol()?.name(), count))
+        });
+        self.unanswered = counts.collect();
     }
 
-    fn run(&mut self) -> &mut InputRun {
-        &mut self.run
-    }
-
-    fn header(&mut self, _: &Header) {
-        self.recording = true;
-    }
-
-    fn read(&mut self) {
-        match self.stats.as_mut_slice() {
-            [] => self.stat("").start_read(),
-            [(_, stat)] => stat.start_read(),
-            _ => {}
-        }
-    }
-
-    fn begin(&mut self, _: &str) {
-        self.stats.clear();
-        self.recording = false;
-    }
-
-    fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
-        let decoder = &pipeline.decoder;
-        let Some(conversation) = &mut pipeline.conversation else {
+    fn end(&mut self, run: &Run<'_>) -> Result<()> {
+        let Some(conversation) = run.conversation() else {
             return Ok(());
         };
-        let Some(protocol) = decoder.protocol().or(conversation.protocol()) else {
-            if bytes > 0 {
-                self.run.note(source, &no_protocol(decoder), true);
-            }
+        let Some(protocol) = run.decoder().protocol().or(conversation.protocol()) else {
             return Ok(());
         };
         if self.stats.iter().all(|(name, _)| name.is_empty()) {
             self.stat(protocol.name());
         }
-        // After an interruption nothing is awaited; and a one-way input has no answers.
-        let unanswered: BTreeMap<_, _> = conversation
-            .each_protocol()
-            .filter_map(|one| Some((one.protocol()?.name(), one)))
-            .map(|(name, one)| {
-                (
-                    name,
-                    one.unanswered_in_protocol(self.recording).len() as u64,
-                )
-            })
-            .collect();
-        conversation.finish();
-        let mut text = String::new();
+        let (source, mut text) = (&run.source().name, String::new());
         for (name, mut stat) in std::mem::take(&mut self.stats) {
             let is_it = |c: &&Conversation<'_>| c.protocol().is_some_and(|p| p.name() == name);
             let conversation = conversation.each_protocol().find(is_it);
-            let unanswered = unanswered.get(name).copied().unwrap_or_default();
+            let unanswered = self.unanswered.get(name).copied().unwrap_or_default();
             if let Some(conversation) = conversation {
                 stat.finish(conversation);
             }
@@ -207,5 +186,34 @@ impl FrameDisplay for StatScreen {
         }
         self.output.push(&text);
         self.output.written()
+    }
+}
+
+impl Sink for StatScreen {
+    type Break = Result<()>;
+
+    fn want(&self) -> Option<Want> {
+        Some(match self.filter.want() {
+            Want::Head => Want::Rows,
+            want => want,
+        })
+    }
+
+    fn rules(&self) -> Option<RuleSettings> {
+        Some(RuleSettings::default())
+    }
+
+    fn take(&mut self, output: Output<'_>) -> Flow {
+        match output {
+            Output::Begin(_) => self.begin(),
+            Output::Item(item, _) => self.item(item),
+            Output::Message(decoded, verdict) => {
+                self.message(decoded, verdict.unwrap_or_default());
+            }
+            Output::Waiting(run, None) => run.conversation().map_or((), |one| self.wait(one)),
+            Output::End(run, _) => return unless_failed(self.end(run)),
+            Output::Event(..) | Output::Waiting(..) | Output::Note(_) => {}
+        }
+        Flow::Continue(())
     }
 }

@@ -1,8 +1,8 @@
 //! `wiretool watch`: messages of captures and of live traffic on the whole screen.
 //!
 //! ```text
-//!   reader thread   input --> pipeline --> IndexSink --> Store
-//!   rule thread     Store --> conversation --> Store: answers, findings
+//!   reader thread   input --> run --> IndexSink --> Store
+//!   rule thread     Store --> run --> Store: answers, findings
 //!   proxy thread    sockets or child --> recording, which the reader follows
 //!   this thread     keys --> Model --> View --> terminal
 //! ```
@@ -19,6 +19,7 @@ mod prompt;
 mod screen;
 mod shared;
 mod source;
+mod steps;
 mod store;
 mod take;
 mod terminal;
@@ -31,15 +32,14 @@ use super::input::{self, InputRun};
 use super::interrupt::Stop;
 use super::live::ListenAddress;
 use super::options::{self, SharedArgs};
-use crate::conversation::Judge;
+use crate::conversation::RuleSettings;
 use crate::decoder::{DecodeOptions, StoredFrames};
 use crate::encoding::Want;
 use crate::framing::Framing;
-use crate::protocol::session::SessionConfig;
 use crate::transport::Inserts;
 use anyhow::{Context as _, Result};
 use edit::Editing;
-use judging::{RuleThread, Steps};
+use judging::RuleThread;
 use live::LiveTraffic;
 use model::Model;
 use screen::{run_screen, screen_file};
@@ -48,6 +48,7 @@ use source::IndexSink;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use steps::Steps;
 use store::{Store, StoreReader};
 use terminal::FullScreen;
 use view::{Theme, View};
@@ -137,7 +138,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     );
     let mut options = args.wire.options(protocols, Want::Places);
     let depth = options.limits.depth;
-    let rules = (args.judging.judge()?, args.judging.session_config()?);
+    let rules = args.judging.rules()?;
     let frames = StoredFrames::new(protocols.all());
     let messages = Shared::new(Store::new(frames.clone())?);
     let stop = Stop::on_signals()?;
@@ -211,7 +212,7 @@ fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
 struct Reader {
     input: options::InputArgs,
     options: DecodeOptions<'static>,
-    rules: (Judge, SessionConfig),
+    rules: RuleSettings,
     frames: StoredFrames<'static>,
     show_secrets: bool,
 }
@@ -219,9 +220,12 @@ struct Reader {
 impl Reader {
     /// Reads all input into the store.
     fn read(self, shared: &SharedArgs, messages: &Shared, stop: &Stop) -> Result<()> {
-        let run = InputRun::new(shared, self.input.follow, Some(stop.clone()));
+        let mut run = source::input_run(
+            InputRun::new(shared, self.input.follow, Some(stop.clone())),
+            messages,
+        );
         let steps = Arc::<Steps>::default();
-        let mut sink = IndexSink::new(run, messages.clone(), Arc::clone(&steps), self.frames);
+        let mut sink = IndexSink::new(messages.clone(), Arc::clone(&steps), self.frames);
         let rules = RuleThread::new(
             messages.clone(),
             Arc::clone(&steps),
@@ -231,7 +235,7 @@ impl Reader {
         );
         std::thread::scope(|scope| {
             scope.spawn(|| rules.run(stop));
-            let read = input::read(&self.input, &self.options, &mut sink);
+            let read = input::read(&self.input, &self.options, &mut run, &mut sink);
             steps.close();
             let status = &mut messages.store().status;
             if let Err(error) = &read {

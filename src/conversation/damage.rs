@@ -93,8 +93,8 @@ impl Damages {
         }
     }
 
-    /// Counts a finding that follows from damage, and returns `true` for it. `now`: the current message; `bad`: the
-    /// same, if it has a fault and this finding is not that fault.
+    /// Counts a finding that follows from damage, and returns `true` for it. `faulty`: the current message, if
+    /// it has a fault and this finding is not that fault.
     pub(super) fn count_consequence(
         &mut self,
         broken: &Broken,

@@ -59,7 +59,12 @@ impl Judge {
     }
 
     /// Returns the severity of a broken rule, at most `at_most` unless the user sets it.
-    pub fn limited_severity(&self, protocol: &str, rule: &Rule, at_most: Severity) -> Severity {
+    pub(crate) fn limited_severity(
+        &self,
+        protocol: &str,
+        rule: &Rule,
+        at_most: Severity,
+    ) -> Severity {
         if !self.levels.is_empty() {
             let name = full_name(protocol, rule);
             let own = self.levels.iter().rev().find(|(p, _)| glob(p, &name));

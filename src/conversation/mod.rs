@@ -14,13 +14,11 @@ mod damage;
 mod facts;
 mod failure;
 mod finding;
-mod follow;
 #[cfg(feature = "cli")]
 pub(crate) mod guard;
 mod injected;
 mod judge;
 mod links;
-pub(crate) mod pipeline;
 mod protocols;
 mod run;
 mod short;
@@ -42,13 +40,13 @@ pub(crate) use damage::Consequences;
 use damage::Damages;
 use facts::InputFacts;
 pub use finding::{Finding, Verdict};
-pub use follow::{MessageSink, Summary, follow};
 use injected::Injected;
 pub use judge::{Judge, RuleDialect, find_rule};
 pub(crate) use judge::{full_name, rules_of};
 use links::Links;
 use protocols::ConnectionProtocols;
-pub use run::{Output, Run, RunSink};
+pub(crate) use run::Source;
+pub use run::{Output, RuleSettings, Run, Sink, check};
 use short::ShortMessages;
 
 /// Maximum number of findings that wait for a message of the other direction.
@@ -130,7 +128,7 @@ impl<'p> Conversation<'p> {
 
     /// Reads the header of a recording: the protocol, and the address or command of the peer. Call it before the first
     /// message.
-    pub fn expect_header(&mut self, header: &Header) {
+    pub(crate) fn expect_header(&mut self, header: &Header) {
         if let Some(protocol) = &header.protocol {
             self.expect(protocol);
         }

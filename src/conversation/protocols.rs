@@ -31,7 +31,7 @@ pub(super) struct ConnectionProtocols<'p> {
 
 impl<'p> Conversation<'p> {
     /// Returns this conversation, and those of further protocols.
-    pub fn each_protocol(&self) -> impl Iterator<Item = &Self> {
+    pub(crate) fn each_protocol(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(&self.protocols_of.others)
     }
 
@@ -156,7 +156,7 @@ impl<'p> Conversation<'p> {
             .each_protocol()
             .flat_map(|one| one.unanswered_in_protocol(has_both))
             .collect();
-        all.sort_by_key(|waiting| waiting.place.index);
+        Waiting::sort(&mut all);
         all
     }
 
@@ -199,7 +199,7 @@ impl<'p> Conversation<'p> {
                 waiting
             })
             .collect();
-        all.sort_by_key(|waiting| waiting.place.index);
+        Waiting::sort(&mut all);
         all
     }
 

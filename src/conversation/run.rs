@@ -1,47 +1,31 @@
-//! Reads one capture, from its bytes to messages and findings.
+//! Reads one capture, from its bytes to messages and findings. Every command and every program reads through it.
 //!
 //! ```text
-//!   bytes --> CaptureInput --> Decoder --> Conversation --> sink(Output)
-//!                 items         chunk          message
-//!                 waiting       rest           waiting      after a break of the sink, until the next call
+//!   bytes --> CaptureInput --> Decoder --> Conversation --> Sink::take(Output)
+//!                 items        messages      verdicts
 //! ```
+//!
+//! A live conversation has no input: its items are given to [`Run::item`].
 
-use super::pipeline::{Pipeline, PipelineSink};
-use super::{Conversation, Finding, Verdict};
-use crate::capture::{
-    CaptureInput, Event, Form, Header, Item, KeptChunk, KeptEvent, KeptItem, Problem,
-};
-use crate::decoder::{Decoded, Decoder, KeptMessage};
-use crate::protocol::session::{Answer, SubscriptionChange};
+mod items;
+mod sink;
+mod source;
+
+use super::{Conversation, Finding};
+use crate::capture::{CaptureInput, Event, Form, Item};
+use crate::decoder::{DecodeOptions, Decoded, Decoder, FrameSink, KeptMessage};
 use crate::protocol::{Direction, Protocol};
+use items::{ItemReader, KeptOutput, Outlet, WaitingItem};
+pub use sink::{Output, RuleSettings, Sink};
+pub(crate) use source::Source;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 /// The number of bytes of a capture that are read at once; what they hold waits in memory after a break.
-const PART_BYTES: usize = 16 << 10;
-
-/// One output of a [`Run`], in the order of the capture.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Output<'a> {
-    /// The first line of a recording.
-    Header(&'a Header),
-    /// A message, with its verdict; the verdict is empty if the run has no conversation.
-    Message(&'a Decoded<'a>, Verdict<'a>),
-    /// An event between messages, with the findings that follow from it.
-    Event(&'a Event<'a>, &'a [Finding]),
-    /// A part of the capture that cannot be read.
-    Problem(&'a Problem),
-    /// A note about bytes that the capture lacks.
-    Note(&'a str),
-    /// The end, with the findings that follow from it. Only a run with a conversation has it.
-    End(Verdict<'a>),
-}
-
-/// Receives the outputs of a [`Run`]. After a break, the run can go on.
-pub type RunSink<'s, B> = dyn FnMut(Output<'_>) -> ControlFlow<B> + 's;
+const PART_BYTES: usize = 256 << 10;
 
 /// Reads one capture: owns the input, the decoder and the conversation.
 ///
@@ -52,30 +36,26 @@ pub type RunSink<'s, B> = dyn FnMut(Output<'_>) -> ControlFlow<B> + 's;
 /// use std::ops::ControlFlow;
 /// use wiretool::capture::{CaptureInput, Form};
 /// use wiretool::conversation::{Output, Run};
-/// use wiretool::decoder::{DecodeOptions, Decoder};
+/// use wiretool::decoder::DecodeOptions;
 /// use wiretool::protocol::registry;
 ///
 /// // A hex dump; a recording or a packet capture is read in the same way.
 /// let dump = b"00 00 00 05 00 02 02 00 01  # not a message\n7b 7d\n";
-/// let decoder = Decoder::new(DecodeOptions::new(vec![registry::find("saikuro").unwrap()]));
-/// let mut run = Run::new(CaptureInput::new(Form::Auto), decoder, None);
+/// let options = DecodeOptions::new(vec![registry::find("saikuro").unwrap()]);
 ///
 /// // All outputs, one after the other.
 /// let mut count = 0;
-/// let mut sink = |output: Output<'_>| -> ControlFlow<()> {
+/// let mut run = Run::new(CaptureInput::new(Form::Auto), options.clone(), None);
+/// let _ = run.read_all(dump, &mut |output: Output<'_>| -> ControlFlow<()> {
 ///     if let Output::Message(decoded, _) = output {
 ///         count += usize::from(decoded.is_faulty());
 ///     }
 ///     ControlFlow::Continue(())
-/// };
-/// let mut rest = &dump[..];
-/// let _ = run.read(&mut rest, &mut sink);
-/// let _ = run.finish(&mut sink);
+/// });
 /// assert_eq!(count, 2);
 ///
 /// // One message for each call, which can be kept.
-/// let decoder = Decoder::new(DecodeOptions::new(vec![registry::find("saikuro").unwrap()]));
-/// let mut run = Run::new(CaptureInput::new(Form::Auto), decoder, None);
+/// let mut run = Run::new(CaptureInput::new(Form::Auto), options, None);
 /// let mut rest = &dump[..];
 /// let mut kept = Vec::new();
 /// kept.extend(std::iter::from_fn(|| run.next(&mut rest)));
@@ -83,10 +63,16 @@ pub type RunSink<'s, B> = dyn FnMut(Output<'_>) -> ControlFlow<B> + 's;
 /// assert_eq!(kept.len(), 2);
 /// ```
 pub struct Run<'p> {
-    input: CaptureInput,
-    pipeline: Pipeline<'p>,
+    source: Source,
+    /// `None`: items are given.
+    input: Option<CaptureInput>,
+    reader: ItemReader<'p>,
+    /// Present if rules are checked.
+    conversation: Option<Conversation<'p>>,
+    /// The number of bytes of the input.
+    bytes: u64,
     /// Items that were read before a break; the first may be a chunk that is read in part.
-    items: VecDeque<KeptItem>,
+    items: VecDeque<WaitingItem>,
     /// Outputs after a break that come before these items.
     outputs: VecDeque<KeptOutput>,
     state: RunState,
@@ -95,15 +81,18 @@ pub struct Run<'p> {
 /// The part of a capture that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RunState {
+    Start,
     Open,
     InputEnded,
+    Decoded,
+    Waited,
     Ended,
 }
 
 impl fmt::Debug for Run<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut fields = f.debug_struct("Run");
-        fields.field("decoder", &self.pipeline.decoder);
+        fields.field("decoder", &self.reader.decoder);
         fields.field("state", &self.state).finish_non_exhaustive()
     }
 }
@@ -118,48 +107,97 @@ impl fmt::Debug for Conversation<'_> {
 }
 
 impl<'p> Run<'p> {
-    /// Creates a run at the start of a capture. With a conversation, messages have verdicts.
+    /// Creates a run at the start of a capture. With rules, messages have verdicts.
     pub fn new(
         input: CaptureInput,
-        decoder: Decoder<'p>,
-        conversation: Option<Conversation<'p>>,
+        options: DecodeOptions<'p>,
+        rules: Option<RuleSettings>,
     ) -> Self {
-        let mut pipeline = Pipeline::new(decoder, conversation);
-        pipeline.is_recording = input.form() == Form::Recording;
+        Self::of_source(Source::default(), Some(input), options, rules)
+    }
+
+    /// Creates a run whose items are given, as those of a recording.
+    pub(crate) fn of_items(options: DecodeOptions<'p>, rules: Option<RuleSettings>) -> Self {
+        Self::of_source(Source::default(), None, options, rules)
+    }
+
+    /// Creates a run of a named capture. Pairs of one-way files do not give the order of messages of different
+    /// directions.
+    pub(crate) fn of_source(
+        source: Source,
+        input: Option<CaptureInput>,
+        options: DecodeOptions<'p>,
+        rules: Option<RuleSettings>,
+    ) -> Self {
+        let is_ordered = source.pairs.is_empty();
+        let conversation = rules.map(|rules| {
+            Conversation::new(&options.protocols, &rules.judge, rules.session, is_ordered)
+        });
+        let decoder = Decoder::new(options).starting_at(source.first_index);
+        let mut reader = ItemReader::new(decoder);
+        reader.has_connections = source.pairs.len() != 1 && input.is_none()
+            || input.as_ref().map(CaptureInput::form) == Some(Form::Recording);
+        reader.conn = source.conn;
+        reader.direction = source.direction;
+        reader.removes_ended = source.removes_ended;
+        reader.without_times = source.without_times;
         Self {
+            source,
             input,
-            pipeline,
+            reader,
+            conversation,
+            bytes: 0,
             items: VecDeque::new(),
             outputs: VecDeque::new(),
-            state: RunState::Open,
+            state: RunState::Start,
         }
     }
 
     /// Sets the direction of bytes for which the capture gives none.
     #[must_use]
     pub fn with_direction(mut self, direction: Direction) -> Self {
-        self.pipeline.direction = Some(direction);
+        self.source.direction = Some(direction);
+        self.reader.direction = Some(direction);
         self
     }
 
-    /// Returns the input.
-    pub fn input(&self) -> &CaptureInput {
-        &self.input
+    /// Returns what was known about the capture before it was read.
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Returns the input, unless items are given.
+    pub fn input(&self) -> Option<&CaptureInput> {
+        self.input.as_ref()
     }
 
     /// Returns the decoder.
     pub fn decoder(&self) -> &Decoder<'p> {
-        &self.pipeline.decoder
+        &self.reader.decoder
     }
 
-    /// Returns the conversation, if messages are judged.
+    /// Returns the conversation, if rules are checked.
     pub fn conversation(&self) -> Option<&Conversation<'p>> {
-        self.pipeline.conversation.as_ref()
+        self.conversation.as_ref()
+    }
+
+    /// Returns the number of bytes of the input that were read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns `true` if there are bytes, and no protocol recognises them.
+    pub fn is_unrecognised(&self) -> bool {
+        self.bytes > 0 && self.decoder().protocol().is_none()
     }
 
     /// Reads bytes of the capture, and removes from `bytes` what is read. A break of the sink is returned; call it again
     /// to go on, also if no bytes are left.
-    pub fn read<B>(&mut self, bytes: &mut &[u8], sink: &mut RunSink<'_, B>) -> ControlFlow<B> {
+    pub fn read<S: Sink + ?Sized>(
+        &mut self,
+        bytes: &mut &[u8],
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
         loop {
             self.pass_waiting(sink)?;
             if bytes.is_empty() {
@@ -167,36 +205,150 @@ impl<'p> Run<'p> {
             }
             let (part, rest) = bytes.split_at(bytes.len().min(PART_BYTES));
             *bytes = rest;
+            self.bytes += part.len() as u64;
             self.read_items(|input, take| input.push(part, take), sink)?;
         }
     }
 
     /// Ends the capture. After a break of the sink, call it again to go on.
-    pub fn finish<B>(&mut self, sink: &mut RunSink<'_, B>) -> ControlFlow<B> {
-        self.pass_waiting(sink)?;
-        if self.state == RunState::Open {
-            self.state = RunState::InputEnded;
-            self.read_items(CaptureInput::finish, sink)?;
-        }
-        if self.state == RunState::InputEnded {
-            self.state = RunState::Ended;
-            let mut outlet = Outlet::new(sink, &mut self.outputs);
-            let Ok(()) = self.pipeline.finish(true, &mut outlet);
-            let decoder = &self.pipeline.decoder;
-            if let Some(conversation) = &mut self.pipeline.conversation {
-                let unknown = decoder.protocol().is_none() && decoder.undetected() > 0;
-                let early = unknown.then(|| conversation.unrecognised(decoder).findings.to_vec());
-                let mut findings = early.unwrap_or_default();
-                let verdict = conversation.finish();
-                findings.extend_from_slice(verdict.findings);
-                outlet.pass(Output::End(Verdict {
-                    findings: &findings,
-                    ..verdict
-                }));
+    pub fn finish<S: Sink + ?Sized>(&mut self, sink: &mut S) -> ControlFlow<S::Break> {
+        self.end(true, sink)
+    }
+
+    /// Reads a capture whose bytes are all there, to its end.
+    pub fn read_all<S: Sink + ?Sized>(
+        &mut self,
+        mut bytes: &[u8],
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
+        self.read(&mut bytes, sink)?;
+        self.finish(sink)
+    }
+
+    /// Ends the capture before its end: what is cut there is no fault.
+    pub(crate) fn cut<S: Sink + ?Sized>(&mut self, sink: &mut S) -> ControlFlow<S::Break> {
+        self.end(false, sink)
+    }
+
+    fn end<S: Sink + ?Sized>(&mut self, is_whole: bool, sink: &mut S) -> ControlFlow<S::Break> {
+        loop {
+            self.pass_waiting(sink)?;
+            match self.state {
+                RunState::Start | RunState::Open => {
+                    self.state = RunState::InputEnded;
+                    let finish = |input: &mut CaptureInput, take: &mut dyn FnMut(Item<'_>)| {
+                        input.finish(&mut |item| {
+                            if is_whole || !matches!(item, Item::Problem(_)) {
+                                take(item);
+                            }
+                        });
+                    };
+                    self.read_items(finish, sink)?;
+                }
+                RunState::InputEnded => {
+                    self.state = RunState::Decoded;
+                    let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
+                    self.reader.finish(is_whole, &mut outlet);
+                    outlet.flow?;
+                }
+                RunState::Decoded => {
+                    self.state = RunState::Waited;
+                    sink.take(Output::Waiting(self, None))?;
+                }
+                RunState::Waited => {
+                    self.state = RunState::Ended;
+                    let findings = self.last_findings();
+                    sink.take(Output::End(self, &findings))?;
+                }
+                RunState::Ended => return ControlFlow::Continue(()),
             }
-            return outlet.flow;
         }
-        ControlFlow::Continue(())
+    }
+
+    /// Drops what waits after a break: the sink needs no more of it.
+    pub(crate) fn drop_waiting(&mut self) {
+        self.outputs.clear();
+        self.items.clear();
+    }
+
+    /// Ends the conversation; returns its last findings.
+    fn last_findings(&mut self) -> Vec<Finding> {
+        let decoder = &self.reader.decoder;
+        let Some(conversation) = &mut self.conversation else {
+            return Vec::new();
+        };
+        let mut findings = Vec::new();
+        if decoder.protocol().is_none() && conversation.protocol().is_none() {
+            findings.extend_from_slice(conversation.unrecognised(decoder).findings);
+        }
+        findings.extend_from_slice(conversation.finish().findings);
+        findings
+    }
+
+    /// Says that nothing arrived for some time.
+    pub(crate) fn pause<S: Sink + ?Sized>(
+        &mut self,
+        silent: Duration,
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
+        self.pass_waiting(sink)?;
+        sink.take(Output::Waiting(self, Some(silent)))
+    }
+
+    /// Reads an item that was not read from the input.
+    pub(crate) fn item<S: Sink + ?Sized>(
+        &mut self,
+        item: &Item<'_>,
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
+        self.pass_waiting(sink)?;
+        if let Item::Chunk(chunk) = item {
+            self.bytes += chunk.bytes.len() as u64;
+        }
+        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
+        self.reader.take(item, &mut outlet, &mut self.items);
+        outlet.flow
+    }
+
+    /// Passes on the messages that a step of the decoder yields, as [`Run::item`] does with those of a chunk.
+    pub(crate) fn decode<S: Sink + ?Sized>(
+        &mut self,
+        step: impl FnOnce(&mut Decoder<'p>, &mut FrameSink<'_>),
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
+        self.pass_waiting(sink)?;
+        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
+        self.reader.decode(&mut outlet, step);
+        outlet.flow
+    }
+
+    /// Performs a step of the decoder whose messages are ignored.
+    pub(crate) fn ignore(&mut self, step: impl FnOnce(&mut Decoder<'p>, &mut FrameSink<'_>)) {
+        step(&mut self.reader.decoder, &mut |_| {});
+    }
+
+    /// Passes on a message that was decoded before.
+    pub(crate) fn message<S: Sink + ?Sized>(
+        &mut self,
+        decoded: &Decoded<'_>,
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
+        self.pass_waiting(sink)?;
+        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
+        outlet.message(decoded);
+        outlet.flow
+    }
+
+    /// Tells the conversation of an event after which the decoder needs no step.
+    pub(crate) fn event<S: Sink + ?Sized>(
+        &mut self,
+        event: &Event<'_>,
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
+        self.pass_waiting(sink)?;
+        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
+        outlet.event(event);
+        outlet.flow
     }
 
     /// Returns the next message, or `None` if it needs more bytes than these. Removes from `bytes` what is read.
@@ -209,44 +361,67 @@ impl<'p> Run<'p> {
         self.finish(&mut keep_message).break_value()
     }
 
-    /// Passes on what was read before a break.
-    fn pass_waiting<B>(&mut self, sink: &mut RunSink<'_, B>) -> ControlFlow<B> {
-        while let Some(output) = self.outputs.pop_front() {
-            let protocols = &self.pipeline.decoder.options().protocols;
-            output.pass(protocols, sink)?;
+    /// Passes on what was read before a break, or the beginning.
+    fn pass_waiting<S: Sink + ?Sized>(&mut self, sink: &mut S) -> ControlFlow<S::Break> {
+        if self.state == RunState::Start {
+            self.state = RunState::Open;
+            sink.take(Output::Begin(self))?;
         }
-        while let Some(mut item) = self.items.pop_front() {
-            let mut outlet = Outlet::new(sink, &mut self.outputs);
-            let left = read_item(&mut self.pipeline, &item.item(), &mut outlet);
-            let flow = outlet.flow;
-            if let (Some(taken), KeptItem::Chunk(chunk)) = (left, &mut item) {
-                chunk.consume(taken);
-                self.items.push_front(item);
+        while let Some(output) = self.outputs.pop_front() {
+            let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
+            outlet.repeat(&output, &self.reader.decoder.options().protocols);
+            outlet.flow?;
+        }
+        while let Some(item) = self.items.pop_front() {
+            let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
+            if let Some(rest) = self.reader.take_waiting(item, &mut outlet) {
+                self.items.push_front(rest);
             }
-            flow?;
+            outlet.flow?;
         }
         ControlFlow::Continue(())
     }
 
     /// Reads the items of a part of the capture.
-    fn read_items<B>(
+    fn read_items<S: Sink + ?Sized>(
         &mut self,
         read: impl FnOnce(&mut CaptureInput, &mut dyn FnMut(Item<'_>)),
-        sink: &mut RunSink<'_, B>,
-    ) -> ControlFlow<B> {
-        let (pipeline, items) = (&mut self.pipeline, &mut self.items);
-        let mut outlet = Outlet::new(sink, &mut self.outputs);
-        read(&mut self.input, &mut |item| {
-            if outlet.is_paused() {
-                items.push_back(KeptItem::of(&item));
-            } else if let (Some(taken), Item::Chunk(chunk)) =
-                (read_item(pipeline, &item, &mut outlet), &item)
-            {
-                items.push_back(KeptItem::Chunk(KeptChunk::of(chunk, taken)));
-            }
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
+        let Some(input) = &mut self.input else {
+            return ControlFlow::Continue(());
+        };
+        let (reader, items) = (&mut self.reader, &mut self.items);
+        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
+        read(input, &mut |item| {
+            reader.take(&item, &mut outlet, items);
         });
         outlet.flow
     }
+}
+
+/// Checks a whole recording; returns all findings, in the order of their messages.
+///
+/// ```
+/// use wiretool::conversation::{RuleSettings, check, find_rule};
+/// use wiretool::decoder::DecodeOptions;
+/// use wiretool::protocol::registry;
+///
+/// let (_, rule) = find_rule("saikuro/seq-gap").unwrap();
+/// let recording = rule.example().unwrap().fires;
+/// let options = DecodeOptions::new(registry::all().to_vec());
+/// let found = check(recording.as_bytes(), options, RuleSettings::default());
+/// let found: Vec<String> = found.iter().map(|f| format!("{}: {}", f.name(), f.text)).collect();
+/// assert_eq!(found, ["saikuro/seq-gap: seq is 2; it should be 1, after #1"]);
+/// ```
+pub fn check(recording: &[u8], options: DecodeOptions<'_>, rules: RuleSettings) -> Vec<Finding> {
+    let mut run = Run::new(CaptureInput::new(Form::Recording), options, Some(rules));
+    let mut found = Vec::new();
+    let ControlFlow::Continue(()) = run.read_all(recording, &mut |output: Output<'_>| {
+        found.extend_from_slice(output.findings());
+        ControlFlow::<Infallible>::Continue(())
+    });
+    found
 }
 
 /// Breaks at each message.
@@ -254,153 +429,5 @@ fn keep_message(output: Output<'_>) -> ControlFlow<KeptMessage> {
     match output {
         Output::Message(decoded, _) => ControlFlow::Break(decoded.keep()),
         _ => ControlFlow::Continue(()),
-    }
-}
-
-/// Reads one item. If the sink breaks inside a chunk, returns the number of its bytes that were read.
-fn read_item<B>(
-    pipeline: &mut Pipeline<'_>,
-    item: &Item<'_>,
-    outlet: &mut Outlet<'_, '_, B>,
-) -> Option<usize> {
-    let Item::Chunk(chunk) = item else {
-        let Ok(()) = pipeline.item(item, outlet);
-        return None;
-    };
-    let origin = pipeline.origin_of(chunk);
-    // All bytes of a chunk may be read before its last message is passed on.
-    if chunk.bytes.is_empty() && pipeline.decoder.progress(origin).is_none() {
-        return None;
-    }
-    let Ok(taken) = pipeline.push_until(origin, chunk.bytes, outlet);
-    outlet.is_paused().then_some(taken)
-}
-
-/// Passes outputs on until the sink breaks, and keeps those after it.
-struct Outlet<'r, 's, B> {
-    sink: &'r mut RunSink<'s, B>,
-    flow: ControlFlow<B>,
-    kept: &'r mut VecDeque<KeptOutput>,
-}
-
-impl<'r, 's, B> Outlet<'r, 's, B> {
-    fn new(sink: &'r mut RunSink<'s, B>, kept: &'r mut VecDeque<KeptOutput>) -> Self {
-        Self {
-            sink,
-            flow: ControlFlow::Continue(()),
-            kept,
-        }
-    }
-
-    fn pass(&mut self, output: Output<'_>) {
-        if self.flow.is_continue() {
-            self.flow = (self.sink)(output);
-        } else {
-            self.kept.push_back(KeptOutput::of(&output));
-        }
-    }
-}
-
-impl<B> PipelineSink for Outlet<'_, '_, B> {
-    type Error = Infallible;
-
-    fn message(
-        &mut self,
-        decoded: &Decoded<'_>,
-        verdict: Option<Verdict<'_>>,
-    ) -> Result<(), Infallible> {
-        self.pass(Output::Message(decoded, verdict.unwrap_or_default()));
-        Ok(())
-    }
-
-    fn header(&mut self, header: &Header) {
-        self.pass(Output::Header(header));
-    }
-
-    fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<(), Infallible> {
-        self.pass(Output::Event(event, findings));
-        Ok(())
-    }
-
-    fn problem(&mut self, problem: &Problem) {
-        self.pass(Output::Problem(problem));
-    }
-
-    fn note(&mut self, text: &str) {
-        self.pass(Output::Note(text));
-    }
-
-    fn is_paused(&self) -> bool {
-        self.flow.is_break()
-    }
-}
-
-/// An [`Output`] after a break.
-enum KeptOutput {
-    Header(Box<Header>),
-    Message(Box<KeptMessage>, KeptVerdict),
-    Event(Box<KeptEvent>, Vec<Finding>),
-    Problem(Problem),
-    Note(String),
-    End(KeptVerdict),
-}
-
-struct KeptVerdict {
-    findings: Vec<Finding>,
-    answer: Option<Answer>,
-    subscriptions: Vec<SubscriptionChange>,
-}
-
-impl KeptVerdict {
-    fn of(verdict: Verdict<'_>) -> Self {
-        Self {
-            findings: verdict.findings.to_vec(),
-            answer: verdict.answer.cloned(),
-            subscriptions: verdict.subscriptions.to_vec(),
-        }
-    }
-
-    fn verdict(&self) -> Verdict<'_> {
-        Verdict {
-            findings: &self.findings,
-            answer: self.answer.as_ref(),
-            subscriptions: &self.subscriptions,
-            without_findings: false,
-        }
-    }
-}
-
-impl KeptOutput {
-    fn of(output: &Output<'_>) -> Self {
-        match output {
-            Output::Header(header) => Self::Header(Box::new((*header).clone())),
-            Output::Message(decoded, verdict) => {
-                Self::Message(Box::new(decoded.keep()), KeptVerdict::of(*verdict))
-            }
-            Output::Event(event, findings) => {
-                Self::Event(Box::new(KeptEvent::of(event)), findings.to_vec())
-            }
-            Output::Problem(problem) => Self::Problem((*problem).clone()),
-            Output::Note(text) => Self::Note((*text).to_owned()),
-            Output::End(verdict) => Self::End(KeptVerdict::of(*verdict)),
-        }
-    }
-
-    fn pass<B>(&self, protocols: &[&dyn Protocol], sink: &mut RunSink<'_, B>) -> ControlFlow<B> {
-        match self {
-            Self::Header(header) => sink(Output::Header(header)),
-            Self::Message(message, verdict) => {
-                match protocols.iter().find(|p| p.name() == message.protocol) {
-                    Some(protocol) => message.with(*protocol, |decoded| {
-                        sink(Output::Message(decoded, verdict.verdict()))
-                    }),
-                    None => ControlFlow::Continue(()),
-                }
-            }
-            Self::Event(event, findings) => sink(Output::Event(&event.event(), findings)),
-            Self::Problem(problem) => sink(Output::Problem(problem)),
-            Self::Note(text) => sink(Output::Note(text)),
-            Self::End(verdict) => sink(Output::End(verdict.verdict())),
-        }
     }
 }

@@ -32,7 +32,9 @@ impl ShortMessages {
             let own = findings.extract_if(.., own).collect();
             self.0.insert(decoded.origin.lane(), own);
         }
-        findings.splice(0..0, before);
+        if !before.is_empty() {
+            findings.splice(0..0, before);
+        }
     }
 
     /// Returns the findings about the message before this one, with their cause if this one shows it.

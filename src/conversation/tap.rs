@@ -9,15 +9,15 @@
 //! A [`Tap`] receives events with their times; it reads no clock, writes no file, and uses no socket.
 
 use super::guard::Guard;
-use super::pipeline::{Pipeline, PipelineSink};
-use super::{Consequences, Conversation, Finding, Judge, Verdict};
+use super::{Finding, Output, RuleSettings, Run, Sink, Source, Verdict};
 use crate::capture::recording::items::{chunk_item, datagram_item, fin_item};
 use crate::capture::{
     ChunkSource, Event, EventKind, EventRecord, Header, Item, RecordingWriter, Time,
 };
-use crate::decoder::{DecodeOptions, Decoded, Decoder};
-use crate::protocol::session::{SessionConfig, Severity, Waiting};
+use crate::decoder::DecodeOptions;
+use crate::protocol::session::Severity;
 use std::convert::Infallible;
+use std::ops::ControlFlow;
 
 /// Maximum number of bytes that are held while no protocol recognises them.
 const MAX_UNRECOGNISED: usize = 4 << 20;
@@ -30,30 +30,14 @@ pub struct TapConfig<'p> {
     pub record: bool,
     /// The options for decoding, if frames are needed.
     pub decode: Option<DecodeOptions<'p>>,
-    /// The rules for judging, and the configuration of the session, if findings are needed.
-    pub judge: Option<(Judge, SessionConfig)>,
+    /// The rules, if they are checked.
+    pub rules: Option<RuleSettings>,
     /// The guard of a child's stdout.
     pub guard: Option<Guard<'p>>,
 }
 
-/// The output of a tap apart from the recording.
-pub enum TapDetail<'a> {
-    /// A frame and its verdict.
-    Frame(&'a Decoded<'a>, Option<Verdict<'a>>),
-    /// A connection that opened or ended.
-    Event(&'a Event<'a>),
-    /// A broken rule that an event shows, not a frame.
-    Finding(&'a Finding),
-    /// The number of findings that are hidden because they only follow from a message; at the end.
-    Follow(Consequences),
-    /// The pending answers at the end, the names of the two sides, and the time.
-    Waiting(&'a [Waiting], [&'static str; 2], Option<i64>),
-    /// A remark for the user.
-    Remark(&'a str),
-}
-
-/// Receives all details.
-pub type TapObserver<'s> = dyn FnMut(TapDetail<'_>) + 's;
+/// Takes what passes; nothing stops it.
+pub type TapSink<'s> = dyn Sink<Break = Infallible> + 's;
 
 /// Counts of the traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,44 +67,29 @@ impl TapCounts {
 pub struct Tap<'p> {
     started: Time,
     writer: Option<RecordingWriter>,
-    pipeline: Option<Pipeline<'p>>,
+    run: Option<Run<'p>>,
     guard: Option<Guard<'p>>,
     counts: TapCounts,
+    /// Remarks for the user.
+    pub remarks: Vec<String>,
 }
 
-/// Counts and shows the output of the pipeline.
-struct Screen<'a, 's> {
+/// Counts what a run reads, and passes it on.
+struct Counting<'a, 's> {
     counts: &'a mut TapCounts,
-    show: &'a mut TapObserver<'s>,
+    sink: &'a mut TapSink<'s>,
 }
 
-impl Screen<'_, '_> {
-    fn findings(&mut self, findings: &[Finding]) {
-        self.counts.add(findings);
-        for finding in findings {
-            (self.show)(TapDetail::Finding(finding));
+impl Sink for Counting<'_, '_> {
+    type Break = Infallible;
+
+    fn take(&mut self, output: Output<'_>) -> ControlFlow<Infallible> {
+        if let Output::Message(decoded, _) = output {
+            self.counts.frames += 1;
+            self.counts.faulty += u64::from(decoded.is_faulty());
         }
-    }
-}
-
-impl PipelineSink for Screen<'_, '_> {
-    type Error = Infallible;
-
-    fn message(
-        &mut self,
-        decoded: &Decoded<'_>,
-        verdict: Option<Verdict<'_>>,
-    ) -> Result<(), Infallible> {
-        self.counts.frames += 1;
-        self.counts.faulty += u64::from(decoded.is_faulty());
-        self.counts.add(verdict.map_or(&[], |v| v.findings));
-        (self.show)(TapDetail::Frame(decoded, verdict));
-        Ok(())
-    }
-
-    fn event(&mut self, _: &Event<'_>, findings: &[Finding]) -> Result<(), Infallible> {
-        self.findings(findings);
-        Ok(())
+        self.counts.add(output.findings());
+        self.sink.take(output)
     }
 }
 
@@ -128,21 +97,25 @@ impl<'p> Tap<'p> {
     /// Returns a tap without input; the header of the recording is written to `out`.
     pub fn new(settings: TapConfig<'p>, out: &mut Vec<u8>) -> Self {
         let header = &settings.header;
-        let judge = settings.judge;
-        let pipeline = settings.decode.map(|options| {
-            let conversation = judge
-                .map(|(judge, config)| Conversation::new(&options.protocols, &judge, config, true));
-            let mut pipeline = Pipeline::new(Decoder::new(options), conversation);
-            pipeline.removes_ended = true;
-            pipeline.header(header);
-            pipeline
+        let rules = settings.rules;
+        let run = settings.decode.map(|options| {
+            let source = Source {
+                removes_ended: true,
+                ..Source::default()
+            };
+            let mut run = Run::of_source(source, None, options, rules);
+            let mut nobody =
+                |_: Output<'_>| -> ControlFlow<Infallible> { ControlFlow::Continue(()) };
+            let ControlFlow::Continue(()) = run.item(&Item::Header(header), &mut nobody);
+            run
         });
         Self {
             started: header.started.unwrap_or_default(),
             writer: settings.record.then(|| RecordingWriter::new(header, out)),
-            pipeline,
+            run,
             guard: settings.guard,
             counts: TapCounts::default(),
+            remarks: Vec::new(),
         }
     }
 
@@ -155,7 +128,7 @@ impl<'p> Tap<'p> {
         dir: ChunkSource,
         bytes: &[u8],
         out: &mut Vec<u8>,
-        show: &mut TapObserver<'_>,
+        sink: &mut TapSink<'_>,
     ) {
         if let Some(writer) = &mut self.writer {
             writer.chunk(t, conn, stream, dir, bytes, out);
@@ -168,16 +141,17 @@ impl<'p> Tap<'p> {
             }
             _ => None,
         };
-        if let Some(remark) = remark {
-            show(TapDetail::Remark(&remark));
-        }
+        self.remarks.extend(remark);
         let time = Some(self.started + Time::from(t));
-        self.read(&chunk_item(conn, stream, dir, time, bytes), show);
-        let held = self.pipeline.as_ref().map_or(0, |p| p.decoder.undetected());
+        self.read(&chunk_item(conn, stream, dir, time, bytes), sink);
+        let held = self
+            .run
+            .as_ref()
+            .map_or(0, |run| run.decoder().undetected());
         if held > MAX_UNRECOGNISED {
-            self.pipeline = None;
+            self.run = None;
             let text = "the traffic is not recognised: name the protocol with -p, and the framing with --framing";
-            show(TapDetail::Remark(text));
+            self.remarks.push(text.to_owned());
         }
     }
 
@@ -189,13 +163,13 @@ impl<'p> Tap<'p> {
         dir: ChunkSource,
         bytes: &[u8],
         out: &mut Vec<u8>,
-        show: &mut TapObserver<'_>,
+        sink: &mut TapSink<'_>,
     ) {
         if let Some(writer) = &mut self.writer {
             writer.datagram(t, conn, dir, bytes, out);
         }
         let time = Some(self.started + Time::from(t));
-        self.read(&datagram_item(conn, dir, time, bytes), show);
+        self.read(&datagram_item(conn, dir, time, bytes), sink);
     }
 
     /// Bytes that passed without being inspected.
@@ -206,13 +180,13 @@ impl<'p> Tap<'p> {
         dir: ChunkSource,
         bytes: u64,
         out: &mut Vec<u8>,
-        show: &mut TapObserver<'_>,
+        sink: &mut TapSink<'_>,
     ) {
         let mut event = event(EventKind::Lost, t, conn);
         event.stream = stream;
         event.more.insert("dir".into(), dir.name().into());
         event.more.insert("len".into(), bytes.into());
-        self.event(&event, out, show);
+        self.event(&event, out, sink);
     }
 
     /// The end of one direction of a stream.
@@ -222,17 +196,17 @@ impl<'p> Tap<'p> {
         (conn, stream): (u32, u64),
         dir: ChunkSource,
         out: &mut Vec<u8>,
-        show: &mut TapObserver<'_>,
+        sink: &mut TapSink<'_>,
     ) {
         if self.writer.is_some() {
             RecordingWriter::fin(t, conn, stream, dir, out);
         }
         let time = Some(self.started + Time::from(t));
-        self.read(&fin_item(conn, stream, dir, time), show);
+        self.read(&fin_item(conn, stream, dir, time), sink);
     }
 
     /// Handles any other event.
-    pub fn event(&mut self, event: &EventRecord, out: &mut Vec<u8>, show: &mut TapObserver<'_>) {
+    pub fn event(&mut self, event: &EventRecord, out: &mut Vec<u8>, sink: &mut TapSink<'_>) {
         if let Some(writer) = &mut self.writer {
             writer.event(event, out);
         }
@@ -240,29 +214,26 @@ impl<'p> Tap<'p> {
         let ends = [EventKind::Close, EventKind::Reset, EventKind::Exit];
         let is_end = seen.stream.is_none() && ends.contains(&seen.what);
         match seen.what {
-            EventKind::Open => {
-                self.counts.connections += 1;
-                show(TapDetail::Event(&seen));
-            }
+            EventKind::Open => self.counts.connections += 1,
             EventKind::Eof if event.stream.is_none() => {
                 self.counts.torn += u64::from(event.more.contains_key("close_notify"));
             }
             _ => {}
         }
-        if is_end && let Some(remark) = self.guard.as_mut().and_then(|guard| guard.end(event.t)) {
-            show(TapDetail::Remark(&remark));
+        if is_end && let Some(guard) = &mut self.guard {
+            self.remarks.extend(guard.end(event.t));
         }
-        self.read(&Item::Event(seen), show);
-        if is_end {
-            show(TapDetail::Event(&seen));
-        }
+        self.read(&Item::Event(seen), sink);
     }
 
-    fn read(&mut self, item: &Item<'_>, show: &mut TapObserver<'_>) {
-        if let Some(pipeline) = &mut self.pipeline {
-            let counts = &mut self.counts;
-            let Ok(()) = pipeline.item(item, &mut Screen { counts, show });
-        }
+    fn read(&mut self, item: &Item<'_>, sink: &mut TapSink<'_>) {
+        let counts = &mut self.counts;
+        let ControlFlow::Continue(()) = match (&mut self.run, item) {
+            (Some(run), _) => run.item(item, &mut Counting { counts, sink }),
+            // Connections are shown also if nothing is decoded.
+            (None, Item::Event(event)) => sink.take(Output::Event(event, Verdict::default())),
+            (None, _) => ControlFlow::Continue(()),
+        };
     }
 
     /// Stops the recording.
@@ -271,25 +242,15 @@ impl<'p> Tap<'p> {
     }
 
     /// Ends the recording; call it once.
-    pub fn finish(&mut self, t: i64, out: &mut Vec<u8>, show: &mut TapObserver<'_>) {
-        if let Some(pipeline) = &mut self.pipeline {
-            if let Some(conversation) = &pipeline.conversation {
-                let waiting = conversation.unanswered(true);
-                let sides = conversation.protocol().map(|p| p.descriptor().sides);
-                if let (Some(sides), false) = (sides, waiting.is_empty()) {
-                    let now = i64::try_from(self.started + Time::from(t)).ok();
-                    show(TapDetail::Waiting(&waiting, sides, now));
-                }
-            }
+    pub fn finish(&mut self, t: i64, out: &mut Vec<u8>, sink: &mut TapSink<'_>) {
+        let end = Event {
+            time: Some(self.started + Time::from(t)),
+            ..Event::new(0, EventKind::End)
+        };
+        self.read(&Item::Event(end), sink);
+        if let Some(run) = &mut self.run {
             let counts = &mut self.counts;
-            let mut screen = Screen { counts, show };
-            let Ok(()) = pipeline.finish(true, &mut screen);
-            if let Some(conversation) = &mut pipeline.conversation {
-                screen.findings(conversation.finish().findings);
-                for one in conversation.consequences() {
-                    show(TapDetail::Follow(one));
-                }
-            }
+            let ControlFlow::Continue(()) = run.finish(&mut Counting { counts, sink });
         }
         if let Some(writer) = self.writer.take() {
             writer.end(t, out);
@@ -339,7 +300,7 @@ mod tests {
                 want: Want::Head,
                 ..DecodeOptions::new(vec![registry::find(protocol).unwrap()])
             }),
-            judge: Some((Judge::default(), SessionConfig::default())),
+            rules: Some(RuleSettings::default()),
             guard: None,
         }
     }
@@ -348,29 +309,33 @@ mod tests {
     fn traffic_becomes_recording_lines_and_frames() {
         let mut out = Vec::new();
         let mut seen = String::new();
-        let mut show = |shown: TapDetail<'_>| match shown {
-            TapDetail::Finding(finding) => seen += &format!("{}\n", finding.name()),
-            TapDetail::Frame(decoded, verdict) => {
-                let latency = verdict.and_then(|v| v.answer).and_then(|a| a.latency);
-                let (message, time) = (decoded.message, decoded.origin.time);
-                let kind = if message.kind.is_empty() {
-                    "-"
-                } else {
-                    &message.kind
-                };
-                let faulty = decoded.is_faulty();
-                seen += &format!("{kind} {time:?} {latency:?} {faulty}\n");
+        let mut show = |output: Output<'_>| -> ControlFlow<Infallible> {
+            let is_message = matches!(output, Output::Message(..));
+            for finding in output.findings().iter().filter(|_| !is_message) {
+                seen += &format!("{}\n", finding.name());
             }
-            TapDetail::Event(event) => seen += &format!("{}\n", event.what.name()),
-            TapDetail::Remark(text) => seen += &format!("{text}\n"),
-            TapDetail::Follow(one) => {
-                seen += &format!("{} follow from #{}\n", one.count, one.index);
-            }
-            TapDetail::Waiting(all, ..) => {
-                for one in all {
-                    seen += &format!("waits: {}\n", one.what);
+            match output {
+                Output::Message(decoded, verdict) => {
+                    let latency = verdict.and_then(|v| v.answer).and_then(|a| a.latency);
+                    let (message, time) = (decoded.message, decoded.origin.time);
+                    let kind = if message.kind.is_empty() {
+                        "-"
+                    } else {
+                        &message.kind
+                    };
+                    let faulty = decoded.is_faulty();
+                    seen += &format!("{kind} {time:?} {latency:?} {faulty}\n");
                 }
+                Output::Event(event, _) => seen += &format!("{}\n", event.what.name()),
+                Output::Waiting(run, _) => {
+                    let waiting = run.conversation().map(|all| all.unanswered(true));
+                    for one in waiting.into_iter().flatten() {
+                        seen += &format!("waits: {}\n", one.what);
+                    }
+                }
+                _ => {}
             }
+            ControlFlow::Continue(())
         };
         let mut tap = Tap::new(settings("oracle"), &mut out);
         tap.event(&event(EventKind::Open, 0, 1), &mut out, &mut show);
@@ -407,9 +372,9 @@ mod tests {
             }
         );
         tap.finish(14, &mut out, &mut show);
-        let wanted = "open\ninvoke Some(1000000006) None false\n\
+        let wanted = "open\ninvoke Some(1000000006) None false\nstderr\n\
             result Some(1000000011) Some(5) false\n\
-            - Some(1000000012) None true\nclose\n";
+            - Some(1000000012) None true\nlost\nclose\nend\n";
         assert_eq!(seen, wanted);
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r#"
         {"wiretool":1,"started":"1970-01-01T00:00:01.000000000Z","transport":"tcp"}
@@ -427,9 +392,8 @@ mod tests {
 
     #[test]
     fn unrecognised_bytes_are_held_up_to_a_limit() {
-        let (mut out, mut remarks) = (Vec::new(), 0);
-        let mut show =
-            |shown: TapDetail<'_>| remarks += usize::from(matches!(shown, TapDetail::Remark(_)));
+        let mut out = Vec::new();
+        let mut show = |_: Output<'_>| -> ControlFlow<Infallible> { ControlFlow::Continue(()) };
         let mut settings = settings("oracle");
         settings.record = false;
         if let Some(options) = &mut settings.decode {
@@ -440,9 +404,9 @@ mod tests {
         for t in 0..64 {
             tap.chunk(t, (1, None), ChunkSource::C2s, &chunk, &mut out, &mut show);
         }
-        let held = tap.pipeline.as_ref().map_or(0, |p| p.decoder.undetected());
+        let held = tap.run.as_ref().map_or(0, |run| run.decoder().undetected());
         assert!(held <= MAX_UNRECOGNISED, "{held} bytes are held");
-        assert!(remarks <= 1);
+        assert!(tap.remarks.len() <= 1);
         assert!(out.is_empty());
     }
 }

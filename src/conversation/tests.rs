@@ -2,14 +2,12 @@
 
 mod rules;
 
-use super::{Judge, follow};
+use super::{RuleSettings, check};
 use crate::capture::Record;
 use crate::decoder::DecodeOptions;
 use crate::encoding::Want;
 use crate::protocol::correlation::work;
 use crate::protocol::registry;
-use crate::protocol::session::SessionConfig;
-use std::convert::Infallible;
 
 /// Returns a recording with copies of every connection at the same times.
 fn copied(recording: &str, copies: u32) -> Vec<u8> {
@@ -35,13 +33,7 @@ fn copied(recording: &str, copies: u32) -> Vec<u8> {
 /// Returns the number of table entries that are visited.
 fn cost(recording: &[u8], options: &DecodeOptions<'_>) -> u64 {
     work::take();
-    let Ok(_) = follow::<Infallible>(
-        recording,
-        options,
-        &Judge::default(),
-        SessionConfig::default(),
-        &mut |_, _| Ok(()),
-    );
+    check(recording, options.clone(), RuleSettings::default());
     work::take()
 }
 

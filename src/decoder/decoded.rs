@@ -99,7 +99,7 @@ impl<'a> Decoded<'a> {
     }
 
     /// Writes the message as lossless JSON; `full` can empty `out` during the call.
-    pub fn pass_message(&self, out: &mut Vec<u8>, full: &mut dyn FnMut(&mut Vec<u8>)) {
+    pub(crate) fn pass_message(&self, out: &mut Vec<u8>, full: &mut dyn FnMut(&mut Vec<u8>)) {
         if let Some(parsed) = self.message.value {
             parsed.pass_message(self.frame.view.bytes, out, full);
         }

@@ -43,8 +43,8 @@ impl Decoded<'_> {
     }
 
     fn has_fault(&self, name: &str) -> bool {
-        let mut faults = self.injected.unwrap_or_default().split(", ");
-        faults.any(|fault| fault == name)
+        let is_it = |faults: &str| faults.split(", ").any(|fault| fault == name);
+        self.injected.is_some_and(is_it)
     }
 }
 

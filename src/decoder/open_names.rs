@@ -2,7 +2,8 @@
 
 use crate::protocol::{Direction, Message, Origin, Role};
 
-use std::collections::{HashMap, VecDeque};
+use foldhash::HashMap;
+use std::collections::VecDeque;
 
 /// The maximum number of stored names; then the oldest is removed.
 const MAX_NAMES: usize = 1 << 12;
@@ -29,8 +30,8 @@ impl OpenNames {
                 if !self.names.is_empty() && message.name.is_none() =>
             {
                 let asked = (origin.conn, origin.direction.map(Direction::other));
-                let name = self.names.get(&message.id.pair_key(asked)?)?;
-                Some(name)
+                let key = message.id.pair_key(asked, self.names.hasher())?;
+                self.names.get(&key).map(String::as_str)
             }
             _ => None,
         }
@@ -41,7 +42,8 @@ impl OpenNames {
         if self.names.is_empty() && name.is_none() {
             return;
         }
-        let Some(key) = message.id.pair_key((origin.conn, origin.direction)) else {
+        let asked = (origin.conn, origin.direction);
+        let Some(key) = message.id.pair_key(asked, self.names.hasher()) else {
             return;
         };
         let Some(name) = name else {

@@ -37,7 +37,7 @@ impl Decoder<'_> {
     }
 
     /// Returns the bytes of one direction that are not a complete frame, if its framing is known.
-    pub fn partial_bytes(&self, origin: Origin) -> &[u8] {
+    pub(crate) fn partial_bytes(&self, origin: Origin) -> &[u8] {
         let stream = self.streams.get(&origin.lane());
         stream.map_or(&[], |stream| stream.buffer.bytes())
     }

@@ -315,7 +315,7 @@ impl<'p> Decoder<'p> {
     }
 
     /// Returns a protocol that reads undetected bytes in another framing than the given one.
-    pub fn readable_as(&self) -> Option<Guess> {
+    pub(crate) fn readable_as(&self) -> Option<Guess> {
         self.options.framing?;
         let options = DecodeOptions {
             framing: None,

@@ -107,7 +107,7 @@ impl Decoder<'_> {
     }
 
     /// Returns `true` if one direction is WebSocket now.
-    pub fn is_websocket(&self, origin: Origin) -> bool {
+    pub(crate) fn is_websocket(&self, origin: Origin) -> bool {
         let stream = self.streams.get(&origin.lane());
         stream.is_some_and(|stream| stream.framer.is_websocket())
     }

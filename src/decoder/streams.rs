@@ -105,16 +105,15 @@ impl Decoder<'_> {
         act: impl FnOnce(&mut Run<'_, '_, '_, '_>, &mut Stream<'_>),
     ) {
         self.share_requests(key);
-        let asking = match key.direction {
-            Some(Direction::ToClient) => key.back(),
-            _ => key,
-        };
-        let open = self
-            .streams
-            .get_mut(&asking)
-            .map(|s| std::mem::take(&mut s.open));
+        let asking = (key.direction == Some(Direction::ToClient)).then(|| key.back());
+        let asking_stream = asking.and_then(|asking| self.streams.get_mut(&asking));
+        let asked = asking_stream.map(|asking| std::mem::take(&mut asking.open));
         let Some(stream) = self.streams.get_mut(&key) else {
             return;
+        };
+        let open = match asking {
+            Some(_) => asked.unwrap_or_default(),
+            None => std::mem::take(&mut stream.open),
         };
         let mut times = std::mem::take(&mut stream.times);
         let end = stream.base + stream.buffer.len() as u64;
@@ -122,7 +121,7 @@ impl Decoder<'_> {
         let mut run = Run {
             protocol: stream.protocol,
             tie: stream.tie,
-            open: open.unwrap_or_default(),
+            open,
             origin,
             times,
             parsed: &mut self.parsed,
@@ -138,8 +137,13 @@ impl Decoder<'_> {
         let open = run.open;
         stream.recovery = run.recovery;
         stream.times = run.times;
-        if let Some(asking) = self.streams.get_mut(&asking) {
-            asking.open = open;
+        match asking {
+            None => stream.open = open,
+            Some(asking) => {
+                if let Some(asking) = self.streams.get_mut(&asking) {
+                    asking.open = open;
+                }
+            }
         }
     }
 

@@ -151,7 +151,7 @@ impl Ignore {
     /// Compares values that a protocol generates in every run only by identity or presence.
     /// `given`: tokens that the program receives from outside differ too.
     #[must_use]
-    pub fn and_generated(mut self, protocol: &dyn Protocol, given: bool) -> Self {
+    pub(crate) fn and_generated(mut self, protocol: &dyn Protocol, given: bool) -> Self {
         let marks = protocol.descriptor().marks;
         let is_id = |m: &&Generated| m.fresh == Some(Fresh::Id);
         let ids = || marks.generated.iter().filter(is_id);

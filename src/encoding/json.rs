@@ -15,24 +15,22 @@ use error::{JsonError, explain};
 pub(crate) use find::find_text;
 pub use scan::lone_surrogate;
 use scan::{plain_run, until_quote};
-pub use write::{
-    push_short, replace_lone_surrogates, write_escaped, write_piece, write_short, write_str,
-    write_text,
-};
+pub(crate) use write::{push_short, replace_lone_surrogates, write_escaped, write_piece};
 #[cfg(feature = "cli")]
 pub(crate) use write::{write_compact, write_lines};
+pub use write::{write_short, write_str, write_text};
 
 /// Properties of a text that the parser records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JsonTraits {
     /// Levels of nesting.
-    pub levels: u32,
+    pub(crate) levels: u32,
     /// A backslash in a string.
-    pub escapes: bool,
+    pub(crate) escapes: bool,
     /// A line break between tokens.
-    pub breaks: bool,
+    pub(crate) breaks: bool,
     /// An escape for one half of a surrogate pair without the other.
-    pub lone_surrogate: bool,
+    pub(crate) lone_surrogate: bool,
 }
 
 /// Parses one value that fills `span` of `bytes`, white space around it allowed, at most `depth`

@@ -82,7 +82,7 @@ fn is_plain_map(node: Node<'_>) -> bool {
 
 /// Writes a value that has no children.
 #[inline]
-pub fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
+pub(crate) fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
     match scalar {
         Scalar::Null => out.extend_from_slice(b"null"),
         Scalar::Bool(true) => out.extend_from_slice(b"true"),
@@ -160,7 +160,7 @@ fn write_float_bits(bits: &[u8], out: &mut Vec<u8>) {
 
 /// Writes a number in decimal.
 #[inline]
-pub fn write_int(value: impl Into<i128>, out: &mut Vec<u8>) {
+pub(crate) fn write_int(value: impl Into<i128>, out: &mut Vec<u8>) {
     let value = value.into();
     let Ok(size) = u64::try_from(value.unsigned_abs()) else {
         return out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
@@ -207,7 +207,7 @@ const fn eight_digits(value: u64) -> u64 {
 }
 
 /// Writes two hex digits for each byte.
-pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     let (blocks, rest) = bytes.as_chunks::<16>();
     for block in blocks {
         out.extend_from_slice(&hex_block(block));
@@ -219,7 +219,7 @@ pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Returns the hex digits of a UUID. Not inlined: otherwise compilers do not vectorise it.
 #[inline(never)]
-pub fn hex16(bytes: &[u8; 16]) -> [u8; 32] {
+pub(crate) fn hex16(bytes: &[u8; 16]) -> [u8; 32] {
     hex_block(bytes)
 }
 
@@ -284,7 +284,7 @@ impl JsonText {
 
     /// Returns `true` if the text is complete: no map had keys that are not text, repeat, or start
     /// with `$`.
-    pub fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         !self.needs_pairs
     }
 

@@ -163,7 +163,7 @@ impl Parsed {
     }
 
     /// Sets the names of a schema's labels and values.
-    pub fn set_names(&mut self, names: &Arc<Vec<KeyName>>) {
+    pub(crate) fn set_names(&mut self, names: &Arc<Vec<KeyName>>) {
         if self.tape.set_names(names) {
             self.text.forget_repeated();
         }
@@ -312,7 +312,7 @@ impl Parsed {
 
     /// Writes the message like [`Parsed::write_message`]; during a long message, `full` can empty
     /// `out`.
-    pub fn pass_message(
+    pub(crate) fn pass_message(
         &self,
         bytes: &[u8],
         out: &mut Vec<u8>,

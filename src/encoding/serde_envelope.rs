@@ -21,20 +21,21 @@ use crate::span::Span;
 use crate::tape::KeyName;
 use error::{EnvelopeError, EnvelopeErrorKind};
 pub use guess::guess;
-pub use read::{Fit, ParseOutcome, fit, parse};
+pub(crate) use read::{Fit, fit};
+pub use read::{ParseOutcome, parse};
 use std::sync::Arc;
 pub(crate) use write::{Versions, bytes, int, versions, write, write_guess};
 
 /// The names that this encoding needs; [`Types::names`] starts with them.
-pub const LABELS: [&str; 4] = ["version", "compat_version", "fields", "tail"];
-/// The index of `version` in [`LABELS`].
-pub const VERSION: u32 = 0;
-/// The index of `compat_version` in [`LABELS`].
-pub const COMPAT_VERSION: u32 = 1;
-/// The index of `fields` in [`LABELS`].
+pub(crate) const LABELS: [&str; 4] = ["version", "compat_version", "fields", "tail"];
+/// The index of `version` in `LABELS`.
+pub(crate) const VERSION: u32 = 0;
+/// The index of `compat_version` in `LABELS`.
+pub(crate) const COMPAT_VERSION: u32 = 1;
+/// The index of `fields` in `LABELS`.
 pub const FIELDS: u32 = 2;
-/// The index of `tail` in [`LABELS`].
-pub const TAIL: u32 = 3;
+/// The index of `tail` in `LABELS`.
+pub(crate) const TAIL: u32 = 3;
 
 /// The length of an envelope's header.
 pub const HEADER: usize = 6;
@@ -66,7 +67,7 @@ pub enum FieldType {
 
 impl FieldType {
     /// Returns the minimum length of a value.
-    pub fn min_size(&self) -> usize {
+    pub(crate) fn min_size(&self) -> usize {
         match self {
             Self::Bool => 1,
             Self::Int(width) | Self::Uint(width) => *width as usize,
@@ -112,7 +113,7 @@ pub struct Enum {
 
 impl Enum {
     /// Returns the name of a value, an index in [`Types::names`].
-    pub fn name_of(&self, value: i32) -> Option<u32> {
+    pub(crate) fn name_of(&self, value: i32) -> Option<u32> {
         let at = self.values.binary_search_by_key(&value, |(v, _)| *v).ok()?;
         self.values.get(at).map(|(_, name)| *name)
     }
@@ -121,7 +122,7 @@ impl Enum {
 /// The types of a schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Types {
-    /// All names; [`LABELS`] first.
+    /// All names; `LABELS` first.
     pub names: Arc<Vec<KeyName>>,
     /// The structs.
     pub structs: Vec<Struct>,
@@ -154,15 +155,15 @@ impl Types {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnvelopeHeader {
     /// The schema version of the writer.
-    pub version: u8,
+    pub(crate) version: u8,
     /// The oldest version that can read it, according to the writer.
-    pub compat_version: u8,
+    pub(crate) compat_version: u8,
     /// The length of the fields, as written.
-    pub payload_size: i32,
+    pub(crate) payload_size: i32,
     /// The fields that are present; shorter than `payload_size` if the bytes end before.
-    pub fields: Span,
+    pub(crate) fields: Span,
     /// `true` if `payload_size` is impossible: negative, or more than the bytes present.
-    pub is_impossible: bool,
+    pub(crate) is_impossible: bool,
 }
 
 impl EnvelopeHeader {
@@ -194,7 +195,7 @@ impl EnvelopeHeader {
     }
 
     /// Returns an error if the writer declares that a reader of `version` cannot read this.
-    pub fn unreadable_by(&self, version: u8) -> Option<DecodeError> {
+    pub(crate) fn unreadable_by(&self, version: u8) -> Option<DecodeError> {
         let at = self.fields.at().saturating_sub(HEADER - 1);
         let what = EnvelopeErrorKind::Unreadable(self.compat_version, version);
         (self.compat_version > version).then(|| EnvelopeError { at, what }.explain(String::new()))

@@ -68,7 +68,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns the position in the view of a byte at a stream offset.
-    pub fn index_of(&self, offset: u64) -> Option<usize> {
+    pub(crate) fn index_of(&self, offset: u64) -> Option<usize> {
         let at = match self.places {
             Places::Run(base) => offset.checked_sub(base)?,
             Places::Packed(_) => return None,

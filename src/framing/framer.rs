@@ -111,7 +111,7 @@ impl Framer {
     }
 
     /// Returns the offset of a message that is consumed in part.
-    pub fn pending_start(&self) -> Option<u64> {
+    pub(crate) fn pending_start(&self) -> Option<u64> {
         match &self.kind {
             Inner::WebSocket(f) => f.pending_start(),
             Inner::Http(f) => f.pending_start(),
@@ -170,7 +170,7 @@ impl Framer {
 
     /// Returns the framing with which a new framer can continue at the start of the next frame;
     /// `None` inside a message.
-    pub fn restart_framing(&self) -> Option<Framing> {
+    pub(crate) fn restart_framing(&self) -> Option<Framing> {
         let is_between = match &self.kind {
             Inner::Lines(f) => f.is_between(),
             Inner::Prefix(f) => f.is_between(),
@@ -191,7 +191,7 @@ impl Framer {
     }
 
     /// Returns `true` for WebSocket, also after an upgrade.
-    pub fn is_websocket(&self) -> bool {
+    pub(crate) fn is_websocket(&self) -> bool {
         match &self.kind {
             Inner::Http(f) => f.is_upgraded(),
             Inner::WebSocket(_) => true,

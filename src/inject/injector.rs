@@ -5,14 +5,15 @@ use super::edit::Operation;
 use super::queue::{DirectionQueue, Out};
 use super::{Action, CorruptSpot, InjectedFault};
 use crate::capture::{Event, EventKind};
-use crate::conversation::{Conversation, Judge, Verdict};
-use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
+use crate::conversation::{Output, RuleSettings, Run, Verdict};
+use crate::decoder::{DecodeOptions, Decoded, Decoder, FrameSink, Origin};
 use crate::encoding::Want;
 use crate::framing::Framing;
-use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Lane};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 
 /// The name of an added message in events, where other events name their fault.
 const SENT: &str = "sent";
@@ -107,8 +108,7 @@ pub enum InsertError {
 pub struct Injector<'p> {
     plan: FaultPlan,
     affects: [bool; 2],
-    decoder: Decoder<'p>,
-    conversation: Option<Conversation<'p>>,
+    run: Run<'p>,
     queues: BTreeMap<Lane, DirectionQueue>,
     /// The number of bytes of each direction, if messages can be added.
     lengths: BTreeMap<Lane, u64>,
@@ -124,18 +124,15 @@ impl<'p> Injector<'p> {
     /// needs.
     pub fn new(plan: FaultPlan, options: DecodeOptions<'p>) -> Self {
         let limit = options.limits.message as usize;
-        let conversation = plan.needs_session().then(|| {
-            let (judge, config) = (Judge::default(), SessionConfig::default());
-            Conversation::new(&options.protocols, &judge, config, true)
-        });
+        let options = DecodeOptions {
+            want: plan.want(),
+            ..options
+        };
+        let rules = plan.needs_session().then(RuleSettings::default);
         let ways = [Direction::ToServer, Direction::ToClient];
         Self {
             affects: ways.map(|way| plan.affects(way)),
-            decoder: Decoder::new(DecodeOptions {
-                want: plan.want(),
-                ..options
-            }),
-            conversation,
+            run: Run::of_items(options, rules),
             queues: BTreeMap::new(),
             lengths: BTreeMap::new(),
             counts: vec![0; plan.faults.len()],
@@ -161,7 +158,7 @@ impl<'p> Injector<'p> {
         let touched = self.affects(direction);
         if !touched {
             out.push(Out::Bytes(bytes.to_vec()));
-            if self.conversation.is_none() && !self.plan.inserts {
+            if self.run.conversation().is_none() && !self.plan.inserts {
                 return;
             }
         }
@@ -176,14 +173,15 @@ impl<'p> Injector<'p> {
         let Some(queue) = self.queues.get_mut(&origin.lane()) else {
             return;
         };
-        match self.decoder.progress(origin) {
+        match self.run.decoder().progress(origin) {
             Some((begun, taken)) => queue.release(begun, taken),
             // The end of its messages is not known.
             None if held > MAX_UNDETECTED || queue.start_offset() > 0 => queue.flush_all(),
             None => {}
         }
         // If only hosts are rewritten, nothing remains to do after the end of HTTP.
-        let done = !self.plan.matches_direction(direction) && self.decoder.is_websocket(origin);
+        let done =
+            !self.plan.matches_direction(direction) && self.run.decoder().is_websocket(origin);
         if held > self.most || done {
             queue.flush_all();
         }
@@ -203,7 +201,7 @@ impl<'p> Injector<'p> {
         out: &mut Vec<Out>,
     ) -> Result<(), InsertError> {
         let length = self.lengths.get(&origin.lane()).copied();
-        match (length, self.decoder.progress(origin)) {
+        match (length, self.run.decoder().progress(origin)) {
             (Some(length), Some((begun, _))) if begun == length => {}
             (_, Some((begun, _))) if begun != u64::MAX => return Err(InsertError::InsideMessage),
             _ => return Err(InsertError::Unknown),
@@ -252,34 +250,37 @@ impl<'p> Injector<'p> {
 
     /// Drops state that waits for a response that cannot come any more.
     fn happened(&mut self, origin: Origin, what: EventKind<'_>) {
-        if let Some(conversation) = &mut self.conversation {
-            conversation.event(&Event {
-                stream: origin.stream,
-                direction: origin.direction,
-                ..Event::new(origin.conn.unwrap_or_default(), what)
-            });
-        }
+        let event = Event {
+            stream: origin.stream,
+            direction: origin.direction,
+            ..Event::new(origin.conn.unwrap_or_default(), what)
+        };
+        let mut nobody = |_: Output<'_>| ControlFlow::<Infallible>::Continue(());
+        let ControlFlow::Continue(()) = self.run.event(&event, &mut nobody);
     }
 
-    fn look(&mut self, run: impl FnOnce(&mut Decoder<'p>, &mut dyn FnMut(&Decoded<'_>))) {
+    /// Applies faults to the messages that a step of the decoder yields.
+    fn look(&mut self, step: impl FnOnce(&mut Decoder<'p>, &mut FrameSink<'_>)) {
         let Self {
             plan,
-            decoder,
-            conversation,
+            run,
             queues,
             counts,
             scratch,
             ..
         } = self;
-        run(decoder, &mut |decoded| {
-            let verdict = conversation.as_mut().map(|all| all.see(decoded));
-            let lane = decoded.origin.lane();
-            if let Some(queue) = queues.get_mut(&lane)
-                && !queue.is_over()
-            {
-                frame(plan, counts, lane, queue, decoded, verdict, scratch);
+        let mut sink = |output: Output<'_>| -> ControlFlow<Infallible> {
+            if let Output::Message(decoded, verdict) = output {
+                let lane = decoded.origin.lane();
+                if let Some(queue) = queues.get_mut(&lane)
+                    && !queue.is_over()
+                {
+                    frame(plan, counts, lane, queue, decoded, verdict, scratch);
+                }
             }
-        });
+            ControlFlow::Continue(())
+        };
+        let ControlFlow::Continue(()) = run.decode(step, &mut sink);
     }
 }
 
@@ -402,15 +403,15 @@ mod tests {
             injector.push(from_client(conn), b"\n{\"half", &mut out);
             assert_eq!(injector.queues.len(), 1);
             let waiting = |injector: &Injector<'_>| {
-                let all = injector.conversation.as_ref();
+                let all = injector.run.conversation();
                 all.map_or(0, |all| all.waiting().len())
             };
             assert_eq!(waiting(&injector), usize::from(condition != "kind=ready"));
-            assert!(injector.decoder.progress(from_client(conn)).is_some());
+            assert!(injector.run.decoder().progress(from_client(conn)).is_some());
             injector.close(conn);
             assert!(injector.queues.is_empty());
             assert_eq!(waiting(&injector), 0);
-            assert!(injector.decoder.progress(from_client(conn)).is_none());
+            assert!(injector.run.decoder().progress(from_client(conn)).is_none());
         }
     }
 

@@ -85,7 +85,7 @@ pub struct ConnectionConfig<'p> {
     /// A connection has several streams (QUIC): each request has one of its own.
     pub streams: bool,
     /// Further fields of HTTP requests, such as `authorization: …`, and replacements of the default `host`,
-    /// `content-type` and `accept`. Fields of [`MADE`] are not sent.
+    /// `content-type` and `accept`. Fields of [`GENERATED_FIELDS`] are not sent.
     pub fields: Vec<(String, String)>,
     /// Fields of HTTP requests in a recording. A recorded message has its own instead.
     pub recorded: Vec<(String, String)>,

@@ -1,13 +1,13 @@
 //! An endpoint of a live conversation: the base of `stub`, `replay` and `send`.
 //!
 //! ```text
-//!   received bytes --> decoder --> conversation --> Received { message, verdict, replies }
-//!                         |             ^ own messages too
-//!                      codec        peer
-//!   Outgoing --> codec --> bytes to send --> decoder --> conversation
+//!   received bytes --> run --> Received { message, verdict, replies }
+//!                       |  ^ own messages too
+//!                     codec, peer
+//!   Outgoing --> codec --> bytes to send --> run
 //! ```
 //!
-//! Both directions pass one decoder and one session, so that an endpoint can match answers, list pending ones, and
+//! Both directions pass one run, so that an endpoint can match answers, list pending ones, and
 //! report broken rules. The [`Peer`] proposes the answers of the protocol; the owner of the endpoint decides.
 
 mod close;
@@ -19,8 +19,8 @@ mod streams;
 use super::codec::{Codec, ConnectionConfig, FieldsOfRequest};
 use super::handler::{Channel, Command};
 use crate::capture::{Event, EventKind};
-use crate::conversation::{Conversation, Judge, Verdict};
-use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
+use crate::conversation::{Conversation, Judge, Output, RuleSettings, Run, Verdict};
+use crate::decoder::{DecodeOptions, Decoded, Origin};
 use crate::error::Refusal;
 use crate::framing::{Framing, Limits, Wire};
 use crate::protocol::peer::{Outgoing, Peer, PeerConfig, PeerReply, Readiness, Request};
@@ -29,6 +29,8 @@ use crate::protocol::{Direction, Protocol};
 use crate::tape::Node;
 use http_session::{ClientSession, StreamOf};
 use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 
 /// A message of the peer.
 pub struct Received<'h> {
@@ -63,8 +65,7 @@ pub type MessageObserver<'l> = dyn FnMut(Received<'_>) + 'l;
 pub struct Endpoint<'p> {
     config: ConnectionConfig<'p>,
     seed: u64,
-    decoder: Decoder<'p>,
-    conversation: Conversation<'p>,
+    run: Run<'p>,
     peer: Box<dyn Peer + 'p>,
     codecs: BTreeMap<u32, Codec<'p>>,
     /// The number of streams that this side opened for requests, by connection.
@@ -93,13 +94,15 @@ impl<'p> Endpoint<'p> {
             limits,
             ..DecodeOptions::new(vec![protocol])
         };
-        let session_config = SessionConfig {
-            secret: peer_config.secret.clone(),
-            ..SessionConfig::default()
+        let rules = RuleSettings {
+            judge: judge.clone(),
+            session: SessionConfig {
+                secret: peer_config.secret.clone(),
+                ..SessionConfig::default()
+            },
         };
         Self {
-            conversation: Conversation::new(&[protocol], judge, session_config, true),
-            decoder: Decoder::new(options),
+            run: Run::of_items(options, Some(rules)),
             peer: protocol.behavior().peer(config.side, peer_config),
             codecs: BTreeMap::new(),
             streams: BTreeMap::new(),
@@ -292,15 +295,20 @@ impl<'p> Endpoint<'p> {
         let channel = channel.into();
         let origin = origin(channel, self.side(), now);
         let peer_conn = self.peer_conn(channel.conn);
-        let (conversation, peer) = (&mut self.conversation, &mut self.peer);
-        let mut index = None;
-        self.decoder.push(origin, &bytes, &mut |decoded| {
-            conversation.see(decoded);
-            if decoded.frame.control.is_none() {
+        let (peer, mut index) = (&mut self.peer, None);
+        let mut sink = |output: Output<'_>| -> ControlFlow<Infallible> {
+            if let Output::Message(decoded, _) = output
+                && decoded.frame.control.is_none()
+            {
                 peer.sent(&received::seen_on(peer_conn, decoded), now);
                 index = Some(decoded.index);
             }
-        });
+            ControlFlow::Continue(())
+        };
+        let step = self
+            .run
+            .decode(|decoder, out| decoder.push(origin, &bytes, out), &mut sink);
+        let ControlFlow::Continue(()) = step;
         commands.push(Command::Send(channel, bytes));
         index
     }
@@ -333,23 +341,27 @@ impl<'p> Endpoint<'p> {
 
     /// The pending answers, the oldest first.
     pub fn waiting(&self) -> Vec<Waiting> {
-        self.conversation.waiting()
+        self.run
+            .conversation()
+            .map_or(Vec::new(), Conversation::waiting)
     }
 
     /// Returns `true` if the message with this index can still be answered.
     pub fn is_open(&self, index: u64) -> bool {
-        self.conversation.is_open(index)
+        let conversation = self.run.conversation();
+        conversation.is_some_and(|all| all.is_open(index))
     }
 
     /// The incomplete frames, with the number of missing bytes.
     pub fn partials(&self) -> Vec<crate::decoder::Partial> {
-        self.decoder.partials()
+        self.run.decoder().partials()
     }
 
     /// The incomplete frame of the peer on a connection or a stream.
     pub fn partial_of(&self, channel: Channel) -> Option<crate::decoder::Partial> {
         let direction = self.side().other();
-        self.decoder
+        self.run
+            .decoder()
             .partial_of(origin(channel, direction, 0).lane())
     }
 
@@ -360,12 +372,14 @@ impl<'p> Endpoint<'p> {
         direction: Option<Direction>,
         now: i64,
     ) {
-        self.conversation.event(&Event {
+        let event = Event {
             stream: channel.stream,
             direction,
             time: Some(now.into()),
             ..Event::new(channel.conn, what)
-        });
+        };
+        let mut nobody = |_: Output<'_>| ControlFlow::<Infallible>::Continue(());
+        let ControlFlow::Continue(()) = self.run.event(&event, &mut nobody);
     }
 }
 

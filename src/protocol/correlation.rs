@@ -226,7 +226,7 @@ impl<K: Scoped, S> OpenRequests<K, S> {
         if entries.is_empty() {
             self.scopes.remove(&scope);
         }
-        all.sort_by(|(_, a, _), (_, b, _)| age(a).cmp(&age(b)));
+        sort_by_age(&mut all, |(_, asked, _)| asked);
         all
     }
 
@@ -239,7 +239,7 @@ impl<K: Scoped, S> OpenRequests<K, S> {
         for (_, asked, _) in &all {
             forget(&mut self.indexes, asked);
         }
-        all.sort_by(|(_, a, _), (_, b, _)| age(a).cmp(&age(b)));
+        sort_by_age(&mut all, |(_, asked, _)| asked);
         all
     }
 
@@ -247,7 +247,7 @@ impl<K: Scoped, S> OpenRequests<K, S> {
     pub fn end_all(&mut self) -> Vec<(K, OpenRequest, S)> {
         let scopes: Vec<_> = self.scopes.keys().copied().collect();
         let mut all: Vec<_> = scopes.into_iter().flat_map(|s| self.end(s)).collect();
-        all.sort_by(|(_, a, _), (_, b, _)| age(a).cmp(&age(b)));
+        sort_by_age(&mut all, |(_, asked, _)| asked);
         all
     }
 
@@ -302,12 +302,36 @@ fn age(asked: &OpenRequest) -> (u64, &str) {
     (asked.place.index, &asked.id)
 }
 
+/// Sorts entries, the oldest first. The sort is compiled once, not for each table: it is the largest part.
+fn sort_by_age<T>(all: &mut [T], asked: impl Fn(&T) -> &OpenRequest) {
+    let ages: Vec<_> = all.iter().map(|entry| age(asked(entry))).collect();
+    let mut order = order(&ages);
+    for start in 0..order.len() {
+        let mut at = start;
+        // Each place gets the entry that belongs there, until the first entry of the cycle has its own.
+        while let Some(from) = order.get_mut(at).map(|from| std::mem::replace(from, at))
+            && from != start
+            && from != at
+        {
+            all.swap(at, from);
+            at = from;
+        }
+    }
+}
+
+/// Returns the indexes of the ages, the oldest first.
+fn order(ages: &[(u64, &str)]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..ages.len()).collect();
+    order.sort_by_key(|at| ages.get(*at));
+    order
+}
+
 fn by_age<'o, K, S>(
     entries: impl Iterator<Item = (&'o K, &'o Box<(OpenRequest, S)>)>,
 ) -> Vec<(&'o K, &'o OpenRequest, &'o S)> {
     let mut all: Vec<_> = entries.map(|(k, entry)| (k, &entry.0, &entry.1)).collect();
     work::count_visits(all.len());
-    all.sort_by(|(_, a, _), (_, b, _)| age(a).cmp(&age(b)));
+    sort_by_age(&mut all, |(_, asked, _)| asked);
     all
 }
 
@@ -330,5 +354,41 @@ pub(crate) mod work {
     #[cfg(test)]
     pub(crate) fn take() -> u64 {
         DONE.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OpenRequest, sort_by_age};
+    use crate::protocol::session::Place;
+
+    #[test]
+    fn entries_are_sorted_by_index_and_id() {
+        let mut entries = Vec::new();
+        for (index, id) in [
+            (4, "b"),
+            (0, ""),
+            (4, "a"),
+            (3, ""),
+            (9, ""),
+            (1, ""),
+            (4, "a"),
+        ] {
+            let place = Place {
+                index,
+                ..Place::default()
+            };
+            let asked = OpenRequest {
+                place,
+                kind: "call".into(),
+                subject: None,
+                name: None,
+                id: id.into(),
+            };
+            entries.push((entries.len(), asked));
+        }
+        sort_by_age(&mut entries, |(_, asked)| asked);
+        let places: Vec<usize> = entries.iter().map(|(n, _)| *n).collect();
+        assert_eq!(places, [1, 5, 3, 2, 6, 0, 4]);
     }
 }

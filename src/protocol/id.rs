@@ -2,7 +2,7 @@
 
 use crate::encoding::lossless::hex16;
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::hash::{BuildHasher, Hash, Hasher as _};
 
 /// The value that links an answer to its request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl Id<'_> {
     }
 
     /// Returns a number that a request and its answer share, beside `scope`; `None` without an id.
-    pub(crate) fn pair_key(&self, scope: impl Hash) -> Option<u64> {
-        let mut hasher = DefaultHasher::new();
+    pub(crate) fn pair_key(&self, scope: impl Hash, hashes: &impl BuildHasher) -> Option<u64> {
+        let mut hasher = hashes.build_hasher();
         scope.hash(&mut hasher);
         match self {
             Self::None => return None,

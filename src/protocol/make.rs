@@ -152,7 +152,7 @@ impl<'a> Words<'a> {
 }
 
 /// Refuses a kind that the protocol does not make.
-pub fn unknown_kind(kind: &str, recipes: &[Recipe]) -> Refusal {
+pub(crate) fn unknown_kind(kind: &str, recipes: &[Recipe]) -> Refusal {
     let names: Vec<&str> = recipes.iter().map(|r| r.name).collect();
     Refusal::new("word 1", format!("one of {}", names.join(" ")), quote(kind))
 }

@@ -12,7 +12,7 @@ pub(crate) fn with_name<'a>(subject: Option<&'a str>, name: Option<&'a str>) -> 
         (subject, "") => Cow::Borrowed(subject),
         ("", name) => Cow::Borrowed(name),
         (subject, name) if subject == name => Cow::Borrowed(subject),
-        (subject, name) => Cow::Owned(format!("{subject} {name}")),
+        (subject, name) => Cow::Owned([subject, " ", name].concat()),
     }
 }
 
@@ -124,7 +124,7 @@ impl<'a> Message<'a> {
 
     /// Returns true if the value alone represents the body: the body is valid, and every JSON reader accepts its
     /// strings.
-    pub fn value_is_complete(&self) -> bool {
+    pub(crate) fn value_is_complete(&self) -> bool {
         self.valid
             && self
                 .value

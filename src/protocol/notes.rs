@@ -38,7 +38,7 @@ pub struct Notes {
 
 impl Notes {
     /// Notes on which values are secret, without remarks.
-    pub fn of_secrets() -> Self {
+    pub(crate) fn of_secrets() -> Self {
         Self {
             only_secrets: true,
             ..Self::default()
@@ -46,7 +46,7 @@ impl Notes {
     }
 
     /// Returns `false` if remarks are not read, so that they need not be written.
-    pub fn has_remarks(&self) -> bool {
+    pub(crate) fn has_remarks(&self) -> bool {
         !self.only_secrets
     }
 
@@ -118,7 +118,7 @@ impl Notes {
     }
 
     /// Returns true if a value is wholly secret, or part of a secret value.
-    pub fn is_wholly_secret(&self, node: Node<'_>) -> bool {
+    pub(crate) fn is_wholly_secret(&self, node: Node<'_>) -> bool {
         let index = node.index();
         let next = self.secrets.partition_point(|s| s.start <= index);
         let last = next.checked_sub(1).and_then(|at| self.secrets.get(at));

@@ -59,7 +59,7 @@ impl<'a> Seen<'a> {
     /// Returns the error in the mask of a WebSocket frame, if there is one. RFC 6455 section 5.1: "a client MUST mask
     /// all frames that it sends to the server", "A server MUST NOT mask any frames"; a receiver of another frame closes
     /// the connection.
-    pub fn wrong_mask(&self) -> Option<&'static str> {
+    pub(crate) fn wrong_mask(&self) -> Option<&'static str> {
         match (self.frame.head, self.origin.direction?) {
             (Head::WebSocket { masked: false, .. }, Direction::ToServer) => {
                 Some("the frame is not masked; frames of a client must be masked")

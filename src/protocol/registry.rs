@@ -1,4 +1,4 @@
-//! The list of all protocols. A new protocol of this crate is one line here; [`crate::cli::run`] takes further ones.
+//! The list of all protocols. A new protocol of this crate is one line here; `cli::run` takes further ones.
 
 use super::Protocol;
 use super::oracle::Oracle;

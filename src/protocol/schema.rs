@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A protocol defines its messages in `protocol/NAME/schema.rs`. These follow from them: the check before a message is
-//! written ([`check`]), the shape findings of lint ([`lint`]), messages from words ([`make`]), what diff, replay,
+//! written ([`check`]), the shape findings of lint (`lint`), messages from words ([`make`]), what diff, replay,
 //! snapshot and redact ignore, map or hide ([`marks`]), and the JSON Schema of what decode shows ([`json_schema`]).
 //!
 //! ```

@@ -165,8 +165,8 @@ pub fn text_parts(node: Node<'_>) -> Vec<HeaderSecret> {
     match node.value() {
         Value::Scalar(Scalar::Bin(bytes)) if bytes.is_ascii() => text_secrets(bytes),
         Value::Scalar(Scalar::Str(bytes)) => text_secrets(bytes),
-        Value::Scalar(Scalar::Json(raw, _)) if !raw.contains(&b'\\') => text_secrets(raw),
-        Value::Scalar(Scalar::Json(..)) => {
+        Value::Scalar(Scalar::Json(raw, false)) => text_secrets(raw),
+        Value::Scalar(Scalar::Json(_, true)) => {
             let text = node.text().unwrap_or_default();
             text_secrets(text.as_bytes())
         }

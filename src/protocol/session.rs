@@ -82,7 +82,7 @@ pub struct Answer {
 }
 
 /// Returns the name of a message within its subject: its own, or that of the request that it answers.
-pub fn name_of<'a>(message: &'a Message<'_>, answer: Option<&'a Answer>) -> Option<&'a str> {
+pub(crate) fn name_of<'a>(message: &'a Message<'_>, answer: Option<&'a Answer>) -> Option<&'a str> {
     let own = message.name.as_deref();
     own.or_else(|| answer?.name.as_deref())
 }

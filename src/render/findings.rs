@@ -166,23 +166,38 @@ pub fn answer(answer: &Answer) -> String {
 
 /// Returns a duration in a suitable unit: `850 ns`, `3.4 ms`, `2 min 5 s`.
 pub fn duration(ns: i64) -> String {
-    let sign = if ns < 0 { "-" } else { "" };
+    let mut out = String::new();
+    push_duration(ns, &mut out);
+    out
+}
+
+/// Adds a [`duration`]. Lines have two of them.
+pub fn push_duration(ns: i64, out: &mut String) {
+    if ns < 0 {
+        out.push('-');
+    }
     let n = ns.unsigned_abs();
-    let tenths = |unit: u64, name: &str| {
-        let t = (n + unit / 20) / (unit / 10);
-        match (t / 10, t % 10) {
-            (whole, 0) => format!("{sign}{whole} {name}"),
-            (whole, part) => format!("{sign}{whole}.{part} {name}"),
-        }
+    let mut push = |number: u64, after: &str| {
+        out.push_str(itoa::Buffer::new().format(number));
+        out.push_str(after);
     };
-    match n {
-        0..1_000 => format!("{sign}{n} ns"),
-        1_000..999_950 => tenths(1_000, "µs"),
-        999_950..999_950_000 => tenths(1_000_000, "ms"),
-        999_950_000..60_000_000_000 => tenths(1_000_000_000, "s"),
+    let (unit, name) = match n {
+        0..1_000 => return push(n, " ns"),
+        1_000..999_950 => (1_000, " µs"),
+        999_950..999_950_000 => (1_000_000, " ms"),
+        999_950_000..60_000_000_000 => (1_000_000_000, " s"),
         _ => {
             let s = n / 1_000_000_000;
-            format!("{sign}{} min {} s", s / 60, s % 60)
+            push(s / 60, " min ");
+            return push(s % 60, " s");
+        }
+    };
+    let tenths = (n + unit / 20) / (unit / 10);
+    match tenths % 10 {
+        0 => push(tenths / 10, name),
+        part => {
+            push(tenths / 10, ".");
+            push(part, name);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use super::style::escape_json;
 use super::{DisplayOptions, findings};
+use crate::capture::push_time;
 use crate::conversation::Verdict;
 use crate::decoder::{Decoded, RawFrame};
 use crate::encoding::Parsed;
@@ -20,7 +21,7 @@ use crate::span::Span;
 use crate::tape::{Node, Tape};
 
 /// The maximum size of a message whose text is written in one piece, in bytes.
-pub const MAX_WHOLE: u32 = 256 << 10;
+pub(crate) const MAX_WHOLE: u32 = 256 << 10;
 
 /// Writes one line, with its line end. A verdict adds the findings and the request that the message answers.
 pub fn write(
@@ -33,7 +34,7 @@ pub fn write(
 }
 
 /// Writes one line as [`write()`] does. In a message longer than [`MAX_WHOLE`], `full` may empty `out` several times.
-pub fn write_in_parts(
+pub(crate) fn write_in_parts(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
     display: DisplayOptions,
@@ -82,14 +83,9 @@ fn write_object(
         write_text(b",\"dir\":\"", direction.name(), out);
     }
     if let Some(time) = origin.time {
-        write_text(
-            b",\"time\":\"",
-            &format!(
-                "{:.9}",
-                jiff::Timestamp::from_nanosecond(time as i128).unwrap_or_default()
-            ),
-            out,
-        );
+        out.extend_from_slice(b",\"time\":\"");
+        push_time(time, out);
+        out.push(b'"');
     }
     out.extend_from_slice(b",\"offset\":");
     write_int(frame.offset, out);
@@ -218,7 +214,11 @@ fn explicit_encoding(
 }
 
 /// Returns the body of a message, read back from its JSON.
-pub fn encode_body(decoded: &Decoded<'_>, message: Node<'_>, form: MessageForm) -> Option<Vec<u8>> {
+pub(crate) fn encode_body(
+    decoded: &Decoded<'_>,
+    message: Node<'_>,
+    form: MessageForm,
+) -> Option<Vec<u8>> {
     let options = WriteOptions {
         // The body is written unchanged, valid or not.
         force: true,

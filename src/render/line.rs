@@ -26,7 +26,7 @@ use cells::CellText;
 use columns::{Column, Columns, USUAL, Widths, fit, push_cut};
 use content::{Content, MAX_TEXT};
 use pairs::Pairs;
-pub(crate) use shown::shown;
+pub(crate) use shown::{shown, shown_names};
 use std::borrow::Cow;
 
 /// Up to this time in nanoseconds since the previous line, a line shows the delta; after that, the clock.
@@ -99,7 +99,7 @@ impl Lines {
     /// Stores the request of later answers, from a message without a line.
     #[cfg(feature = "cli")]
     pub(crate) fn skip(&mut self, decoded: &Decoded<'_>) {
-        self.pairs.latency(decoded);
+        self.pairs.request_of(decoded);
     }
 
     /// Writes the next lines with marks, until [`Lines::lay_out`]: their columns are as wide as what they show.
@@ -179,9 +179,10 @@ impl Lines {
         out: &mut String,
     ) {
         let (message, origin, style) = (decoded.message, decoded.origin, display.style);
+        let request = self.pairs.request_of(decoded);
         let latency = match answer {
             Some(answer) => answer.latency,
-            None => self.pairs.latency(decoded),
+            None => request.latency(decoded),
         };
         let (id, to) = (message.id.text(), answer.map(|answer| answer.to));
         let id = match to.filter(|_| id.is_empty()) {
@@ -241,18 +242,28 @@ impl Lines {
         push(Column::Kind, highlight, &|cell| {
             cell.push_str(&kind_text(message, "-"));
         });
-        let subject = subject::subject(decoded, answer, display.show_secrets).unwrap_or_default();
+        let asked = answer.and_then(|answer| answer.subject.as_deref());
+        let asked = asked.or_else(|| self.pairs.subject(request));
+        let own = subject::subject(decoded, answer, display.show_secrets);
+        let highlight = match own {
+            Some(_) => Highlight::Plain,
+            None => Highlight::Dim,
+        };
+        // Snapshots are stored: their lines stay as they are.
+        let asked = asked.filter(|_| !display.without_positions);
+        let of_request = || asked.map(|asked| subject::masked_subject(asked, display.show_secrets));
+        let subject = own.or_else(of_request).unwrap_or_default();
         let subject = match display.width {
             Some(width) => fit(&subject, width),
             None => Cow::Borrowed(subject.as_ref()),
         };
-        push(Column::Subject, Highlight::Plain, &|cell| {
+        push(Column::Subject, highlight, &|cell| {
             cell.push_str(&subject);
         });
         push(Column::Id, Highlight::Dim, &|cell| cell.push_str(&id));
         if let Some(latency) = latency {
             push(Column::Latency, Highlight::Note, &|cell| {
-                cell.push_str(&findings::duration(latency));
+                findings::push_duration(latency, cell);
             });
         }
         let cells = self.cells.finish();
@@ -348,7 +359,7 @@ fn push_number(number: u64, out: &mut String) {
 fn push_time(time: i64, since: Option<i64>, out: &mut String) {
     if let Some(since) = since.filter(|since| (0..MAX_DELTA).contains(since)) {
         out.push('+');
-        out.push_str(&findings::duration(since));
+        findings::push_duration(since, out);
         return;
     }
     out.push_str(&clock(time));

@@ -41,11 +41,18 @@ fn end_of(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns a subject without secrets, or as it is.
+pub(super) fn masked_subject(subject: &str, show_secrets: bool) -> Cow<'_, str> {
+    match show_secrets {
+        true => Cow::Borrowed(subject),
+        false => without(subject, &text_secrets(subject.as_bytes())),
+    }
+}
+
 fn plain_subject<'a>(decoded: &Decoded<'a>, show_secrets: bool) -> Option<Cow<'a, str>> {
     let subject = decoded.message.subject.as_deref()?;
     Some(match decoded.frame.head {
-        _ if show_secrets => Cow::Borrowed(subject),
-        Head::Http { .. } => masked(subject),
-        _ => without(subject, &text_secrets(subject.as_bytes())),
+        Head::Http { .. } if !show_secrets => masked(subject),
+        _ => masked_subject(subject, show_secrets),
     })
 }

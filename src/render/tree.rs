@@ -32,17 +32,17 @@ pub(super) const MAX_READ: usize = 1000;
 
 /// Options for the values.
 #[derive(Clone, Copy)]
-pub struct Detail<'d> {
+pub(crate) struct Detail<'d> {
     /// Returns true if a replacement is shown for the value at a path and for all values below it.
-    pub hidden: &'d dyn Fn(&str) -> bool,
+    pub(crate) hidden: &'d dyn Fn(&str) -> bool,
     /// The fields of HTTP heads, in lower case, whose values are replaced too.
-    pub hidden_heads: &'d [&'d str],
+    pub(crate) hidden_heads: &'d [&'d str],
     /// The replacement.
-    pub replacement: &'d str,
+    pub(crate) replacement: &'d str,
     /// The maximum number of characters of a text.
-    pub most: usize,
+    pub(crate) most: usize,
     /// A shortened value is shown with a checksum of its bytes, so that every change is visible.
-    pub checksums: bool,
+    pub(crate) checksums: bool,
 }
 
 impl std::fmt::Debug for Detail<'_> {
@@ -79,7 +79,7 @@ pub fn write(
 }
 
 /// Writes one frame as [`write()`] does, with these options for values.
-pub fn write_with_detail(
+pub(crate) fn write_with_detail(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
     display: DisplayOptions,

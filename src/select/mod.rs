@@ -114,7 +114,7 @@ impl Default for Filter {
 
 impl Filter {
     /// Returns `true` if it selects all messages.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         matches!(&self.expr, Expr::All(parts) if parts.is_empty()) && self.grep.is_none()
     }
 

@@ -8,16 +8,15 @@
 
 use super::hidden_values::{HiddenValues, each_hidden, values_of};
 use super::{Error, LeftOut, MAX_RENDERING, VOLATILE};
-use crate::capture::{Event, Problem};
-use crate::conversation::pipeline::PipelineSink;
-use crate::conversation::{Conversation, Finding, Verdict};
+use crate::capture::Item;
+use crate::conversation::{Conversation, Finding, Output, Run, Sink, Verdict};
 use crate::decoder::Decoded;
 use crate::diff::{Ignore, MessageName};
 use crate::encoding::json::{self as json_encoding, write_str};
 use crate::path::{Path, PathStep};
 use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::Generated;
-use crate::protocol::session::Answer;
+use crate::protocol::session::{Answer, Waiting};
 use crate::protocol::{Id, Notes, Protocol};
 use crate::render::fields::brief;
 use crate::render::format::Format;
@@ -28,6 +27,7 @@ use crate::render::{DisplayOptions, findings, hex, json, tree};
 use crate::settings::FixtureOptions;
 use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Tape};
+use std::ops::ControlFlow;
 
 /// Fields of heads that differ in every run, or depend on such values.
 const HEADS: [&str; 7] = [
@@ -58,6 +58,8 @@ pub(super) struct ShownSnapshot<'h> {
     left_out: LeftOut,
     /// The last known time.
     now: Option<i64>,
+    /// The messages that are awaited at the end.
+    waiting: Vec<Waiting>,
 }
 
 impl<'h> ShownSnapshot<'h> {
@@ -79,6 +81,7 @@ impl<'h> ShownSnapshot<'h> {
             text: String::new(),
             left_out: LeftOut::default(),
             now: None,
+            waiting: Vec::new(),
         }
     }
 
@@ -227,46 +230,40 @@ impl<'h> ShownSnapshot<'h> {
         self.ignore = ignore;
     }
 
-    /// Ends the rendering.
-    pub fn finish(
-        mut self,
-        conversation: Option<Conversation<'_>>,
-    ) -> Result<(String, LeftOut), Error> {
-        if let Some(mut conversation) = conversation {
-            let waiting = conversation.waiting();
-            let found = conversation.finish().findings.to_vec();
-            self.findings(&found);
-            let sides = conversation.sides();
-            // The responses to one direction are in another file.
-            for mut one in waiting {
-                if conversation.is_one_way() {
-                    break;
-                }
-                if self.how.redact_volatile && !one.id.is_empty() {
-                    VOLATILE.clone_into(&mut one.id);
-                }
-                one.id = self.values.mask(&one.id, &[one.place.index]);
-                one.what = self.values.mask(&one.what, &[one.place.index]);
-                let why = one.why.as_deref();
-                one.why = why.map(|why| self.values.mask(why, &[one.place.index]));
-                let mut text = "it waits for an answer:".to_owned();
-                findings::write_waiting(
-                    &one,
-                    self.now,
-                    sides,
-                    DisplayOptions::default(),
-                    &mut text,
-                );
-                self.note(text.trim_end());
-            }
+    /// Adds what is known at the end: findings, and the messages that are awaited.
+    fn end(&mut self, run: &Run<'_>, found: &[Finding]) {
+        let decoder = run.decoder();
+        if decoder.protocol().is_none() && decoder.undetected() == 0 {
+            self.note("it has no bytes to decode");
         }
-        self.check()?;
-        Ok((self.text, self.left_out))
+        let Some(conversation) = run.conversation() else {
+            return;
+        };
+        self.findings(found);
+        // The responses to one direction are in another file.
+        if conversation.is_one_way() {
+            return;
+        }
+        let sides = conversation.sides();
+        for mut one in std::mem::take(&mut self.waiting) {
+            if self.how.redact_volatile && !one.id.is_empty() {
+                VOLATILE.clone_into(&mut one.id);
+            }
+            one.id = self.values.mask(&one.id, &[one.place.index]);
+            one.what = self.values.mask(&one.what, &[one.place.index]);
+            let why = one.why.as_deref();
+            one.why = why.map(|why| self.values.mask(why, &[one.place.index]));
+            let mut text = "it waits for an answer:".to_owned();
+            let display = DisplayOptions::default();
+            findings::write_waiting(&one, self.now, sides, display, &mut text);
+            self.note(text.trim_end());
+        }
     }
-}
 
-impl PipelineSink for ShownSnapshot<'_> {
-    type Error = Error;
+    /// Returns the rendering, and what is left out of it.
+    pub fn into_text(self) -> (String, LeftOut) {
+        (self.text, self.left_out)
+    }
 
     fn message(
         &mut self,
@@ -288,19 +285,31 @@ impl PipelineSink for ShownSnapshot<'_> {
         self.show(decoded, verdict);
         Ok(())
     }
+}
 
-    fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<(), Error> {
-        self.now = event.time.and_then(|t| i64::try_from(t).ok()).or(self.now);
-        self.findings(findings);
-        Ok(())
-    }
+impl Sink for ShownSnapshot<'_> {
+    type Break = Error;
 
-    fn problem(&mut self, problem: &Problem) {
-        self.note(&problem.to_string());
-    }
-
-    fn note(&mut self, text: &str) {
-        Self::note(self, text);
+    fn take(&mut self, output: Output<'_>) -> ControlFlow<Error> {
+        match output {
+            Output::Item(Item::Problem(problem), _) => self.note(&problem.to_string()),
+            Output::Message(decoded, verdict) => {
+                if let Err(error) = self.message(decoded, verdict) {
+                    return ControlFlow::Break(error);
+                }
+            }
+            Output::Event(event, verdict) => {
+                self.now = event.origin().time.or(self.now);
+                self.findings(verdict.findings);
+            }
+            Output::Note(text) => self.note(text),
+            Output::Waiting(run, None) => {
+                self.waiting = run.conversation().map_or(Vec::new(), Conversation::waiting);
+            }
+            Output::End(run, findings) => self.end(run, findings),
+            Output::Begin(_) | Output::Item(..) | Output::Waiting(..) => {}
+        }
+        ControlFlow::Continue(())
     }
 }
 

@@ -13,7 +13,7 @@ pub struct KeyName {
 
 impl KeyName {
     /// The name of an entry without one.
-    pub const NONE: &'static Self = &Self {
+    pub(crate) const NONE: &'static Self = &Self {
         text: String::new(),
         json_key: [0; MAX_KEY_LEN],
         len: 0,
@@ -46,7 +46,7 @@ impl KeyName {
 
     /// Writes it as a JSON key with colon. Returns `false` if it has no prepared key.
     #[inline]
-    pub fn write_key(&self, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn write_key(&self, out: &mut Vec<u8>) -> bool {
         out.extend_from_slice(&self.json_key);
         out.truncate(out.len() - MAX_KEY_LEN + self.len as usize);
         self.len > 0

@@ -210,7 +210,7 @@ impl<'a> Node<'a> {
 
     /// Returns the bytes of its text with unresolved escapes; empty if it is not text.
     #[inline]
-    pub fn raw_text(self) -> &'a [u8] {
+    pub(crate) fn raw_text(self) -> &'a [u8] {
         let e = self.tape.entry(self.index);
         match e.kind {
             EntryKind::Str => self.content(e, 0),
@@ -221,7 +221,7 @@ impl<'a> Node<'a> {
 
     /// Returns the raw bytes of text or of bytes.
     #[inline]
-    pub fn raw_content(self) -> Option<&'a [u8]> {
+    pub(crate) fn raw_content(self) -> Option<&'a [u8]> {
         let e = self.tape.entry(self.index);
         match e.kind {
             EntryKind::Str | EntryKind::Bin | EntryKind::Ext => Some(self.content(e, 0)),
@@ -242,7 +242,7 @@ impl<'a> Node<'a> {
 
     /// Returns the bytes of a key, escapes resolved; empty if it is not text.
     #[inline]
-    pub fn key_bytes(self) -> Cow<'a, [u8]> {
+    pub(crate) fn key_bytes(self) -> Cow<'a, [u8]> {
         let e = self.tape.entry(self.index);
         match e.kind {
             EntryKind::JsonEscaped => self.resolved(),
@@ -306,7 +306,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns a number as written in JSON.
-    pub fn number_text(self) -> Option<&'a str> {
+    pub(crate) fn number_text(self) -> Option<&'a str> {
         match self.value() {
             Value::Scalar(Scalar::Number(s)) => std::str::from_utf8(s).ok(),
             _ => None,
@@ -401,13 +401,10 @@ impl<'a> Iterator for Children<'a> {
 }
 
 /// Resolves the escapes of valid JSON text. A lone surrogate becomes U+FFFD.
-pub fn unescape(text: &str) -> Cow<'_, str> {
-    if !text.contains('\\') {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
+pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        out.reserve(rest.len());
         out.push_str(&rest[..at]);
         let escape = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
         rest = rest.get(at + 2..).unwrap_or_default();
@@ -424,6 +421,9 @@ pub fn unescape(text: &str) -> Cow<'_, str> {
             }
             c => c as char,
         });
+    }
+    if rest.len() == text.len() {
+        return Cow::Borrowed(text);
     }
     out.push_str(rest);
     Cow::Owned(out)

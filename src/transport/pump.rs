@@ -173,18 +173,18 @@ impl PumpSide<'_> {
 async fn pump_direction<'s>(
     mut from: Reader<'s>,
     mut to: Writer<'_>,
-    stream: ChunkSource,
+    source: ChunkSource,
     link: &Link<'_>,
 ) -> DirectionEnd<'s> {
     // Set after the queue stayed full: the next read passes without being recorded.
     let mut unrecorded = false;
     let mut fault_lane = FaultLane::default();
     let inserts = link.faults.and_then(|faults| faults.inserts.as_ref());
-    let mut inserts = inserts.map(|inserts| inserts.accept(link.conn.into(), stream));
+    let mut inserts = inserts.map(|inserts| inserts.accept(link.conn.into(), source));
     loop {
         let queue = &link.recorder.queue;
         let step = poll_fn(|context| {
-            if !unrecorded && !queue.has_space(link.conn, stream, READ_SIZE) {
+            if !unrecorded && !queue.has_space(link.conn, source, READ_SIZE) {
                 return Poll::Ready(Ok(Ok(ReadStep::Full)));
             }
             if let Some(inserts) = &mut inserts
@@ -192,23 +192,23 @@ async fn pump_direction<'s>(
             {
                 return Poll::Ready(Ok(Ok(ReadStep::Insert(insert))));
             }
-            step(&mut from, &mut to, stream, link, context)
+            step(&mut from, &mut to, source, link, context)
         });
         let step = step.await;
         unrecorded = false;
         match step {
             // Bytes are read only when the queue has space or gives up.
             Ok(Ok(ReadStep::Full)) => {
-                unrecorded = !queue.wait_for_space(link.conn, stream, READ_SIZE).await;
+                unrecorded = !queue.wait_for_space(link.conn, source, READ_SIZE).await;
             }
             Ok(Ok(ReadStep::Eof)) => {
-                let faults = link.faults.filter(|f| f.is_affected(stream));
+                let faults = link.faults.filter(|f| f.is_affected(source));
                 let last = faults
-                    .map(|faults| record_faults(faults.end(link.conn, stream), link.conn, queue));
+                    .map(|faults| record_faults(faults.end(link.conn, source), link.conn, queue));
                 let eof = eof(
                     link.recorder.queue.now(),
                     link.conn,
-                    stream,
+                    source,
                     from.is_truncated(),
                 );
                 link.recorder.queue.event(link.conn, eof);
@@ -237,7 +237,7 @@ async fn pump_direction<'s>(
             }
             Ok(Ok(ReadStep::Insert(insert))) => {
                 // Boxed, because this rare future is part of the future of each connection.
-                let out = Box::pin(add(insert, stream, link)).await;
+                let out = Box::pin(add(insert, source, link)).await;
                 if let Some(end) = fault_lane.execute(out, &mut from, &mut to).await {
                     return end;
                 }
@@ -255,7 +255,7 @@ async fn pump_direction<'s>(
 fn step(
     from: &mut Reader<'_>,
     to: &mut Writer<'_>,
-    stream: ChunkSource,
+    source: ChunkSource,
     link: &Link<'_>,
     context: &mut Context<'_>,
 ) -> Poll<io::Result<io::Result<ReadStep>>> {
@@ -267,11 +267,11 @@ fn step(
             return Poll::Ready(Ok(Ok(ReadStep::Eof)));
         }
         let queue = &link.recorder.queue;
-        if let Some(faults) = link.faults.filter(|faults| faults.is_affected(stream)) {
+        if let Some(faults) = link.faults.filter(|faults| faults.is_affected(source)) {
             let t = queue.now();
             link.last_transfer.store(t, Ordering::Relaxed);
-            let out = record_faults(faults.push(t, link.conn, stream, bytes), link.conn, queue);
-            queue.offer(t, link.conn, stream, bytes, true);
+            let out = record_faults(faults.push(t, link.conn, source, bytes), link.conn, queue);
+            queue.offer(t, link.conn, source, bytes, true);
             return Poll::Ready(Ok(Ok(ReadStep::Injected(out))));
         }
         let sent = match Pin::new(to).poll_write(context, bytes) {
@@ -282,7 +282,7 @@ fn step(
         let t = queue.now();
         link.last_transfer.store(t, Ordering::Relaxed);
         // The queue has space, or `unrecorded` is set.
-        queue.offer(t, link.conn, stream, bytes, true);
+        queue.offer(t, link.conn, source, bytes, true);
         Poll::Ready(Ok(sent.map(|sent| ReadStep::Bytes {
             rest: bytes.get(sent..).unwrap_or_default().to_vec(),
         })))
@@ -333,16 +333,16 @@ impl FaultLane {
 }
 
 /// Records a message that is added. Returns the actions that send it.
-async fn add(insert: Insert, stream: ChunkSource, link: &Link<'_>) -> Vec<Out> {
+async fn add(insert: Insert, source: ChunkSource, link: &Link<'_>) -> Vec<Out> {
     let (queue, bytes) = (&link.recorder.queue, &insert.bytes);
     let out = link
         .faults
-        .map(|faults| faults.insert(queue.now(), link.conn, stream, bytes));
+        .map(|faults| faults.insert(queue.now(), link.conn, source, bytes));
     match out {
         Some(Ok(out)) => {
             let out = record_faults(out, link.conn, queue);
             let now = queue.now();
-            queue.offer_async(now, link.conn, stream, bytes).await;
+            queue.offer_async(now, link.conn, source, bytes).await;
             insert.reply(Ok(()));
             out
         }

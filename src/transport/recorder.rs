@@ -9,11 +9,14 @@
 
 use super::queue::{ItemBatch, Policy, PumpItemKind, Queue};
 use crate::capture::Header;
-use crate::conversation::tap::{Tap, TapConfig, TapCounts, TapDetail, TapObserver};
+use crate::conversation::Output;
+use crate::conversation::tap::{Tap, TapConfig, TapCounts, TapSink};
 use crate::live::handler::Channel;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -35,8 +38,8 @@ const PIPE_SPACE: usize = 4096;
 /// Prints a message for the user.
 pub type MessagePrinter = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Renders a frame as text, appended to the buffer.
-pub type Render = Box<dyn FnMut(TapDetail<'_>, &mut Vec<u8>) + Send>;
+/// Renders what passes as text, appended to the buffer.
+pub type Render = Box<dyn FnMut(Output<'_>, &mut Vec<u8>) + Send>;
 
 /// A file and its name.
 pub struct RecordingFile {
@@ -80,7 +83,7 @@ impl Setup {
                 header,
                 record: recording.is_some(),
                 decode: None,
-                judge: None,
+                rules: None,
                 guard: None,
             },
             recording,
@@ -277,10 +280,7 @@ impl RecorderState {
     }
 
     /// Passes an observation to the tap and collects the lines of the recording and the text of the view.
-    fn observe(
-        &mut self,
-        take: impl FnOnce(&mut Tap<'static>, &mut Vec<u8>, &mut TapObserver<'_>),
-    ) {
+    fn observe(&mut self, take: impl FnOnce(&mut Tap<'static>, &mut Vec<u8>, &mut TapSink<'_>)) {
         let Self {
             tap,
             view,
@@ -289,12 +289,14 @@ impl RecorderState {
             text,
             ..
         } = self;
-        let mut show = |shown: TapDetail<'_>| match (shown, &mut *view) {
-            (TapDetail::Remark(remark), _) => print(remark),
-            (shown, Some(view)) => (view.render)(shown, text),
-            (_, None) => {}
+        let mut sink = |output: Output<'_>| -> ControlFlow<Infallible> {
+            if let Some(view) = view {
+                (view.render)(output, text);
+            }
+            ControlFlow::Continue(())
         };
-        take(tap, lines, &mut show);
+        take(tap, lines, &mut sink);
+        tap.remarks.drain(..).for_each(|remark| print(&remark));
     }
 
     fn item(&mut self, t: i64, channel: Channel, what: &PumpItemKind, bytes: &[u8]) {

@@ -2,10 +2,11 @@
 
 use std::error::Error;
 use std::io::{self, Write};
-use wiretool::conversation::{Judge, follow};
+use std::ops::ControlFlow;
+use wiretool::capture::{CaptureInput, Form};
+use wiretool::conversation::{Output, RuleSettings, Run};
 use wiretool::decoder::DecodeOptions;
 use wiretool::protocol::registry;
-use wiretool::protocol::session::SessionConfig;
 
 const RECORDING: &str = r#"{"wiretool":1,"protocol":"oracle"}
 {"t":0,"conn":1,"dir":"s2c","text":"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n"}
@@ -16,20 +17,21 @@ const RECORDING: &str = r#"{"wiretool":1,"protocol":"oracle"}
 /// The example. Its test compares the output.
 pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let options = DecodeOptions::new(registry::all().to_vec());
-    let (judge, session_config) = (Judge::default(), SessionConfig::default());
-    let summary = follow(
-        RECORDING.as_bytes(),
-        &options,
-        &judge,
-        session_config,
-        &mut |_, verdict| {
-            verdict.findings.iter().try_for_each(|finding| {
-                let (severity, name) = (finding.severity.name(), finding.name());
-                writeln!(out, "{severity} {name}: {}", finding.text)
-            })
-        },
-    )?;
-    writeln!(out, "{} messages", summary.messages)?;
+    let input = CaptureInput::new(Form::Recording);
+    let mut run = Run::new(input, options, Some(RuleSettings::default()));
+    let written = run.read_all(RECORDING.as_bytes(), &mut |output: Output<'_>| {
+        for finding in output.findings() {
+            let (severity, name) = (finding.severity.name(), finding.name());
+            if let Err(error) = writeln!(out, "{severity} {name}: {}", finding.text) {
+                return ControlFlow::Break(error);
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    if let ControlFlow::Break(error) = written {
+        return Err(error.into());
+    }
+    writeln!(out, "{} messages", run.decoder().index())?;
     Ok(())
 }
 

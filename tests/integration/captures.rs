@@ -37,7 +37,7 @@ fn strace_of_a_child_is_decoded_and_cut_strings_are_gaps() {
        #0        0 c0 10:03:11.362 ← ready                             0
        #1        0 c0      +300 µs → ack                               0      300 µs {}
        #2       37 c0      +700 µs → invoke       f                    1             ["0x1"]
-       #3       42 c0        +1 ms ← result                            1        1 ms ["0x2"]
+       #3       42 c0        +1 ms ← result       f                    1        1 ms ["0x2"]
        #4      125 c0        +1 ms → -                                 2
           ✗ gap: offset 157: stream: wanted every byte, got a gap of 56 bytes — decoding continues at the next frame
        #5       84 c0        +1 ms ← result                            2             ["0x3"]"#,
@@ -52,7 +52,7 @@ fn curl_trace_ascii_output_is_decoded() {
         0,
         r#"
        #0        0 c0 → request       components/list      "a1" {}
-       #1        0 c0 ← response                           "a1" {components: []}"#,
+       #1        0 c0 ← response      components/list      "a1" {components: []}"#,
         &["curl --trace prints all bytes"],
     );
 }
@@ -64,7 +64,7 @@ fn curl_trace_output_is_decoded() {
         0,
         r#"
        #0        0 c0 → request       components/list      "a1" {}
-       #1        0 c0 ← response                           "a1" {components: []}"#,
+       #1        0 c0 ← response      components/list      "a1" {components: []}"#,
         &[],
     );
 }
@@ -76,13 +76,13 @@ fn har_bodies_and_events_are_decoded() {
         1,
         r#"
        #0        0 c0 10:00:00.121 → request       components/list      "a1"          {}
-       #1        0 c0      +3.5 ms ← response                           "a1"   3.5 ms {components: []}
+       #1        0 c0      +3.5 ms ← response      components/list      "a1"   3.5 ms {components: []}
        #2        0 c1    +876.5 ms → request       components/execute /upper "b2"          {text: "hi"}
        #3        0 c1      +3.5 ms ← http-response                                         200
        #4       73 c1        +0 ns ← request       blobs/get                 "c3"          {blob_id: "k"}
        #5      154 c1        +0 ns ← response      /upper                    "b2"   3.5 ms {output: {outcome: "success", result: "…
        #6      170 c0    +996.5 ms → request       components/list           "d4"          {}
-       #7      125 c0      +3.5 ms ← response                                "d4"   3.5 ms {…}
+       #7      125 c0      +3.5 ms ← response      components/list           "d4"   3.5 ms {…}
           ✗ gap: offset 236: stream: wanted every byte, got a gap of 40 bytes — decoding continues at the next frame
        #8      340 c0    +996.5 ms → request       components/list           "e5"          {}"#,
         &["a gap of 40 bytes"],
@@ -96,7 +96,7 @@ fn ngrep_output_is_decoded() {
         0,
         r"
        #0        0 c0 → call           math.add             c7760…50b1db [2, 3]
-       #1        0 c0 ← response                            c7760…50b1db ok 5",
+       #1        0 c0 ← response       math.add             c7760…50b1db ok 5",
         &[],
     );
 }
@@ -108,7 +108,7 @@ fn socat_output_is_decoded() {
         0,
         r"
        #0        0 c0 10:05:02.655 → call           math.add             c7760…50b1db          [2, 3]
-       #1        0 c0        +1 µs ← response                            c7760…50b1db     1 µs ok 5",
+       #1        0 c0        +1 µs ← response       math.add             c7760…50b1db     1 µs ok 5",
         &[],
     );
 }
@@ -120,7 +120,7 @@ fn strace_of_a_socket_is_decoded() {
         0,
         r"
        #0        0 c0 → call           math.add             c7760…50b1db [2, 3]
-       #1        0 c0 ← response                            c7760…50b1db ok 5",
+       #1        0 c0 ← response       math.add             c7760…50b1db ok 5",
         &[],
     );
 }
@@ -132,7 +132,7 @@ fn tcpdump_output_is_decoded() {
         0,
         r"
        #0        0 c0 09:52:21.830 → call           math.add             c7760…50b1db          [2, 3]
-       #1        0 c0        +1 µs ← response                            c7760…50b1db     1 µs ok 5",
+       #1        0 c0        +1 µs ← response       math.add             c7760…50b1db     1 µs ok 5",
         &[],
     );
 }
@@ -144,7 +144,7 @@ fn tcpflow_output_is_decoded() {
         0,
         r"
        #0        0 c0 → call           math.add             c7760…50b1db [2, 3]
-       #1        0 c0 ← response                            c7760…50b1db ok 5",
+       #1        0 c0 ← response       math.add             c7760…50b1db ok 5",
         &[],
     );
 }

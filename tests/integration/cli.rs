@@ -121,7 +121,7 @@ fn single_message_is_tree_and_several_are_lines() {
     "#);
     insta::assert_snapshot!(run(&["decode"], &both).1, @r#"
     #0        0 · call           math.add             a1b2c…567890 [2, 3]
-    #1       69 · response                            a1b2c…567890 ok 5
+    #1       69 · response       math.add             a1b2c…567890 ok 5
     "#);
 }
 

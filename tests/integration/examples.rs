@@ -40,6 +40,8 @@ const PORTS: [&str; 2] = ["127.0.0.1:7700", "127.0.0.1:8080"];
 /// Examples with exit code 1, and the reason.
 const ANSWERS: &[(&str, i32, &str)] = &[
     ("decode --where fault FILE", 1, "what is shown is at fault"),
+    ("decode --where outcome=error", 1, "no call fails"),
+    ("decode --grep timeout", 1, "no message has it"),
     ("decode a.pcap", 1, "packets are missing"),
     ("diff yesterday.jsonl today.jsonl", 1, "they differ"),
     ("snapshot review", 2, "it asks, and only on a terminal"),

@@ -586,14 +586,14 @@ fn times_are_shown_on_request_only() {
     assert_snapshot!(recorded(&place, &flags("-f line --lint")), @r#"
     + calls.jsonl: has no snapshot yet
         +    #0        0 c0 → invoke       f                    7    []
-        +    #1        0 c0 ← result                            7    ["0x1"]
+        +    #1        0 c0 ← result       f                    7    ["0x1"]
         +       ✗ oracle/first-not-ready: the oracle starts with result; it should start with the request ready
         +       ! oracle/speaks-before-ready: #0: the executor sends invoke first; it should wait for ready
     "#);
     assert_snapshot!(recorded(&place, &flags("-f line --lint --times")), @r#"
     + calls.jsonl: has no snapshot yet
         +    #0        0 c0 00:00:00.001 → invoke       f                    7             []
-        +    #1        0 c0        +2 ms ← result                            7        2 ms ["0x1"]
+        +    #1        0 c0        +2 ms ← result       f                    7        2 ms ["0x1"]
         +       ✗ oracle/first-not-ready: the oracle starts with result; it should start with the request ready
         +       ! oracle/speaks-before-ready: #0: the executor sends invoke first; it should wait for ready
     "#);

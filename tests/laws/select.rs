@@ -3,13 +3,13 @@
 use crate::common::Setup;
 use crate::seeds::{each, fixtures};
 use std::collections::BTreeMap;
-use std::convert::Infallible;
+use std::ops::ControlFlow;
 use std::path::Path;
-use wiretool::conversation::{Judge, Verdict, follow};
+use wiretool::capture::{CaptureInput, Form};
+use wiretool::conversation::{Output, RuleSettings, Run};
 use wiretool::decoder::Decoded;
 use wiretool::encoding::Want;
 use wiretool::protocol::registry;
-use wiretool::protocol::session::SessionConfig;
 use wiretool::render::{DisplayOptions, json};
 use wiretool::select::{Expr, Filter, Select};
 
@@ -225,9 +225,9 @@ fn conversation_keys_select_messages() {
             let recording = std::fs::read(&file).expect("a fixture");
             let options = Setup::of(protocol.name()).options(Want::Places);
             let mut scratch = Vec::new();
-            let mut tell = |decoded: Option<&Decoded<'_>>, verdict: Verdict<'_>| {
-                let Some(decoded) = decoded else {
-                    return Ok(());
+            let mut tell = |output: Output<'_>| -> ControlFlow<()> {
+                let Output::Message(decoded, Some(verdict)) = output else {
+                    return ControlFlow::Continue(());
                 };
                 let mut wanted = Vec::new();
                 match verdict.answer {
@@ -261,15 +261,11 @@ fn conversation_keys_select_messages() {
                     let holds = expr.holds(decoded, Some(verdict), &mut scratch);
                     assert!(holds, "{text} in {}", file.display());
                 }
-                Ok(())
+                ControlFlow::Continue(())
             };
-            let Ok(_) = follow::<Infallible>(
-                &recording,
-                &options,
-                &Judge::default(),
-                SessionConfig::default(),
-                &mut tell,
-            );
+            let input = CaptureInput::new(Form::Recording);
+            let mut run = Run::new(input, options, Some(RuleSettings::default()));
+            assert!(run.read_all(&recording, &mut tell).is_continue());
         }
     }
     assert!(

@@ -10,15 +10,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use wiretool::conversation::{Judge, follow};
+use wiretool::capture::{CaptureInput, Form};
+use wiretool::conversation::{Output, RuleSettings, Run};
 use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::encode::{self, Encoder};
 use wiretool::encoding::{Want, json as text};
 use wiretool::protocol::make::{IdGen, Words};
-use wiretool::protocol::session::SessionConfig;
 use wiretool::protocol::{Direction, Protocol, Role, registry};
 use wiretool::span::Span;
 use wiretool::tape::Tape;
@@ -169,23 +169,19 @@ fn verdict(protocol: &'static dyn Protocol, message: &Value, direction: Directio
     );
     let options = DecodeOptions::new(vec![protocol]);
     let mut rules = Vec::new();
-    let Ok(_) = follow::<Infallible>(
-        recording.as_bytes(),
-        &options,
-        &Judge::default(),
-        SessionConfig::default(),
-        &mut |decoded, verdict| {
-            // Findings about missing messages say nothing about this message.
-            if decoded.is_none() {
-                return Ok(());
-            }
-            for finding in verdict.findings {
+    let input = CaptureInput::new(Form::Recording);
+    let mut run = Run::new(input, options, Some(RuleSettings::default()));
+    let mut sink = |output: Output<'_>| -> ControlFlow<()> {
+        // Findings about missing messages say nothing about this message.
+        if let Output::Message(..) = output {
+            for finding in output.findings() {
                 let severity = finding.severity.name();
                 rules.push(format!("{} {severity}", finding.rule.name));
             }
-            Ok(())
-        },
-    );
+        }
+        ControlFlow::Continue(())
+    };
+    assert!(run.read_all(recording.as_bytes(), &mut sink).is_continue());
     rules.sort();
     rules.dedup();
     if !rules.is_empty() {

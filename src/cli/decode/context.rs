@@ -26,7 +26,7 @@ pub struct ContextArgs {
     /// Also show N messages before and after each match
     #[arg(short = 'C', long = "context", value_name = "N", conflicts_with_all = WITHOUT)]
     around: Option<usize>,
-    /// Also show the request of an answer that matches, and the answer of a request
+    /// Also show the request or the answer of each match
     #[arg(long, conflicts_with_all = WITHOUT)]
     pub pair: bool,
 }

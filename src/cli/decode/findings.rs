@@ -5,10 +5,9 @@ use crate::capture::Event;
 use crate::cli::options::SharedArgs;
 use crate::cli::print_message;
 use crate::cli::report::FilePlace;
-use crate::conversation::pipeline::Pipeline;
-use crate::conversation::{Finding, Judge, Verdict};
+use crate::conversation::{Conversation, Finding, RuleSettings, Verdict};
 use crate::decoder::Decoded;
-use crate::protocol::session::{SessionConfig, Severity};
+use crate::protocol::session::{Severity, Waiting};
 use crate::render::{DisplayOptions, findings};
 use crate::select::{Filter, Key};
 use anyhow::Result;
@@ -18,8 +17,7 @@ const MAX_WAITING: usize = 20;
 
 /// Prints the findings of an input that belong to no message to stderr.
 pub struct FindingReporter {
-    judge: Judge,
-    session_config: SessionConfig,
+    rules: RuleSettings,
     /// Findings are shown, not only used by conditions.
     shows: bool,
     quiet: bool,
@@ -27,6 +25,8 @@ pub struct FindingReporter {
     recording: bool,
     /// The last known time.
     now: Option<i64>,
+    /// The messages that are awaited at the end.
+    waiting: Vec<Waiting>,
     /// The worst finding; with `quiet` it is not printed.
     pub worst: Option<Severity>,
 }
@@ -34,20 +34,20 @@ pub struct FindingReporter {
 impl FindingReporter {
     pub fn new(args: &Args, shared: &SharedArgs) -> Result<Self> {
         Ok(Self {
-            judge: args.judging.judge()?,
-            session_config: args.judging.session_config()?,
+            rules: args.judging.rules()?,
             shows: args.lint,
             quiet: shared.quiet,
             source: String::new(),
             recording: false,
             now: None,
+            waiting: Vec::new(),
             worst: None,
         })
     }
 
-    /// Returns the rules and settings of the conversation, if findings are shown or `needed`.
-    pub fn rules_to_check(&self, needed: bool) -> Option<(Judge, SessionConfig)> {
-        (self.shows || needed).then(|| (self.judge.clone(), self.session_config.clone()))
+    /// Returns the rules, if findings are shown or `needed`.
+    pub fn rules(&self, needed: bool) -> Option<RuleSettings> {
+        (self.shows || needed).then(|| self.rules.clone())
     }
 
     /// Starts an input.
@@ -77,17 +77,20 @@ impl FindingReporter {
         }
     }
 
+    /// Stores the messages that are awaited at the end of the input.
+    pub fn wait(&mut self, conversation: Option<&Conversation<'_>>) {
+        let conversation = conversation.filter(|_| self.shows);
+        // The answers to a one-way file are in another file.
+        self.waiting = conversation.map_or(Vec::new(), |one| one.unanswered(self.recording));
+    }
+
     /// Ends an input: reports the findings at its end and the messages that are awaited.
-    pub fn finish(&mut self, pipeline: &mut Pipeline<'_>) {
-        let Some(conversation) = pipeline.conversation.as_mut().filter(|_| self.shows) else {
+    pub fn finish(&mut self, conversation: Option<&Conversation<'_>>, findings: &[Finding]) {
+        let Some(conversation) = conversation.filter(|_| self.shows) else {
             return;
         };
-        if pipeline.decoder.protocol().is_none() {
-            self.found(conversation.unrecognised(&pipeline.decoder).findings);
-        }
-        // After an interruption nothing is awaited; and the answers to a one-way file are in another file.
-        let waiting = conversation.unanswered(self.recording);
-        self.found(conversation.finish().findings);
+        self.found(findings);
+        let waiting = &self.waiting;
         let source = &self.source;
         for one in conversation.consequences().filter(|_| !self.quiet) {
             print_message(&format!("{source}: {}", findings::consequences(one)));
@@ -95,7 +98,7 @@ impl FindingReporter {
         if self.quiet || waiting.is_empty() {
             return;
         }
-        let (list, sides) = ((source.as_str(), &*waiting), conversation.sides());
+        let (list, sides) = ((source.as_str(), &**waiting), conversation.sides());
         let (display, mut text) = (DisplayOptions::default(), String::new());
         findings::write_waiting_list(list, MAX_WAITING, self.now, sides, display, &mut text);
         text.lines().for_each(print_message);

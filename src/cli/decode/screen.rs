@@ -7,28 +7,26 @@ use super::findings::{FindingReporter, shown, worst};
 use super::first::{FirstFrame, FirstScreen};
 use super::lookup::{Lookup, write_line, write_owner, write_range};
 use super::recorder::DecodeRecorder;
-use crate::capture::recording::Header;
-use crate::capture::{Event, Item};
+use crate::capture::Item;
 use crate::cli::delta_state::DeltaStates;
-use crate::cli::input::{self, FrameDisplay, InputRun};
-use crate::cli::interrupt::Stop;
+use crate::cli::input::{Flow, InputRun};
 use crate::cli::options::SharedArgs;
-use crate::cli::output::{Output, StdoutClosed};
+use crate::cli::output::{Output as TextOutput, StdoutClosed};
 use crate::cli::renderer::Renderer;
 use crate::cli::unmatched::Unmatched;
 use crate::cli::{Exit, print_message};
-use crate::conversation::pipeline::Pipeline;
-use crate::conversation::{Finding, Judge, Verdict};
+use crate::conversation::{Finding, Output, RuleSettings, Run, Sink, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
 use crate::protocol::Direction;
-use crate::protocol::session::{SessionConfig, Severity};
+use crate::protocol::session::Severity;
 use crate::render::format::Format;
 use crate::render::{DisplayOptions, json};
 use crate::select::{Filter, Key};
 use crate::verify::{self, Verifier, VerifyCounts};
 use anyhow::Result;
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 
 /// Shows frames as they arrive.
 #[allow(clippy::struct_excessive_bools)] // each is a flag or a verdict of its own
@@ -48,11 +46,9 @@ pub struct DecodeScreen<'a> {
     last: VecDeque<Vec<u8>>,
     context: Context,
     display: DisplayOptions,
-    output: Output,
-    run: InputRun,
+    output: TextOutput,
+    quiet: bool,
     renderer: Renderer,
-    /// There are several sources, so each has a heading.
-    headed: bool,
     delta_states: Option<DeltaStates>,
     scratch: Vec<u8>,
     text: String,
@@ -63,7 +59,8 @@ pub struct DecodeScreen<'a> {
     shown: u64,
     /// The number of faulty frames, of all sources.
     faulty: u64,
-    undetected: bool,
+    /// The direction of bytes without one.
+    direction: Option<Direction>,
     source: SourceCounts,
     /// Texts that are printed after all messages.
     closing: Vec<String>,
@@ -75,8 +72,7 @@ impl<'a> DecodeScreen<'a> {
         args: &'a Args,
         shared: &SharedArgs,
         display: DisplayOptions,
-        output: Output,
-        stop: Option<Stop>,
+        output: TextOutput,
     ) -> Result<Self> {
         let filter = args.filter()?;
         let context = Context::new(&args.select.context, args.format);
@@ -95,9 +91,8 @@ impl<'a> DecodeScreen<'a> {
             context,
             display,
             output,
-            run: InputRun::new(shared, args.input.follow, stop),
+            quiet: shared.quiet,
             renderer: Renderer::default(),
-            headed: false,
             delta_states: args.state.then(DeltaStates::default),
             scratch: Vec::new(),
             text: String::new(),
@@ -106,7 +101,7 @@ impl<'a> DecodeScreen<'a> {
             matched: 0,
             shown: 0,
             faulty: 0,
-            undetected: false,
+            direction: None,
             source: SourceCounts::default(),
             closing: Vec::new(),
             recorder: DecodeRecorder::create(args.write.as_deref(), shared.quiet)?,
@@ -179,7 +174,7 @@ impl<'a> DecodeScreen<'a> {
         self.output.flush()
     }
 
-    pub fn finish(mut self) -> Result<Exit> {
+    pub fn finish(mut self, run: &InputRun) -> Result<Exit> {
         if let Some(recorder) = self.recorder.take() {
             recorder.finish()?;
         }
@@ -189,7 +184,6 @@ impl<'a> DecodeScreen<'a> {
         let last = Vec::from(std::mem::take(&mut self.last)).concat();
         self.put(&last)?;
         self.lay_out();
-        let run = self.run;
         let cut_short = run.cut_short().is_some();
         if self.verify.is_some() && !cut_short {
             self.output.push_line(&self.counts.to_string());
@@ -215,7 +209,7 @@ impl<'a> DecodeScreen<'a> {
         let worst = self.worst.max(self.reporter.worst);
         let fail_on = Severity::from_name(&self.args.fail_on);
         let is_bad = fail_on.is_some_and(|least| worst >= Some(least));
-        let no = failed || run.is_bad || self.undetected || none || is_bad;
+        let no = failed || run.is_bad || none || is_bad;
         Ok(Exit::negative_if(no))
     }
 
@@ -343,10 +337,34 @@ impl<'a> DecodeScreen<'a> {
         let head = self.args.select.head;
         head.is_some_and(|head| self.shown >= head)
     }
-}
 
-impl FrameDisplay for DecodeScreen<'_> {
-    fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
+    fn begin(&mut self, run: &Run<'_>) {
+        let source = run.source();
+        self.direction = source.direction;
+        let is_text = self.format != Some(Format::Json) && self.verify.is_none();
+        self.source = if source.is_one_of_several && is_text {
+            SourceCounts::with_heading(&source.name, self.shown > 0, self.display)
+        } else {
+            SourceCounts::default()
+        };
+        let lines = matches!(self.format, None | Some(Format::Line));
+        if lines && self.display.width.is_some() && self.args.reads_files() {
+            self.renderer.hold();
+            self.first_screen.get_or_insert_default();
+        }
+        self.reporter.begin(&source.name);
+        self.context.restart();
+    }
+
+    fn item(&mut self, item: &Item<'_>) -> Result<()> {
+        if let Item::Header(_) = item {
+            self.reporter.header();
+        }
+        let recorder = self.recorder.as_mut();
+        recorder.map_or(Ok(()), |recorder| recorder.item(item, self.direction))
+    }
+
+    fn message(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
         let faulty = self.source.faulty;
         self.source.count(decoded);
         self.faulty += self.source.faulty - faulty;
@@ -358,19 +376,6 @@ impl FrameDisplay for DecodeScreen<'_> {
         self.show(decoded, verdict)
     }
 
-    fn run(&mut self) -> &mut InputRun {
-        &mut self.run
-    }
-
-    fn rules_to_check(&self) -> Option<(Judge, SessionConfig)> {
-        let needed = self.args.select.context.pair || self.filter.needs_session();
-        self.reporter.rules_to_check(needed)
-    }
-
-    fn begin_several(&mut self) {
-        self.headed = true;
-    }
-
     fn idle(&mut self) -> Result<()> {
         self.flush()?;
         // A followed file may never grow again, and then no write would detect the closed pipe.
@@ -380,68 +385,65 @@ impl FrameDisplay for DecodeScreen<'_> {
         Ok(())
     }
 
-    fn begin(&mut self, source: &str) {
-        let is_text = self.format != Some(Format::Json) && self.verify.is_none();
-        self.source = if self.headed && is_text {
-            SourceCounts::with_heading(source, self.shown > 0, self.display)
-        } else {
-            SourceCounts::default()
-        };
-        let lines = matches!(self.format, None | Some(Format::Line));
-        if lines && self.display.width.is_some() && self.args.reads_files() {
-            self.renderer.hold();
-            self.first_screen.get_or_insert_default();
-        }
-        self.reporter.begin(source);
-        self.context.restart();
-    }
-
-    fn item(&mut self, item: &Item<'_>, direction: Option<Direction>) -> Result<()> {
-        let recorder = self.recorder.as_mut();
-        recorder.map_or(Ok(()), |recorder| recorder.item(item, direction))
-    }
-
-    fn header(&mut self, _: &Header) {
-        self.reporter.header();
-    }
-
-    fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<()> {
-        self.reporter.event(event, findings);
-        Ok(())
-    }
-
-    fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
-        let decoder = &pipeline.decoder;
-        if decoder.protocol().is_none() && bytes > 0 {
-            self.undetected = input::report_undetected(source, decoder, self);
-        }
+    fn end(&mut self, run: &Run<'_>, findings: &[Finding]) -> Result<()> {
         let is_shown = self.format != Some(Format::Json) && self.display.terminal;
         let counts = std::mem::take(&mut self.source);
-        let text = counts.fault_text(source, is_shown);
-        self.closing.extend(text.filter(|_| !self.run.quiet));
+        let text = counts.fault_text(&run.source().name, is_shown);
+        self.closing.extend(text.filter(|_| !self.quiet));
         // Messages before notes about them: both may go to the same terminal.
         let is_written = self.first_frame.is_none() && self.args.select.tail.is_none();
         if is_written {
             self.lay_out();
             self.output.flush()?;
         }
-        self.reporter.finish(pipeline);
+        self.reporter.finish(run.conversation(), findings);
         if is_written {
             self.closing.drain(..).for_each(|text| print_message(&text));
         }
         Ok(())
     }
 
-    fn want(&self) -> Want {
-        let is_first = self.format.is_none() && self.shown == 0;
-        self.args.want(&self.filter, self.format, is_first)
+    fn output(&mut self, output: Output<'_>) -> Result<()> {
+        match output {
+            Output::Begin(run) => self.begin(run),
+            Output::Item(item, _) => self.item(item)?,
+            Output::Message(decoded, verdict) => self.message(decoded, verdict)?,
+            Output::Event(event, verdict) => self.reporter.event(event, verdict.findings),
+            Output::Waiting(_, Some(_)) => self.idle()?,
+            Output::Waiting(run, None) => self.reporter.wait(run.conversation()),
+            Output::End(run, findings) => self.end(run, findings)?,
+            Output::Note(_) => {}
+        }
+        Ok(())
     }
 
-    fn progress(&mut self) -> bool {
-        !self.run.quiet && !self.display.terminal
-    }
-
+    /// Returns true if no more messages are needed.
     fn is_done(&self) -> bool {
         self.has_all() && self.context.is_complete()
+    }
+}
+
+impl Sink for DecodeScreen<'_> {
+    type Break = Result<()>;
+
+    fn want(&self) -> Option<Want> {
+        let is_first = self.format.is_none() && self.shown == 0;
+        Some(self.args.want(&self.filter, self.format, is_first))
+    }
+
+    fn rules(&self) -> Option<RuleSettings> {
+        let needed = self.args.select.context.pair || self.filter.needs_session();
+        self.reporter.rules(needed)
+    }
+
+    fn take(&mut self, output: Output<'_>) -> Flow {
+        let is_end = matches!(output, Output::Waiting(..) | Output::End(..));
+        if self.is_done() && !is_end {
+            return ControlFlow::Break(Ok(()));
+        }
+        match self.output(output) {
+            Ok(()) if !self.is_done() => ControlFlow::Continue(()),
+            taken => ControlFlow::Break(taken),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Reports the detected protocol and the evidence.
 
-use super::FrameDisplay;
+use super::InputRun;
 use crate::capture::lookalike::looks_like;
 use crate::decoder::Decoder;
 
@@ -28,7 +28,7 @@ pub fn no_protocol(decoder: &Decoder<'_>) -> String {
 }
 
 /// Reports the evidence for the protocol, and the second candidate.
-pub fn report_detection(source: &str, decoder: &Decoder<'_>, show: &mut dyn FrameDisplay) {
+pub fn report_detection(source: &str, decoder: &Decoder<'_>, run: &mut InputRun) {
     let Some(guess) = decoder.guess() else {
         return;
     };
@@ -36,7 +36,7 @@ pub fn report_detection(source: &str, decoder: &Decoder<'_>, show: &mut dyn Fram
     if guess.tie {
         let other = guess.runner_up.as_deref().unwrap_or("another protocol");
         let text = format!("read as {protocol}, but it can also be {other}: name it with -p");
-        show.note(source, &text, false);
+        run.note(source, &text, false);
     }
     let next = guess.runner_up.as_ref();
     let next = next.map(|r| format!("; next would be {r}"));
@@ -45,17 +45,11 @@ pub fn report_detection(source: &str, decoder: &Decoder<'_>, show: &mut dyn Fram
         guess.evidence,
         next.unwrap_or_default()
     );
-    show.detail(source, &text);
-}
-
-/// Reports bytes that no protocol recognizes; returns true if there are any.
-pub fn report_undetected(source: &str, decoder: &Decoder<'_>, show: &mut dyn FrameDisplay) -> bool {
-    show.note(source, &no_protocol(decoder), true);
-    decoder.undetected() > 0
+    run.detail(source, &text);
 }
 
 /// Reports the connections whose bytes no protocol recognises, beside others that are decoded.
-pub fn report_unrecognised(source: &str, decoder: &Decoder<'_>, show: &mut dyn FrameDisplay) {
+pub fn report_unrecognised(source: &str, decoder: &Decoder<'_>, run: &mut InputRun) {
     /// The maximum number of connections that are listed.
     const MAX_LISTED: usize = 8;
     let all = decoder.unrecognised_connections();
@@ -76,5 +70,5 @@ pub fn report_unrecognised(source: &str, decoder: &Decoder<'_>, show: &mut dyn F
         "{count} bytes that no protocol recognises ({}{more}): name it with -p, and choose with --port",
         listed.join(", ")
     );
-    show.note(source, &text, false);
+    run.note(source, &text, false);
 }

@@ -105,8 +105,8 @@ fn is_c2s(path: &Path) -> bool {
     name.rsplit('.').find(|word| ["c2s", "s2c"].contains(word)) == Some("c2s")
 }
 
-/// The source of bytes.
-pub(super) struct Source {
+/// A file or pipe that is read.
+pub(super) struct OpenFile {
     pub name: String,
     pub file: File,
     /// A plain file: a read never blocks.
@@ -115,7 +115,7 @@ pub(super) struct Source {
     pub len: u64,
 }
 
-pub(super) fn open(path: &Path) -> Result<Source> {
+pub(super) fn open(path: &Path) -> Result<OpenFile> {
     if path == Path::new("-") {
         return stdin();
     }
@@ -127,7 +127,7 @@ pub(super) fn open(path: &Path) -> Result<Source> {
     let meta = file.metadata();
     let meta = meta.with_context(|| format!("cannot read {name}"))?;
     anyhow::ensure!(!meta.is_dir(), "cannot read {name}: it is a folder");
-    Ok(Source {
+    Ok(OpenFile {
         name,
         file,
         plain: meta.is_file(),
@@ -135,10 +135,10 @@ pub(super) fn open(path: &Path) -> Result<Source> {
     })
 }
 
-fn stdin() -> Result<Source> {
+fn stdin() -> Result<OpenFile> {
     let file = as_file(std::io::stdin()).context("cannot read stdin")?;
     let meta = file.metadata().ok().filter(std::fs::Metadata::is_file);
-    Ok(Source {
+    Ok(OpenFile {
         name: "stdin".into(),
         file,
         plain: meta.is_some(),

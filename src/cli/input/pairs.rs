@@ -3,59 +3,66 @@
 use super::super::config::settings;
 use super::super::poll::wait_readable_unless;
 use super::super::progress::ReadProgress;
-use super::plausibility::FlagPlausibility;
-use super::{FrameDisplay, PipelineFeed, READ_SIZE, new_pipeline, open};
+use super::feed::Feed;
+use super::source::{ReadEnd, end_run};
+use super::{Flow, InputRun, Inputs, READ_SIZE, open, unless_failed};
 use crate::capture::{CaptureInput, Chunk, Form, Item, ProblemSeverity};
-use crate::decoder::{DecodeOptions, Origin, interleave};
+use crate::conversation::{Run, Source};
+use crate::decoder::{DecodeOptions, interleave};
 use crate::protocol::Direction;
 use anyhow::{Context as _, Result};
 use std::io::Read as _;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
-/// Reads pairs of one-way files: each pair is a connection, put in the order of a conversation. Messages are counted from
-/// `index`; returns the index after the last one. `conn` is the number of the connection for one pair of several inputs.
-pub(super) fn read_pairs(
+impl Inputs<'_, '_, '_> {
+    /// Reads pairs of one-way files: each pair is a connection, put in the order of a conversation.
+    pub(super) fn read_pairs(
+        &mut self,
+        pairs: &[(&PathBuf, &PathBuf)],
+        source: &Source,
+    ) -> Result<ReadEnd> {
+        let first = pairs.first().map_or(Path::new(""), |(c2s, _)| c2s);
+        let (options, _) = settings().options_for_path(self.options, None, first);
+        let names = pairs.iter();
+        let names = names.map(|(c2s, s2c)| [c2s, s2c].map(|path| path.display().to_string()));
+        let source = Source {
+            name: pair_name(pairs),
+            pairs: names.collect(),
+            first_index: self.next_index,
+            ..source.clone()
+        };
+        let rules = self.screen.rules();
+        let mut run = Run::of_source(source, None, options.clone(), rules);
+        let feed = &mut Feed::new(&options, pairs.len(), false, self.run, self.screen);
+        let end = match read_pieces(pairs, self.args.from, &options, &mut run, feed) {
+            ControlFlow::Continue(end) => Ok(end),
+            ControlFlow::Break(unneeded) => unneeded.map(|()| ReadEnd::Unneeded),
+        };
+        self.next_index = run.decoder().index();
+        end
+    }
+}
+
+/// Reads the pieces of all files, in the order of a conversation.
+fn read_pieces<'p>(
     pairs: &[(&PathBuf, &PathBuf)],
     from: Form,
-    conn: Option<u32>,
-    index: u64,
-    options: &DecodeOptions<'_>,
-    show: &mut dyn FrameDisplay,
-) -> Result<u64> {
-    let first = pairs.first().map_or(Path::new(""), |(c2s, _)| c2s);
-    let (options, _) = &settings().options_for_path(options, None, first);
-    let mut pipeline = new_pipeline(options, false, show)?;
-    pipeline.decoder = pipeline.decoder.starting_at(index);
-    let stop = show.stop();
-    let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
-    let name = &pair_name(pairs);
-    show.begin(name);
-    for (c2s, s2c) in pairs {
-        show.pair([&c2s.display().to_string(), &s2c.display().to_string()]);
-    }
-    let mut feed = PipelineFeed {
-        plausibilities: pairs
-            .iter()
-            .map(|_| FlagPlausibility::new(options))
-            .collect(),
-        is_recording: false,
-        has_bytes: false,
-        unreadable: None,
-        show,
-        name,
-    };
+    options: &DecodeOptions<'p>,
+    run: &mut Run<'p>,
+    feed: &mut Feed<'_, 'p, '_>,
+) -> Flow<ReadEnd> {
+    run.read(&mut &[][..], feed)?;
     let mut streams = Vec::with_capacity(pairs.len());
     for (c2s, s2c) in pairs {
-        let to_server = read_all(c2s, from, feed.show)?;
-        streams.push([to_server, read_all(s2c, from, feed.show)?]);
+        let to_server = unless_failed(read_all(c2s, from, feed.run))?;
+        streams.push([to_server, unless_failed(read_all(s2c, from, feed.run))?]);
     }
     let total = streams.iter().flatten().map(Vec::len).sum::<usize>() as u64;
-    let mut progress = ReadProgress::new(total, feed.show.progress());
-    let mut done = 0;
+    let mut progress = ReadProgress::new(total, feed.run.shows_progress());
     let borrowed: Vec<[&[u8]; 2]> = streams.iter().map(|[a, b]| [&a[..], &b[..]]).collect();
     for (n, piece) in interleave(options, &borrowed) {
-        if is_stopped() {
+        if feed.run.is_stopped() {
             break;
         }
         let [to_server, to_client] = borrowed.get(n).copied().unwrap_or_default();
@@ -65,36 +72,19 @@ pub(super) fn read_pairs(
             to_client
         };
         let bytes = bytes.get(piece.start..piece.end).unwrap_or_default();
-        done += bytes.len() as u64;
         if let Some(progress) = &mut progress {
-            progress.set_done(done);
+            progress.set_done(run.bytes() + bytes.len() as u64);
         }
-        let origin = Origin {
-            conn: (pairs.len() > 1).then_some(n as u32).or(conn),
-            direction: Some(piece.direction),
-            ..Origin::default()
-        };
         let chunk = Chunk::on(n as u32, piece.direction, bytes);
-        feed.show.item(&Item::Chunk(chunk), None)?;
-        pipeline.push(origin, bytes, &mut feed)?;
-    }
-    pipeline.finish(!is_stopped(), &mut feed)?;
-    let plausibilities = feed.plausibilities;
-    let mut others = plausibilities.iter();
-    if let Some(text) =
-        others.find_map(|plausibility| plausibility.detected_protocol(&pipeline.decoder))
-    {
-        show.note(name, &text, false);
-    }
-    for (plausibility, (c2s, s2c)) in plausibilities.iter().zip(pairs) {
-        if plausibility.is_direction_reversed() {
-            let (c2s, s2c) = (c2s.display(), s2c.display());
-            let text = format!("the two files seem to be swapped: use --c2s {s2c} --s2c {c2s}");
-            show.note(name, &text, false);
+        if let ControlFlow::Break(unneeded) = run.item(&Item::Chunk(chunk), feed) {
+            unless_failed(unneeded)?;
+            run.drop_waiting();
+            return end_run(run, feed, ReadEnd::Unneeded);
         }
     }
-    show.end_source(name, total, &mut pipeline)?;
-    Ok(pipeline.decoder.index())
+    drop(progress);
+    feed.is_cut = feed.run.is_stopped();
+    end_run(run, feed, ReadEnd::Done)
 }
 
 /// Returns `a.bin + b.bin`, and the number of other pairs.
@@ -111,7 +101,7 @@ fn pair_name(pairs: &[(&PathBuf, &PathBuf)]) -> String {
 }
 
 /// Returns all bytes of a one-way file, in any form.
-fn read_all(path: &Path, form: Form, show: &mut dyn FrameDisplay) -> Result<Vec<u8>> {
+fn read_all(path: &Path, form: Form, run: &mut InputRun) -> Result<Vec<u8>> {
     /// Both streams are stored to be put in order.
     const MAX_BYTES: usize = 1 << 30;
     let mut source = open(path)?;
@@ -125,14 +115,12 @@ fn read_all(path: &Path, form: Form, show: &mut dyn FrameDisplay) -> Result<Vec<
     };
     let mut buffer = vec![0; READ_SIZE];
     let mut total = 0;
-    let stop = show.stop();
-    let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
     loop {
         // A signal ends this wait; it would not end a read.
-        if !source.plain && stop.is_some() {
-            wait_readable_unless(&source.file, None, &is_stopped);
+        if !source.plain && run.stop.is_some() {
+            wait_readable_unless(&source.file, None, &|| run.is_stopped());
         }
-        if is_stopped() {
+        if run.is_stopped() {
             break;
         }
         let n = source
@@ -152,7 +140,7 @@ fn read_all(path: &Path, form: Form, show: &mut dyn FrameDisplay) -> Result<Vec<
     }
     input.finish(&mut collect);
     for problem in problems {
-        show.note(
+        run.note(
             &source.name,
             &problem.to_string(),
             problem.severity != ProblemSeverity::Note,

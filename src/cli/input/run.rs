@@ -1,15 +1,11 @@
 //! Counts and reports about inputs, for every command.
 
-use super::FrameDisplay;
-use super::detection::report_detection;
 use crate::cli::interrupt::Stop;
 use crate::cli::options::SharedArgs;
 use crate::cli::output::Output;
 use crate::cli::{Exit, print_about, print_message};
-use crate::conversation::pipeline::Pipeline;
 use anyhow::Result;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// The state of a run over inputs.
 #[derive(Default)]
@@ -29,6 +25,14 @@ pub struct InputRun {
     pub is_bad: bool,
     /// Receives notes instead of stderr.
     pub notes: Option<NoteSink>,
+    /// The time without input after which the sink takes a pause.
+    pub stall: Option<Duration>,
+    /// The messages of each source are counted from 0, as those of a single source.
+    pub counts_each_source: bool,
+    /// The output is on the terminal that would show the progress.
+    pub hides_progress: bool,
+    /// Findings at the end of a source say why no protocol recognises it.
+    pub findings_explain: bool,
 }
 
 /// Receives notes about the input.
@@ -54,6 +58,23 @@ impl InputRun {
             None if bad || !self.quiet => print_about(source, text),
             None => {}
         }
+    }
+
+    /// Prints how the input was read, for `--verbose`.
+    pub fn detail(&mut self, source: &str, text: &str) {
+        if self.verbose {
+            self.note(source, text, false);
+        }
+    }
+
+    /// Returns true if progress is shown: nothing else is written to the terminal meanwhile.
+    pub fn shows_progress(&self) -> bool {
+        !self.quiet && !self.hides_progress
+    }
+
+    /// Returns true after a signal.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(Stop::is_set)
     }
 
     /// Returns the exit status after a signal.
@@ -88,36 +109,5 @@ impl InputRun {
                 self.messages
             ));
         }
-    }
-}
-
-impl dyn FrameDisplay + '_ {
-    /// Prints a note; `bad` if part of the input could not be used.
-    pub fn note(&mut self, source: &str, text: &str, bad: bool) {
-        self.run().note(source, text, bad);
-    }
-
-    /// Prints how the input was read, for `--verbose`.
-    pub fn detail(&mut self, source: &str, text: &str) {
-        if self.run().verbose {
-            self.run().note(source, text, false);
-        }
-    }
-
-    /// Returns a flag that ends reading as the end of the input does.
-    pub fn stop(&mut self) -> Option<Arc<AtomicBool>> {
-        self.run().stop.as_ref().map(Stop::flag)
-    }
-
-    /// Ends a source, of which `bytes` bytes were read.
-    pub fn end_source(
-        &mut self,
-        source: &str,
-        bytes: u64,
-        pipeline: &mut Pipeline<'_>,
-    ) -> Result<()> {
-        self.run().bytes += bytes;
-        report_detection(source, &pipeline.decoder, self);
-        self.end(source, bytes, pipeline)
     }
 }

@@ -6,20 +6,16 @@ mod rules;
 mod source;
 
 use super::Exit;
-use super::input::{self, FrameDisplay, InputRun, no_protocol};
+use super::input::{self, Flow, InputRun, unless_failed};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
-use super::output::Output;
+use super::output::Output as TextOutput;
 use super::report::ReportArgs;
 use super::unmatched::Unmatched;
-use crate::capture::recording::Header;
-use crate::capture::{Event, Item};
-use crate::conversation::pipeline::Pipeline;
-use crate::conversation::{Finding, Judge, Verdict};
-use crate::decoder::Decoded;
+use crate::capture::Item;
+use crate::conversation::{Finding, Output, RuleSettings, Run, Sink};
 use crate::encoding::Want;
-use crate::protocol::Direction;
-use crate::protocol::session::{SessionConfig, Severity};
+use crate::protocol::session::{Severity, Waiting};
 use crate::render::DisplayOptions;
 use anyhow::Result;
 use reporter::FindingWriter;
@@ -91,24 +87,26 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
-    let judge = args.judging.judge()?;
+    let rules = args.judging.rules()?;
     let input = &args.input;
-    let mut output = Output::open(args.output.as_deref(), &input.paths())?;
+    let mut output = TextOutput::open(args.output.as_deref(), &input.paths())?;
     let as_json = args.format.is_json();
     output.is_json = as_json || args.report.report.is_some();
     if args.rules {
-        return rules::write_rules(&args.wire, &judge, as_json, display, output);
+        return rules::write_rules(&args.wire, &rules.judge, as_json, display, output);
     }
     if let Some(name) = &args.explain {
-        return rules::explain(name, &judge, as_json, display, output);
+        return rules::explain(name, &rules.judge, as_json, display, output);
     }
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
-    let session_config = args.judging.session_config()?;
+    let mut run = InputRun::new(shared, input.follow, Some(Stop::on_signals()?));
+    run.stall = args.stall;
+    run.counts_each_source = true;
+    run.findings_explain = true;
     let filter = args.condition.filter();
     let mut screen = LintScreen {
-        judge,
-        session_config,
+        rules,
         reporter: FindingWriter {
             unmatched: Unmatched::new(&filter),
             filter,
@@ -124,27 +122,29 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
             worst: Severity::Off,
             matched: 0,
         },
-        stall: args.stall,
-        run: InputRun::new(shared, input.follow, Some(Stop::on_signals()?)),
+        waiting: Vec::new(),
+        stop: run.stop.clone(),
+        verbose: shared.verbose,
     };
-    input::read(&args.input, &options, &mut screen)?;
-    screen.finish()
+    input::read(&args.input, &options, &mut run, &mut screen)?;
+    screen.finish(&run)
 }
 
 struct LintScreen {
-    judge: Judge,
-    session_config: SessionConfig,
+    rules: RuleSettings,
     reporter: FindingWriter,
-    stall: Option<Duration>,
-    run: InputRun,
+    /// The requests without an answer at the end of the source.
+    waiting: Vec<Waiting>,
+    stop: Option<Stop>,
+    verbose: bool,
 }
 
 impl LintScreen {
-    fn finish(mut self) -> Result<Exit> {
+    fn finish(mut self, run: &InputRun) -> Result<Exit> {
         if let Some(report) = self.reporter.report.take() {
             self.reporter.write_text(&report.text()?);
         }
-        let (reporter, run) = (self.reporter, self.run);
+        let reporter = self.reporter;
         let is_empty = run.bytes == 0 && run.messages == 0;
         if let Some(exit) = run.finish(reporter.output, "check")? {
             return Ok(exit);
@@ -162,46 +162,35 @@ impl LintScreen {
             .is_some_and(|least| reporter.worst >= least);
         Ok(Exit::negative_if(found || none || run.is_bad))
     }
-}
-
-impl FrameDisplay for LintScreen {
-    fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
-        self.reporter.source.count(decoded);
-        self.reporter
-            .add_message(decoded, verdict.unwrap_or_default())
-    }
-
-    fn run(&mut self) -> &mut InputRun {
-        &mut self.run
-    }
-
-    fn rules_to_check(&self) -> Option<(Judge, SessionConfig)> {
-        Some((self.judge.clone(), self.session_config.clone()))
-    }
-
-    fn header(&mut self, _: &Header) {
-        self.reporter.source.recording = true;
-    }
-
-    fn item(&mut self, item: &Item<'_>, direction: Option<Direction>) -> Result<()> {
-        if let Item::Chunk(chunk) = item {
-            self.reporter.source.add_chunk(chunk, direction);
+    fn output(&mut self, output: Output<'_>) -> Result<()> {
+        match output {
+            Output::Begin(run) => self.reporter.source = SourceSummary::new(run.source()),
+            Output::Item(item, _) => self.item(item),
+            Output::Message(decoded, verdict) => {
+                self.reporter.source.count(decoded);
+                self.reporter
+                    .add_message(decoded, verdict.unwrap_or_default())?;
+            }
+            Output::Event(event, verdict) => {
+                let source = &mut self.reporter.source;
+                source.now = event.origin().time.or(source.now);
+                self.reporter.add(verdict.findings)?;
+            }
+            Output::Waiting(run, Some(silent)) => self.pause(run, silent)?,
+            Output::Waiting(run, None) => self.wait(run),
+            Output::End(run, findings) => self.end(run, findings)?,
+            Output::Note(_) => {}
         }
         Ok(())
     }
 
-    fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<()> {
+    fn item(&mut self, item: &Item<'_>) {
         let source = &mut self.reporter.source;
-        source.now = event.origin().time.or(source.now);
-        self.reporter.add(findings)
-    }
-
-    fn pair(&mut self, files: [&str; 2]) {
-        self.reporter.source.pair(files);
-    }
-
-    fn counts_each_source(&self) -> bool {
-        true
+        match item {
+            Item::Header(_) => source.recording = true,
+            Item::Chunk(chunk) => source.add_chunk(chunk),
+            _ => {}
+        }
     }
 
     fn idle(&mut self) -> Result<()> {
@@ -209,51 +198,48 @@ impl FrameDisplay for LintScreen {
         self.reporter.output.flush()
     }
 
-    fn begin(&mut self, source: &str) {
-        self.reporter.source = SourceSummary::new(source);
-    }
-
-    fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
-        let decoder = &pipeline.decoder;
-        let Some(conversation) = &mut pipeline.conversation else {
-            return self.reporter.flush();
-        };
-        let unknown = decoder.protocol().is_none() && bytes > 0;
-        if unknown {
-            let found = conversation.unrecognised(decoder).findings;
-            self.reporter.add(found)?;
-            let found = !found.is_empty();
-            let rest = conversation.finish().findings;
-            self.reporter.add(rest)?;
-            if found || !rest.is_empty() {
-                return self
-                    .reporter
-                    .write_summary(conversation, &[], self.run.verbose);
+    /// Handles a time without input.
+    fn pause(&mut self, run: &Run<'_>, silent: Duration) -> Result<()> {
+        match run.conversation() {
+            Some(conversation) if !silent.is_zero() => {
+                let partials = run.decoder().partials();
+                self.reporter.stalled(conversation, &partials, silent)
             }
-            self.run.note(source, &no_protocol(decoder), true);
-            return self.reporter.flush();
+            _ => self.idle(),
         }
-        // An empty input is noted once, for all inputs.
-        if bytes == 0 && !self.reporter.json {
-            return self.reporter.flush();
-        }
+    }
+
+    /// Stores the messages that are awaited at the end of the input.
+    fn wait(&mut self, run: &Run<'_>) {
         // After an interruption, nothing is awaited.
-        let stopped = self.run.exit().is_some();
-        let waiting = self.reporter.waiting(conversation, stopped);
-        self.reporter.add(conversation.finish().findings)?;
-        self.reporter
-            .write_summary(conversation, &waiting, self.run.verbose)
+        let stopped = self.stop.as_ref().is_some_and(Stop::is_set);
+        let conversation = run.conversation().filter(|_| !run.is_unrecognised());
+        let reporter = &self.reporter;
+        self.waiting = conversation.map_or(Vec::new(), |one| reporter.waiting(one, stopped));
     }
 
-    fn stall(&self) -> Option<Duration> {
-        self.stall
-    }
-
-    fn stalled(&mut self, pipeline: &Pipeline<'_>, silent: Duration) -> Result<()> {
-        let Some(conversation) = &pipeline.conversation else {
-            return Ok(());
+    fn end(&mut self, run: &Run<'_>, findings: &[Finding]) -> Result<()> {
+        // An empty input is noted once, for all inputs.
+        let is_empty = run.bytes() == 0 && !self.reporter.json;
+        let is_unknown = run.is_unrecognised() && findings.is_empty();
+        let conversation = run.conversation().filter(|_| !is_empty && !is_unknown);
+        let Some(conversation) = conversation else {
+            return self.reporter.flush();
         };
+        self.reporter.add(findings)?;
         self.reporter
-            .stalled(conversation, &pipeline.decoder.partials(), silent)
+            .write_summary(conversation, &self.waiting, self.verbose)
+    }
+}
+
+impl Sink for LintScreen {
+    type Break = Result<()>;
+
+    fn rules(&self) -> Option<RuleSettings> {
+        Some(self.rules.clone())
+    }
+
+    fn take(&mut self, output: Output<'_>) -> Flow {
+        unless_failed(self.output(output))
     }
 }

@@ -4,7 +4,10 @@ use super::super::options::{WireArgs, nearest_rule_hint};
 use super::super::output::Output;
 use super::super::topics::markdown::wrap;
 use super::super::{Exit, print_message};
-use crate::conversation::{Judge, find_rule, follow, full_name, rules_of};
+use crate::capture::{CaptureInput, Form};
+use crate::conversation::{
+    Judge, Output as RunOutput, RuleSettings, Run, find_rule, full_name, rules_of,
+};
 use crate::protocol::session::{Example, Need, Rule, SessionConfig};
 use crate::protocol::{Protocol, Setting, registry};
 use crate::render::line::Lines;
@@ -13,6 +16,7 @@ use crate::render::{DisplayOptions, findings};
 use anyhow::Result;
 use serde_json::json;
 use std::convert::Infallible;
+use std::ops::ControlFlow;
 
 /// The secret and the signature for examples of rules that need them.
 const SECRET: &[u8] = b"correct horse battery staple";
@@ -163,26 +167,26 @@ fn show_example(
         protocol
     };
     let options = crate::decoder::DecodeOptions::new(vec![protocol]);
-    let session_config = SessionConfig {
+    let session = SessionConfig {
         secret: rule.needs.contains(&Need::Secret).then(|| SECRET.to_vec()),
         ..SessionConfig::default()
     };
-    let (judge, mut lines) = (Judge::default(), Lines::default());
-    let Ok(_) = follow::<Infallible>(
-        recording.as_bytes(),
-        &options,
-        &judge,
-        session_config,
-        &mut |decoded, verdict| {
-            match decoded {
-                Some(decoded) => lines.write(decoded, Some(verdict), display, out),
-                None => verdict
-                    .findings
-                    .iter()
-                    .for_each(|finding| findings::write_below(finding, None, display, out)),
+    let rules = RuleSettings {
+        session,
+        ..RuleSettings::default()
+    };
+    let mut run = Run::new(CaptureInput::new(Form::Recording), options, Some(rules));
+    let mut lines = Lines::default();
+    let mut sink = |output: RunOutput<'_>| -> ControlFlow<Infallible> {
+        if let RunOutput::Message(decoded, verdict) = output {
+            lines.write(decoded, verdict, display, out);
+        } else {
+            for finding in output.findings() {
+                findings::write_below(finding, None, display, out);
             }
-            Ok(())
-        },
-    );
+        }
+        ControlFlow::Continue(())
+    };
+    let ControlFlow::Continue(()) = run.read_all(recording.as_bytes(), &mut sink);
     Ok(())
 }

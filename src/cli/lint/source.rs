@@ -2,7 +2,7 @@
 
 use super::lines::{LineColumn, LineTable};
 use crate::capture::Chunk;
-use crate::conversation::{Consequences, Finding};
+use crate::conversation::{Consequences, Finding, Source};
 use crate::decoder::{Decoded, Origin};
 use crate::protocol::session::Severity;
 use crate::protocol::{Direction, Lane};
@@ -21,6 +21,8 @@ pub struct FileMessage {
 pub struct SourceSummary {
     pub name: String,
     pub recording: bool,
+    /// The direction of bytes without one.
+    direction: Option<Direction>,
     pub messages: u64,
     /// The number of messages that match the condition, if there is one.
     pub matched: u64,
@@ -40,11 +42,6 @@ pub struct SourceSummary {
 }
 
 impl SourceSummary {
-    /// Adds two files as the directions of one more connection.
-    pub fn pair(&mut self, files: [&str; 2]) {
-        self.files.extend(files.map(|file| (file.to_owned(), 0)));
-    }
-
     /// Returns the names of the files.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let alone = self.files.is_empty().then_some(self.name.as_str());
@@ -54,8 +51,8 @@ impl SourceSummary {
     }
 
     /// Adds bytes of the input, before their messages.
-    pub fn add_chunk(&mut self, chunk: &Chunk<'_>, direction: Option<Direction>) {
-        let direction = chunk.direction.or(direction);
+    pub fn add_chunk(&mut self, chunk: &Chunk<'_>) {
+        let direction = chunk.direction.or(self.direction);
         let lane = self.lane(Origin {
             direction,
             ..chunk.origin()
@@ -173,9 +170,12 @@ impl SourceSummary {
     }
 
     /// Creates the counts of an input of which nothing was read.
-    pub fn new(name: &str) -> Self {
+    pub fn new(source: &Source) -> Self {
+        let files = source.pairs.iter().flatten();
         Self {
-            name: name.to_owned(),
+            name: source.name.clone(),
+            direction: source.direction,
+            files: files.map(|file| (file.clone(), 0)).collect(),
             ..Self::default()
         }
     }

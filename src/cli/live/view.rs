@@ -6,7 +6,7 @@ use crate::cli::options::{self, SharedArgs};
 use crate::cli::output::{as_file, open_stream};
 use crate::cli::renderer::Renderer;
 use crate::cli::report::FilePlace;
-use crate::conversation::tap::TapDetail;
+use crate::conversation::{Conversation, Finding, Output};
 use crate::render::format::Format;
 use crate::render::style::Highlight;
 use crate::render::{DisplayOptions, findings, line};
@@ -50,53 +50,80 @@ pub(super) fn open_view(screen: &LiveScreen, shared: &SharedArgs) -> Result<Reco
 }
 
 fn render(format: Option<Format>, display: DisplayOptions) -> Render {
-    let (mut renderer, mut text) = (Renderer::default(), String::new());
-    Box::new(move |shown, out| {
+    let (mut renderer, mut text, mut now) = (Renderer::default(), String::new(), None);
+    let shows_events = matches!(format, Some(Format::Line | Format::Tree));
+    Box::new(move |output, out| {
         text.clear();
-        let (decoded, verdict) = match shown {
-            TapDetail::Frame(decoded, verdict) => (decoded, verdict),
+        match output {
+            Output::Message(decoded, verdict) => match format {
+                Some(format) => renderer.write(format, decoded, verdict, display, out),
+                None => {
+                    for finding in output.findings() {
+                        let at = FilePlace::of(decoded.protocol.name());
+                        let at = at.text(finding.place.offset);
+                        findings::write_line(finding, &at, display, &mut text);
+                    }
+                }
+            },
             // The JSON output has one line per message.
-            _ if format == Some(Format::Json) => return,
-            TapDetail::Finding(finding) => {
-                findings::write_below(finding, None, display, &mut text);
-                return out.extend_from_slice(text.as_bytes());
-            }
-            TapDetail::Waiting(waiting, sides, now) => {
-                for one in waiting.iter().take(MAX_WAITING) {
-                    findings::write_waiting(one, now, sides, display, &mut text);
+            _ if format == Some(Format::Json) => {}
+            Output::Event(event, verdict) => {
+                now = event.origin().time.or(now);
+                let opens = event.what == EventKind::Open;
+                if shows_events && opens {
+                    write_event(event, display, &mut text);
                 }
-                if waiting.len() > MAX_WAITING {
-                    text.push_str(&format!("  and {} more\n", waiting.len() - MAX_WAITING));
+                write_findings(verdict.findings, display, &mut text);
+                if shows_events && !opens {
+                    write_event(event, display, &mut text);
                 }
-                return out.extend_from_slice(text.as_bytes());
             }
-            TapDetail::Follow(one) => {
-                let line = findings::consequences(one);
-                display
-                    .style
-                    .push(&mut text, Highlight::Dim, &format!("{line}\n"));
-                return out.extend_from_slice(text.as_bytes());
+            Output::Waiting(run, None) => {
+                if let Some(conversation) = run.conversation() {
+                    write_waiting(conversation, now, display, &mut text);
+                }
             }
-            TapDetail::Event(event) if matches!(format, Some(Format::Line | Format::Tree)) => {
-                write_event(event, display, &mut text);
-                return out.extend_from_slice(text.as_bytes());
+            Output::End(run, found) => {
+                write_findings(found, display, &mut text);
+                let all = run.conversation().into_iter();
+                for one in all.flat_map(Conversation::consequences) {
+                    let line = format!("{}\n", findings::consequences(one));
+                    display.style.push(&mut text, Highlight::Dim, &line);
+                }
             }
-            TapDetail::Event(_) | TapDetail::Remark(_) => return,
-        };
-        if let Some(format) = format {
-            return renderer.write(format, decoded, verdict, display, out);
-        }
-        for finding in verdict.map_or(&[][..], |v| v.findings) {
-            let at = FilePlace::of(decoded.protocol.name()).text(finding.place.offset);
-            findings::write_line(finding, &at, display, &mut text);
+            _ => {}
         }
         out.extend_from_slice(text.as_bytes());
     })
 }
 
+fn write_findings(found: &[Finding], display: DisplayOptions, out: &mut String) {
+    for finding in found {
+        findings::write_below(finding, None, display, out);
+    }
+}
+
+/// Writes the messages that are awaited at the end.
+fn write_waiting(
+    conversation: &Conversation<'_>,
+    now: Option<i64>,
+    display: DisplayOptions,
+    out: &mut String,
+) {
+    let (waiting, sides) = (conversation.unanswered(true), conversation.sides());
+    for one in waiting.iter().take(MAX_WAITING) {
+        findings::write_waiting(one, now, sides, display, out);
+    }
+    if waiting.len() > MAX_WAITING {
+        out.push_str(&format!("  and {} more\n", waiting.len() - MAX_WAITING));
+    }
+}
+
 /// Writes a connection that opened or closed: `10:00:00.120 c1 opened`.
 fn write_event(event: &Event<'_>, display: DisplayOptions, out: &mut String) {
     let what = match event.what {
+        // One stream of a connection.
+        _ if event.stream.is_some() => return,
         EventKind::Open => "opened",
         EventKind::Close => "closed",
         EventKind::Reset => "reset",

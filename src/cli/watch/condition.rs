@@ -5,7 +5,7 @@ use super::store::StoreReader;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::encoding::Want;
-use crate::render::line::shown;
+use crate::render::line::{shown, shown_names};
 use crate::select::{Expr, Filter, Key, KeySort, KeyTest, ParseError, Select, is_notation};
 use aho_corasick::AhoCorasick;
 use std::collections::BTreeSet;
@@ -72,8 +72,7 @@ impl Condition {
     pub fn want(&self) -> Want {
         match self {
             Self::Expr(filter) => filter.want(),
-            Self::Text(text) if text.is_notation => Want::Places,
-            Self::Text(_) => Want::Head,
+            Self::Text(_) => Want::Places,
         }
     }
 
@@ -92,9 +91,14 @@ impl Condition {
             Self::Expr(filter) => filter.matches(decoded, Some(verdict), scratch),
             Self::Text(text) => {
                 let finder = &text.finder;
-                finder.is_match(decoded.frame.view.bytes)
-                    || finder.is_match(&*decoded.message.kind)
-                    || text.is_notation && finder.is_match(&shown(decoded, Some(verdict)))
+                let bytes = decoded.frame.view.bytes;
+                // Screens show escapes and binary values in another way.
+                let is_other = || bytes.iter().any(|b| *b == b'\\' || *b < b'\t');
+                let (is_notation, verdict) = (text.is_notation, Some(verdict));
+                finder.is_match(bytes)
+                    || finder.is_match(&shown_names(decoded, verdict))
+                    || (is_notation || decoded.message.failed || is_other())
+                        && finder.is_match(&shown(decoded, verdict))
             }
         }
     }

@@ -9,30 +9,27 @@
 //! result is that of a run without threads.
 
 use super::shared::Shared;
+use super::steps::{Step, Steps, Work};
 use super::store::{NamedVersion, StoredSubscription, Update};
-use crate::capture::{EventRecord, Header, Time};
+use crate::capture::Item;
 use crate::cli::interrupt::Stop;
-use crate::conversation::{Conversation, Judge, Verdict};
-use crate::decoder::{Decoded, RareParts};
+use crate::conversation::{Conversation, Finding, Output, RuleSettings, Run, Sink, Verdict};
+use crate::decoder::{DecodeOptions, Decoded, RareParts};
 use crate::encoding::{Parsed, Want};
-use crate::protocol::session::{Place, SessionConfig, Waiting};
-use crate::protocol::{Protocol, Role};
+use crate::protocol::Role;
+use crate::protocol::session::{Place, Waiting};
 use crate::render::DisplayOptions;
 use crate::render::findings;
 use crate::render::style::{Style, shorten};
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// The maximum number of steps, and of rare parts, that wait. The reader waits for space.
-const MAX_STEPS: usize = 1 << 12;
-/// The number of messages after which their results are stored.
-const MAX_PART: usize = 1 << 10;
 /// The increase of the thread's nice value.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 10;
-/// The time after which a waiting thread looks if it must stop.
-const LOOK: Duration = Duration::from_millis(50);
 /// The maximum number of awaited messages that are listed.
 const MAX_WAITING: usize = 20;
 /// The maximum number of messages that wait for an answer.
@@ -42,145 +39,19 @@ const MAX_HELLOS: usize = 1 << 10;
 /// The maximum number of characters of a version.
 const MAX_VERSION: usize = 40;
 
-/// An item between messages.
-pub(super) enum Step {
-    /// A conversation in these protocols begins.
-    Begin {
-        protocols: Vec<&'static dyn Protocol>,
-        ordered: bool,
-    },
-    Header(Box<Header>),
-    /// An event of a connection, and its time.
-    Event(EventRecord, Option<Time>),
-    /// The traffic pauses: awaited messages are shown.
-    Pause,
-    /// The conversation ends.
-    End,
-}
-
-/// The steps that wait, and how many messages are stored.
-#[derive(Default)]
-pub(super) struct Steps {
-    state: Mutex<StepState>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct StepState {
-    /// Each with the number of messages before it.
-    steps: VecDeque<(usize, Step)>,
-    /// The parts of messages that cannot be decoded again.
-    rare: BTreeMap<usize, RareParts>,
-    stored: usize,
-    /// No more steps and messages come.
-    closed: bool,
-    /// Nobody takes the steps.
-    left: bool,
-}
-
-/// The next work of the thread.
-enum Work {
-    Step(Step),
-    /// The messages up to this one.
-    Messages(usize, BTreeMap<usize, RareParts>),
-    End,
-}
-
-impl Steps {
-    fn lock(&self) -> MutexGuard<'_, StepState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns true if another step must wait: all messages before it must be stored then.
-    pub fn is_full(&self) -> bool {
-        let state = self.lock();
-        state.steps.len().max(state.rare.len()) >= MAX_STEPS
-    }
-
-    fn wait_for_space(&self) -> MutexGuard<'_, StepState> {
-        let is_full = |state: &mut StepState| {
-            !state.left && state.steps.len().max(state.rare.len()) >= MAX_STEPS
-        };
-        let waited = self.changed.wait_while(self.lock(), is_full);
-        waited.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds a step after this number of messages.
-    pub fn push(&self, after: usize, step: Step) {
-        let mut state = self.wait_for_space();
-        if !state.left {
-            state.steps.push_back((after, step));
-            self.changed.notify_all();
-        }
-    }
-
-    /// Adds what cannot be decoded again of a message.
-    pub fn push_rare(&self, index: usize, parts: RareParts) {
-        let mut state = self.wait_for_space();
-        if !state.left {
-            state.rare.insert(index, parts);
-        }
-    }
-
-    /// Sets the number of messages that are in the store.
-    pub fn set_stored(&self, count: usize) {
-        self.lock().stored = count;
-        self.changed.notify_all();
-    }
-
-    /// Says that no more steps and messages come.
-    pub fn close(&self) {
-        self.lock().closed = true;
-        self.changed.notify_all();
-    }
-
-    /// Waits for the next work after `done` messages.
-    fn next(&self, done: usize, stop: &Stop) -> Work {
-        let mut state = self.lock();
-        loop {
-            if stop.exit().is_some() {
-                return Work::End;
-            }
-            let first = state.steps.front().map(|(after, _)| *after);
-            if first.is_some_and(|after| after <= done)
-                && let Some((_, step)) = state.steps.pop_front()
-            {
-                self.changed.notify_all();
-                return Work::Step(step);
-            }
-            let end = state.stored.min(first.unwrap_or(usize::MAX));
-            if end > done {
-                let end = end.min(done + MAX_PART);
-                let later = state.rare.split_off(&end);
-                let rare = std::mem::replace(&mut state.rare, later);
-                self.changed.notify_all();
-                return Work::Messages(end, rare);
-            }
-            if state.closed {
-                return Work::End;
-            }
-            let waited = self.changed.wait_timeout(state, LOOK);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    fn leave(&self) {
-        let mut state = self.lock();
-        state.left = true;
-        state.steps.clear();
-        state.rare.clear();
-        self.changed.notify_all();
-    }
-}
-
 /// The thread that judges.
 pub(super) struct RuleThread {
-    shared: Shared,
     steps: Arc<Steps>,
-    rules: (Judge, SessionConfig),
-    show_secrets: bool,
+    rules: RuleSettings,
     parsed: Parsed,
-    conversation: Option<Conversation<'static>>,
+    run: Option<Run<'static>>,
+    results: Results,
+}
+
+/// Takes what the run of the thread finds.
+struct Results {
+    shared: Shared,
+    show_secrets: bool,
     /// The number of judged messages.
     done: usize,
     updates: Vec<Update>,
@@ -199,24 +70,26 @@ impl RuleThread {
     pub fn new(
         shared: Shared,
         steps: Arc<Steps>,
-        rules: (Judge, SessionConfig),
+        rules: RuleSettings,
         depth: u32,
         show_secrets: bool,
     ) -> Self {
         Self {
-            shared,
             steps,
             rules,
-            show_secrets,
             parsed: Parsed::new(Want::Places, depth),
-            conversation: None,
-            done: 0,
-            updates: Vec::new(),
-            open: BTreeSet::new(),
-            is_recording: false,
-            hellos: HashSet::new(),
-            waiting: None,
-            now: None,
+            run: None,
+            results: Results {
+                shared,
+                show_secrets,
+                done: 0,
+                updates: Vec::new(),
+                open: BTreeSet::new(),
+                is_recording: false,
+                hellos: HashSet::new(),
+                waiting: None,
+                now: None,
+            },
         }
     }
 
@@ -226,86 +99,104 @@ impl RuleThread {
         #[cfg(target_os = "linux")]
         let _ = rustix::process::nice(NICE);
         loop {
-            match self.steps.next(self.done, stop) {
+            match self.steps.next(self.results.done, stop) {
                 Work::Step(next) => self.step(next),
                 Work::Messages(end, rare) => self.messages(end, &rare),
                 Work::End => return,
             }
-            let mut store = self.shared.store();
-            store.judged(self.done, &mut self.updates, self.waiting.take());
+            let results = &mut self.results;
+            let mut store = results.shared.store();
+            store.judged(results.done, &mut results.updates, results.waiting.take());
         }
     }
 
     fn step(&mut self, step: Step) {
-        match step {
-            Step::Begin { protocols, ordered } => {
-                let (judge, config) = self.rules.clone();
-                self.conversation = Some(Conversation::new(&protocols, &judge, config, ordered));
-                self.open.clear();
-                self.is_recording = false;
+        let results = &mut self.results;
+        let ControlFlow::Continue(()) = match (step, &mut self.run) {
+            (Step::Begin(source, protocols), run) => {
+                let options = DecodeOptions::new(protocols);
+                let rules = Some(self.rules.clone());
+                *run = Some(Run::of_source(*source, None, options, rules));
+                ControlFlow::Continue(())
             }
-            Step::Header(header) => {
-                self.is_recording = true;
-                if let Some(conversation) = &mut self.conversation {
-                    conversation.expect_header(&header);
-                }
-            }
-            Step::Event(event, time) => {
-                if let Some(mut conversation) = self.conversation.take() {
-                    let verdict = conversation.event(&event.event(time));
-                    self.add(verdict, self.done);
-                    self.conversation = Some(conversation);
-                }
-            }
-            Step::Pause => self.waiting = Some(self.find_open()),
-            Step::End => {
-                self.waiting = Some(self.find_open());
-                if let Some(conversation) = &mut self.conversation {
-                    let found = conversation.finish().findings;
-                    let found = found.iter().cloned().map(Update::Finding);
-                    self.updates.extend(found);
-                    self.shared.stat().finish(conversation);
-                }
-            }
-        }
+            (_, None) => ControlFlow::Continue(()),
+            (Step::Header(header), Some(run)) => run.item(&Item::Header(&header), results),
+            (Step::Event(event, time), Some(run)) => run.event(&event.event(time), results),
+            (Step::Pause, Some(run)) => run.pause(Duration::ZERO, results),
+            (Step::End, Some(run)) => run.finish(results),
+        };
     }
 
     fn messages(&mut self, end: usize, rare: &BTreeMap<usize, RareParts>) {
-        self.waiting = Some(Vec::new());
-        let part = self.shared.store().part(self.done, end);
-        let (Some(mut part), Some(mut conversation)) = (part.read(), self.conversation.take())
-        else {
-            self.done = end;
+        let Self {
+            run,
+            results,
+            parsed,
+            ..
+        } = self;
+        results.waiting = Some(Vec::new());
+        let part = results.shared.store().part(results.done, end);
+        let (Some(mut part), Some(run)) = (part.read(), run) else {
+            results.done = end;
             return;
         };
-        let shared = self.shared.clone();
-        let mut parsed = std::mem::replace(&mut self.parsed, Parsed::new(Want::Head, 0));
-        while self.done < part.end() {
-            let rare = rare.get(&self.done);
-            part.visit(self.done, rare, &mut parsed, |decoded| {
-                let verdict = conversation.see(decoded);
-                shared.stat().add_message(decoded, verdict);
-                self.now = decoded.origin.time.or(self.now);
-                if decoded.message.role == Some(Role::Request) {
-                    self.set_open(self.done, true);
-                }
-                if let Some(answer) = verdict.answer {
-                    self.updates.push(Update::Answer {
-                        to: answer.to,
-                        by: self.done,
-                        other_form: answer.id_form_differs,
-                    });
-                    if let Some(to) = usize::try_from(answer.to).ok().filter(|_| answer.last) {
-                        self.set_open(to, false);
-                    }
-                }
-                self.add(verdict, self.done + 1);
-                self.versions(decoded, verdict);
+        while results.done < part.end() {
+            let rare = rare.get(&results.done);
+            part.visit(results.done, rare, parsed, |decoded| {
+                let ControlFlow::Continue(()) = run.message(decoded, results);
             });
-            self.done += 1;
+            results.done += 1;
         }
-        self.parsed = parsed;
-        self.conversation = Some(conversation);
+    }
+}
+
+impl Sink for Results {
+    type Break = Infallible;
+
+    fn take(&mut self, output: Output<'_>) -> ControlFlow<Infallible> {
+        match output {
+            Output::Begin(_) => {
+                self.open.clear();
+                self.is_recording = false;
+            }
+            Output::Item(Item::Header(_), _) => self.is_recording = true,
+            Output::Message(decoded, verdict) => self.message(decoded, verdict.unwrap_or_default()),
+            Output::Event(_, verdict) => self.add(verdict, self.done),
+            Output::Waiting(run, _) => {
+                let waiting = run.conversation().map(|one| self.find_open(one));
+                self.waiting = Some(waiting.unwrap_or_default());
+            }
+            Output::End(run, findings) => {
+                self.find(findings);
+                if let Some(conversation) = run.conversation() {
+                    self.shared.stat().finish(conversation);
+                }
+            }
+            Output::Item(..) | Output::Note(_) => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Results {
+    fn message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+        self.shared.stat().add_message(decoded, verdict);
+        self.now = decoded.origin.time.or(self.now);
+        if decoded.message.role == Some(Role::Request) {
+            self.set_open(self.done, true);
+        }
+        if let Some(answer) = verdict.answer {
+            self.updates.push(Update::Answer {
+                to: answer.to,
+                by: self.done,
+                other_form: answer.id_form_differs,
+            });
+            if let Some(to) = usize::try_from(answer.to).ok().filter(|_| answer.last) {
+                self.set_open(to, false);
+            }
+        }
+        self.add(verdict, self.done + 1);
+        self.versions(decoded, verdict);
     }
 
     /// Marks a message that waits for an answer, or does not any more.
@@ -321,10 +212,7 @@ impl RuleThread {
     }
 
     /// Marks the messages that wait for an answer, and returns the first of them for display.
-    fn find_open(&mut self) -> Vec<String> {
-        let Some(conversation) = &self.conversation else {
-            return Vec::new();
-        };
+    fn find_open(&mut self, conversation: &Conversation<'_>) -> Vec<String> {
         let waiting = conversation.unanswered(self.is_recording);
         let lines = self.awaited(&waiting, conversation.sides());
         let index = |one: &Waiting| usize::try_from(one.place.index).ok();
@@ -344,10 +232,14 @@ impl RuleThread {
         lines
     }
 
+    fn find(&mut self, findings: &[Finding]) {
+        let found = findings.iter().cloned().map(Update::Finding);
+        self.updates.extend(found);
+    }
+
     /// Stores findings and subscriptions after this number of messages.
     fn add(&mut self, verdict: Verdict<'_>, after: usize) {
-        let found = verdict.findings.iter().cloned().map(Update::Finding);
-        self.updates.extend(found);
+        self.find(verdict.findings);
         for change in verdict.subscriptions {
             let Ok(request) = usize::try_from(change.request) else {
                 continue;

@@ -1,17 +1,15 @@
-//! Fills the store: a sink of the pipeline on a thread of its own.
+//! Fills the store: the sink of a run on a thread of its own.
 
 use super::entry::Entry;
-use super::judging::{Step, Steps};
 use super::shared::Shared;
+use super::steps::{Step, Steps};
 use super::store::{Batch, ConnChange, InputStatus, Update};
-use crate::capture::{Event, EventKind, Header};
-use crate::cli::input::{self, FrameDisplay, InputRun};
-use crate::conversation::pipeline::Pipeline;
-use crate::conversation::{Finding, Judge, Verdict};
+use crate::capture::{Event, EventKind, Header, Item};
+use crate::cli::input::{Flow, InputRun, unless_failed};
+use crate::conversation::{Output, Run, Sink};
 use crate::decoder::{Decoded, RareParts, StoredFrames};
 use crate::encoding::Want;
 use crate::protocol::Protocol;
-use crate::protocol::session::SessionConfig;
 use crate::render::style::escape;
 use anyhow::{Context as _, Result};
 use std::fs::File;
@@ -27,9 +25,21 @@ const BATCH_BYTES: usize = 1 << 20;
 /// The time without traffic after which awaited messages are shown.
 const STALL: Duration = Duration::from_millis(500);
 
+/// Sets where notes of a run go, and when it pauses.
+pub(super) fn input_run(run: InputRun, shared: &Shared) -> InputRun {
+    let noted = shared.clone();
+    InputRun {
+        notes: Some(Box::new(move |text| {
+            noted.store().status.note(text.to_owned());
+        })),
+        stall: Some(STALL),
+        hides_progress: true,
+        ..run
+    }
+}
+
 /// The sink that adds messages to the store.
 pub(super) struct IndexSink {
-    pub run: InputRun,
     shared: Shared,
     steps: Arc<Steps>,
     batch: Batch,
@@ -43,19 +53,9 @@ pub(super) struct IndexSink {
 }
 
 impl IndexSink {
-    pub fn new(
-        mut run: InputRun,
-        shared: Shared,
-        steps: Arc<Steps>,
-        frames: StoredFrames<'static>,
-    ) -> Self {
-        let noted = shared.clone();
-        run.notes = Some(Box::new(move |text| {
-            noted.store().status.note(text.to_owned());
-        }));
+    pub fn new(shared: Shared, steps: Arc<Steps>, frames: StoredFrames<'static>) -> Self {
         let file = shared.store().file();
         Self {
-            run,
             shared,
             steps,
             batch: Batch {
@@ -98,14 +98,32 @@ impl IndexSink {
         }
         Ok(())
     }
-}
 
-impl FrameDisplay for IndexSink {
-    fn run(&mut self) -> &mut InputRun {
-        &mut self.run
+    /// Begins the conversation of a source.
+    fn begin(&mut self, run: &Run<'_>) -> Result<()> {
+        self.is_recording = false;
+        let protocols = &run.decoder().options().protocols;
+        let known = self.batch.frames.protocols().iter().copied();
+        let is_one = |known: &&dyn Protocol| protocols.iter().any(|p| p.name() == known.name());
+        let protocols = known.filter(|known| is_one(&&**known)).collect();
+        let source = Box::new(run.source().clone());
+        self.step(Step::Begin(source, protocols))?;
+        let name = escape(&run.source().name).into_owned();
+        self.set_status(|status| status.source = name);
+        Ok(())
     }
 
-    fn frame(&mut self, decoded: &Decoded<'_>, _: Option<Verdict<'_>>) -> Result<()> {
+    fn header(&mut self, header: &Header) -> Result<()> {
+        self.is_recording = true;
+        let quote = |words: &Vec<String>| format!("-- {}", shell_words::join(words));
+        let connect = header.connect.as_ref();
+        let connect = connect.map(|address| format!("--connect {}", shell_words::quote(address)));
+        let peer = connect.or(header.argv.as_ref().map(quote));
+        self.set_status(|status| status.peer = peer.or(status.peer.take()));
+        self.step(Step::Header(Box::new(header.clone())))
+    }
+
+    fn message(&mut self, decoded: &Decoded<'_>) -> Result<()> {
         let origin = decoded.origin;
         let role = decoded.message.role;
         let entry = Entry::new(0, role, origin.direction, origin.time, origin.conn);
@@ -126,48 +144,7 @@ impl FrameDisplay for IndexSink {
         Ok(())
     }
 
-    /// Rules are checked by another thread.
-    fn rules_to_check(&self) -> Option<(Judge, SessionConfig)> {
-        None
-    }
-
-    fn want(&self) -> Want {
-        if self.is_recording {
-            Want::Head
-        } else {
-            Want::Places
-        }
-    }
-
-    fn begin_conversation(&mut self, protocols: &[&dyn Protocol], ordered: bool) -> Result<()> {
-        self.is_recording = false;
-        let known = self.batch.frames.protocols().iter().copied();
-        let is_one = |known: &&dyn Protocol| protocols.iter().any(|p| p.name() == known.name());
-        let protocols = known.filter(|known| is_one(&&**known)).collect();
-        self.step(Step::Begin { protocols, ordered })
-    }
-
-    fn idle(&mut self) -> Result<()> {
-        self.flush()
-    }
-
-    fn begin(&mut self, source: &str) {
-        let source = escape(source).into_owned();
-        self.set_status(|status| status.source = source);
-    }
-
-    fn header(&mut self, header: &Header) {
-        self.is_recording = true;
-        let quote = |words: &Vec<String>| format!("-- {}", shell_words::join(words));
-        let connect = header.connect.as_ref();
-        let connect = connect.map(|address| format!("--connect {}", shell_words::quote(address)));
-        let peer = connect.or(header.argv.as_ref().map(quote));
-        self.set_status(|status| status.peer = peer.or(status.peer.take()));
-        // A file that cannot be written is reported with the next message.
-        let _ = self.step(Step::Header(Box::new(header.clone())));
-    }
-
-    fn event(&mut self, event: &Event<'_>, _: &[Finding]) -> Result<()> {
+    fn event(&mut self, event: &Event<'_>) -> Result<()> {
         let opened = event.what == EventKind::Open;
         let ended = matches!(
             event.what,
@@ -188,24 +165,42 @@ impl FrameDisplay for IndexSink {
         }
     }
 
-    fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
-        if pipeline.decoder.protocol().is_none() && bytes > 0 {
-            input::report_undetected(source, &pipeline.decoder, self);
+    /// Handles a time without input: awaited messages are shown after some of it.
+    fn pause(&mut self, silent: Duration) -> Result<()> {
+        self.flush()?;
+        if silent.is_zero() {
+            return Ok(());
         }
-        self.flush()?;
-        self.step(Step::End)
-    }
-
-    fn stall(&self) -> Option<Duration> {
-        Some(STALL)
-    }
-
-    fn stalled(&mut self, _: &Pipeline<'_>, _: Duration) -> Result<()> {
-        self.flush()?;
         self.step(Step::Pause)
     }
 
-    fn progress(&mut self) -> bool {
-        false
+    fn end(&mut self) -> Result<()> {
+        self.flush()?;
+        self.step(Step::End)
+    }
+}
+
+/// Another thread checks rules.
+impl Sink for IndexSink {
+    type Break = Result<()>;
+
+    fn want(&self) -> Option<Want> {
+        Some(if self.is_recording {
+            Want::Head
+        } else {
+            Want::Places
+        })
+    }
+
+    fn take(&mut self, output: Output<'_>) -> Flow {
+        unless_failed(match output {
+            Output::Begin(run) => self.begin(run),
+            Output::Item(Item::Header(header), _) => self.header(header),
+            Output::Message(decoded, _) => self.message(decoded),
+            Output::Event(event, _) => self.event(event),
+            Output::Waiting(_, Some(silent)) => self.pause(silent),
+            Output::End(..) => self.end(),
+            Output::Item(..) | Output::Note(_) | Output::Waiting(_, None) => Ok(()),
+        })
     }
 }

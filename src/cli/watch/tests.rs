@@ -1,20 +1,20 @@
 //! Shared parts of the tests of the screen, and the law of the store: a stored message is the message.
 
-use super::judging::{RuleThread, Steps};
+use super::judging::RuleThread;
 use super::model::Model;
 use super::shared::Shared;
-use super::source::IndexSink;
+use super::source::{IndexSink, input_run};
+use super::steps::Steps;
 use super::store::{Store, StoreReader};
-use crate::capture::{Event, Form, Header};
-use crate::cli::input::{self, FrameDisplay, InputRun};
+use crate::capture::{Form, Item};
+use crate::cli::input::{self, Flow, InputRun};
 use crate::cli::interrupt::Stop;
 use crate::cli::options::{InputArgs, PacketArgs};
-use crate::conversation::pipeline::Pipeline;
-use crate::conversation::{Conversation, Finding, Judge, Verdict};
+use crate::conversation::{Finding, Output, RuleSettings, Sink};
 use crate::decoder::{DecodeOptions, Decoded, RareParts, StoredFrames};
 use crate::encoding::{Parsed, Want};
 use crate::framing::Limits;
-use crate::protocol::session::{Place, SessionConfig};
+use crate::protocol::session::Place;
 use crate::protocol::{Notes, registry};
 use crate::render::{DisplayOptions, json, tree};
 use anyhow::Result;
@@ -56,15 +56,15 @@ pub(super) fn model_of_file(path: PathBuf) -> Model {
 /// Reads all messages, and judges them.
 fn fill(shared: &Shared, frames: StoredFrames<'static>, input: &InputArgs) -> Result<()> {
     let (steps, stop) = (Arc::<Steps>::default(), Stop::default());
-    let rules = (Judge::default(), SessionConfig::default());
+    let rules = RuleSettings::default();
     let depth = Limits::default().depth;
     let judging = RuleThread::new(shared.clone(), Arc::clone(&steps), rules, depth, false);
-    let run = InputRun::default();
-    let mut sink = IndexSink::new(run, shared.clone(), Arc::clone(&steps), frames);
+    let mut run = input_run(InputRun::default(), shared);
+    let mut sink = IndexSink::new(shared.clone(), Arc::clone(&steps), frames);
     let options = DecodeOptions::new(registry::all().to_vec());
     std::thread::scope(|scope| {
         scope.spawn(|| judging.run(&stop));
-        let read = input::read(input, &options, &mut sink);
+        let read = input::read(input, &options, &mut run, &mut sink);
         steps.close();
         read
     })
@@ -72,7 +72,6 @@ fn fill(shared: &Shared, frames: StoredFrames<'static>, input: &InputArgs) -> Re
 
 /// Stores each message, reads it again, and compares what renderers write.
 struct RoundTrip {
-    run: InputRun,
     frames: StoredFrames<'static>,
     parsed: Parsed,
     notes: Notes,
@@ -85,12 +84,13 @@ fn rendered(decoded: &Decoded<'_>, notes: &mut Notes) -> String {
     text + &String::from_utf8_lossy(&line)
 }
 
-impl FrameDisplay for RoundTrip {
-    fn run(&mut self) -> &mut InputRun {
-        &mut self.run
-    }
+impl Sink for RoundTrip {
+    type Break = Result<()>;
 
-    fn frame(&mut self, decoded: &Decoded<'_>, _: Option<Verdict<'_>>) -> Result<()> {
+    fn take(&mut self, output: Output<'_>) -> Flow {
+        let Output::Message(decoded, _) = output else {
+            return Flow::Continue(());
+        };
         let mut bytes = Vec::new();
         self.frames.write(decoded, &mut bytes);
         let rare = RareParts::of(decoded);
@@ -111,11 +111,7 @@ impl FrameDisplay for RoundTrip {
             let part = bytes.get(..len).unwrap_or_default();
             frames.read(part, place, None, parsed, |_| ());
         }
-        Ok(())
-    }
-
-    fn end(&mut self, _: &str, _: u64, _: &mut Pipeline<'_>) -> Result<()> {
-        Ok(())
+        Flow::Continue(())
     }
 }
 
@@ -147,7 +143,6 @@ type Judged = (u64, String);
 
 /// Judges each message when it is read.
 struct InOneThread {
-    run: InputRun,
     judged: Vec<Judged>,
     answers: Vec<Option<u64>>,
     is_recording: bool,
@@ -170,36 +165,31 @@ fn judged(finding: &Finding) -> Judged {
     )
 }
 
-impl FrameDisplay for InOneThread {
-    fn run(&mut self) -> &mut InputRun {
-        &mut self.run
+impl Sink for InOneThread {
+    type Break = Result<()>;
+
+    fn rules(&self) -> Option<RuleSettings> {
+        Some(RuleSettings::default())
     }
 
-    fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
-        let verdict = verdict.unwrap_or_default();
-        self.findings(verdict.findings);
-        assert_eq!(decoded.index as usize, self.answers.len());
-        self.answers.push(verdict.answer.map(|answer| answer.to));
-        Ok(())
-    }
-
-    fn event(&mut self, _: &Event<'_>, findings: &[Finding]) -> Result<()> {
-        self.findings(findings);
-        Ok(())
-    }
-
-    fn header(&mut self, _: &Header) {
-        self.is_recording = true;
-    }
-
-    fn end(&mut self, _: &str, _: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
-        let conversation = pipeline.conversation.as_ref();
-        let open = conversation.map(|one| one.unanswered(self.is_recording));
-        let open = open.into_iter().flatten().map(|one| one.place.index);
-        self.open = open.filter(|index| *index != Place::NO_MESSAGE).collect();
-        let found = pipeline.conversation.as_mut().map(Conversation::finish);
-        self.findings(found.map_or(&[], |verdict| verdict.findings));
-        Ok(())
+    fn take(&mut self, output: Output<'_>) -> Flow {
+        self.findings(output.findings());
+        match output {
+            Output::Item(Item::Header(_), _) => self.is_recording = true,
+            Output::Message(decoded, verdict) => {
+                let answer = verdict.and_then(|verdict| verdict.answer);
+                assert_eq!(decoded.index as usize, self.answers.len());
+                self.answers.push(answer.map(|answer| answer.to));
+            }
+            Output::Waiting(run, None) => {
+                let conversation = run.conversation();
+                let open = conversation.map(|one| one.unanswered(self.is_recording));
+                let open = open.into_iter().flatten().map(|one| one.place.index);
+                self.open = open.filter(|index| *index != Place::NO_MESSAGE).collect();
+            }
+            _ => {}
+        }
+        Flow::Continue(())
     }
 }
 
@@ -208,7 +198,6 @@ fn messages_are_judged_as_in_one_thread() {
     let mut findings = 0;
     each_fixture(&mut |path| {
         let mut wanted = InOneThread {
-            run: quiet(),
             judged: Vec::new(),
             answers: Vec::new(),
             is_recording: false,
@@ -216,7 +205,7 @@ fn messages_are_judged_as_in_one_thread() {
         };
         let options = DecodeOptions::new(registry::all().to_vec());
         // Some fixtures need flags, or are no captures.
-        let read = input::read(&input_of(path.clone()), &options, &mut wanted);
+        let read = input::read(&input_of(path.clone()), &options, &mut quiet(), &mut wanted);
         let frames = StoredFrames::new(registry::all().to_vec());
         let shared = Shared::new(Store::new(frames.clone()).unwrap());
         let filled = fill(&shared, frames, &input_of(path.clone()));
@@ -245,16 +234,16 @@ fn messages_are_judged_as_in_one_thread() {
 fn a_stored_message_is_the_message() {
     let mut messages = 0;
     each_fixture(&mut |path| {
+        let mut run = quiet();
         let mut display = RoundTrip {
-            run: quiet(),
             frames: StoredFrames::new(registry::all().to_vec()),
             parsed: Parsed::new(Want::Places, Limits::default().depth),
             notes: Notes::default(),
         };
         let options = DecodeOptions::new(registry::all().to_vec());
         // Some fixtures need flags, or are no captures.
-        let _ = input::read(&input_of(path), &options, &mut display);
-        messages += display.run.messages;
+        let _ = input::read(&input_of(path), &options, &mut run, &mut display);
+        messages += run.messages;
     });
     assert!(messages > 2000, "{messages} messages");
 }

@@ -4,8 +4,8 @@
 //! otherwise only rules that it implies; the second breaks no rule.
 
 use crate::capture::{ChunkSource, Header};
-use crate::conversation::tap::{Tap, TapConfig, TapDetail};
-use crate::conversation::{Judge, RuleDialect, find_rule, follow, rules_of};
+use crate::conversation::tap::{Tap, TapConfig};
+use crate::conversation::{Judge, Output, RuleDialect, RuleSettings, check, find_rule, rules_of};
 use crate::decoder::DecodeOptions;
 use crate::protocol::oracle::Oracle;
 use crate::protocol::oracle::cairo_serde::Signature;
@@ -19,6 +19,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// The secret, signature and schema for the examples of rules that need them.
@@ -38,24 +39,19 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
         _ => protocol,
     };
     let options = DecodeOptions::new(vec![protocol]);
-    let config = SessionConfig {
+    let session = SessionConfig {
         secret: rule.needs.contains(&Need::Secret).then(|| SECRET.to_vec()),
         ..SessionConfig::default()
     };
-    let mut all = Vec::new();
-    let Ok(_) = follow::<Infallible>(
-        recording.as_bytes(),
-        &options,
-        &Judge::default(),
-        config,
-        &mut |_, verdict| {
-            for finding in verdict.findings {
-                all.push((finding.rule.name, finding.text.clone()));
-            }
-            Ok(())
-        },
-    );
-    all
+    let rules = RuleSettings {
+        session,
+        ..RuleSettings::default()
+    };
+    let found = check(recording.as_bytes(), options, rules);
+    let found = found.into_iter();
+    found
+        .map(|finding| (finding.rule.name, finding.text))
+        .collect()
 }
 
 #[test]
@@ -258,12 +254,13 @@ fn recorded_again(recording: &str, name: &str) -> String {
         header,
         record: true,
         decode: None,
-        judge: None,
+        rules: None,
         guard: None,
     };
     let mut out = Vec::new();
     let mut tap = Tap::new(settings, &mut out);
-    let (mut show, mut last) = (|_: TapDetail<'_>| {}, 0);
+    let mut show = |_: Output<'_>| -> ControlFlow<Infallible> { ControlFlow::Continue(()) };
+    let mut last = 0;
     for line in lines {
         let value: Value = serde_json::from_str(line).expect("JSON");
         last = value["t"].as_i64().expect("a time");

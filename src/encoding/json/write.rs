@@ -10,7 +10,7 @@ pub fn write_text(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
 }
 
 /// Copies a piece of JSON text as [`write_text`] does, white space around it included.
-pub fn write_piece(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
+pub(crate) fn write_piece(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(text);
     if breaks {
@@ -24,7 +24,7 @@ pub fn write_piece(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
 
 /// Replaces every lone surrogate in JSON text by U+FFFD.
 #[cold]
-pub fn replace_lone_surrogates(mut text: &mut [u8]) {
+pub(crate) fn replace_lone_surrogates(mut text: &mut [u8]) {
     const REPLACEMENT: &[u8] = b"\\ufffd";
     while let Some((_, rest)) = lone_surrogate(text).and_then(|at| text.split_at_mut_checked(at)) {
         let Some((escape, rest)) = rest.split_at_mut_checked(REPLACEMENT.len()) else {
@@ -45,7 +45,7 @@ pub fn write_str(text: &str, out: &mut Vec<u8>) {
 
 /// Writes UTF-8 and escapes the characters that JSON strings cannot hold.
 #[inline]
-pub fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     loop {
         let clean = plain_run(rest);
@@ -73,7 +73,7 @@ fn write_escape(byte: u8, out: &mut Vec<u8>) {
 
 /// Copies a few bytes as words, because a call to copy ten bytes takes longer.
 #[inline]
-pub fn push_short(bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn push_short(bytes: &[u8], out: &mut Vec<u8>) {
     let len = bytes.len();
     match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         (Some(first), Some(last)) if len <= 16 => {

@@ -42,19 +42,25 @@ pub fn parse<S: Sink>(
 
 /// A measure of the fit between a struct and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fit {
+pub(crate) struct Fit {
     /// All values could be read.
-    pub sound: bool,
+    pub(crate) sound: bool,
     /// No field is absent that a writer of that version writes, except vectors.
-    pub complete: bool,
+    pub(crate) complete: bool,
     /// Every byte belongs to a field.
-    pub full: bool,
+    pub(crate) full: bool,
     /// The number of bytes that belong to fields.
-    pub owned: usize,
+    pub(crate) owned: usize,
 }
 
 /// Measures the fit between a struct and the fields of an envelope in `bytes`.
-pub fn fit(types: &Types, layout: u32, bytes: &[u8], header: EnvelopeHeader, depth: u32) -> Fit {
+pub(crate) fn fit(
+    types: &Types,
+    layout: u32,
+    bytes: &[u8],
+    header: EnvelopeHeader,
+    depth: u32,
+) -> Fit {
     let span = header.fields;
     let mut parser = EnvelopeParser::new(types, bytes, span, depth, false);
     let end = span.end().min(bytes.len());

@@ -40,7 +40,14 @@ static SCHEMES: LazyLock<[Finder<'static>; 2]> =
 /// Returns the secrets in a text: in order, without nesting.
 pub fn text_secrets(text: &[u8]) -> Vec<HeaderSecret> {
     // Most texts are names and ids, which have none of these.
-    if text.len() < MIN_TEXT || memchr::memchr3(b'=', b':', b' ', text).is_none() {
+    let is_sign = |b: &u8| matches!(b, b'=' | b':' | b' ');
+    let has_sign = match text.len() {
+        0..MIN_TEXT => false,
+        // A search of so few bytes is faster than its preparation.
+        MIN_TEXT..16 => text.iter().any(is_sign),
+        _ => memchr::memchr3(b'=', b':', b' ', text).is_some(),
+    };
+    if !has_sign {
         return Vec::new();
     }
     let mut found = FoundSecrets::default();

@@ -37,7 +37,7 @@ impl Endpoint<'_> {
                     direction: None,
                     ..origin
                 };
-                self.decoder.end(whole, &mut |_| {});
+                self.run.ignore(|decoder, out| decoder.end(whole, out));
             }
             return false;
         }
@@ -59,7 +59,8 @@ impl Endpoint<'_> {
         if *how == Ended::Eof {
             return false;
         }
-        self.decoder.close(Some(conn), &mut |_| {});
+        self.run
+            .ignore(|decoder, out| decoder.close(Some(conn), out));
         match &mut self.http {
             None => self.peer.closed(conn, now),
             Some(http) => {

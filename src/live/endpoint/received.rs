@@ -2,12 +2,15 @@
 
 use super::http_session::{Effect, peer_conn};
 use super::{Endpoint, MessageObserver, Received, SessionEvent, origin};
-use crate::decoder::{Decoded, Decoder};
+use crate::conversation::{Output, Verdict};
+use crate::decoder::{Decoded, Decoder, FrameSink};
 use crate::framing::EventStream;
 use crate::live::codec::Signal;
 use crate::live::handler::{Channel, Command};
+use crate::protocol::peer::Outgoing;
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Role};
+use std::ops::ControlFlow;
 
 impl<'p> Endpoint<'p> {
     /// Bytes of the peer.
@@ -33,81 +36,33 @@ impl<'p> Endpoint<'p> {
         now: i64,
         commands: &mut Vec<Command>,
         observe: &mut MessageObserver<'_>,
-        step: impl FnOnce(&mut Decoder<'p>, &mut dyn FnMut(&Decoded<'_>)),
+        step: impl FnOnce(&mut Decoder<'p>, &mut FrameSink<'_>),
     ) {
-        let Self {
-            decoder,
-            conversation,
-            peer,
-            codecs,
-            events,
-            http,
-            config,
-            ..
-        } = self;
         let conn = channel.conn;
-        let peer_conn = peer_conn(config.protocol, config.framing, conn);
-        let mut effects: Vec<Effect> = Vec::new();
-        let (mut outgoing, mut bytes, mut opens) = (Vec::new(), Vec::new(), false);
-        let mut closes = false;
-        let mut codec = codecs.get_mut(&conn);
-        step(decoder, &mut |decoded| {
-            if codec.as_ref().is_some_and(|codec| codec.ignores_input()) {
-                return;
-            }
-            let verdict = conversation.see(decoded);
-            let effect = http.as_mut().map(|http| http.received(conn, decoded));
-            let is_internal = effect.as_ref().is_some_and(|effect| effect.is_internal);
-            effects.extend(effect.filter(|effect| *effect != Effect::default()));
-            if let Some(codec) = &mut codec {
-                match codec.received(decoded, &mut bytes) {
-                    Signal::Nothing => {}
-                    Signal::Open => opens = true,
-                    Signal::Closing => {
-                        closes = true;
-                        events.push(SessionEvent::Closing(conn));
-                    }
-                    Signal::Refused(why) => {
-                        events.push(SessionEvent::Refused(conn, why));
-                        let is_control = decoded.message.role == Some(Role::Control);
-                        let is_message = !is_control && !decoded.is_faulty();
-                        if codec.ignores_input() && is_message {
-                            return;
-                        }
-                    }
-                }
-            }
-            let mut replies = Vec::new();
-            if decoded.frame.control.is_none() {
-                peer.received(&seen_on(peer_conn, decoded), now, &mut replies);
-            }
-            if is_internal {
-                return;
-            }
-            for reply in &mut replies {
-                reply.stream = decoded.origin.stream;
-                // Over HTTP several connections are one for the peer; a server answers on that of the request.
-                if config.side == Direction::ToClient && reply.conn == peer_conn {
-                    reply.conn = conn;
-                }
-            }
-            observe(Received {
-                decoded,
-                verdict,
-                replies: &mut replies,
-                peer: peer.as_mut(),
-            });
-            outgoing.append(&mut replies);
-        });
+        let mut taken = Taken::default();
+        if self.ignores_input(conn) {
+            self.run.ignore(step);
+        } else {
+            self.take_messages(conn, now, observe, step, &mut taken);
+        }
+        let Taken {
+            effects,
+            outgoing,
+            mut bytes,
+            opens,
+            closes,
+        } = taken;
         let partial = self
-            .decoder
+            .run
+            .decoder()
             .partial_bytes(origin(channel, self.side().other(), now));
         if let Some(codec) = self.codecs.get_mut(&conn).filter(|_| !partial.is_empty()) {
             codec.partial(partial, &mut bytes);
         }
         self.send_bytes(conn, bytes, now, commands);
         let events = self
-            .decoder
+            .run
+            .decoder()
             .event_stream(origin(channel, self.side().other(), now));
         let last_id = events.last_id.map(str::to_owned);
         let events = EventStream {
@@ -127,6 +82,101 @@ impl<'p> Endpoint<'p> {
             self.announce_end(conn, now, commands);
         }
     }
+
+    /// Passes messages to the session, the codec, the peer of the protocol and the observer.
+    fn take_messages(
+        &mut self,
+        conn: u32,
+        now: i64,
+        observe: &mut MessageObserver<'_>,
+        step: impl FnOnce(&mut Decoder<'p>, &mut FrameSink<'_>),
+        taken: &mut Taken,
+    ) {
+        let Self {
+            run,
+            peer,
+            codecs,
+            events,
+            http,
+            config,
+            ..
+        } = self;
+        let peer_conn = peer_conn(config.protocol, config.framing, conn);
+        let mut codec = codecs.get_mut(&conn);
+        let mut take = |decoded: &Decoded<'_>, verdict: Verdict<'_>| {
+            let effect = http.as_mut().map(|http| http.received(conn, decoded));
+            let is_internal = effect.as_ref().is_some_and(|effect| effect.is_internal);
+            let effect = effect.filter(|effect| *effect != Effect::default());
+            taken.effects.extend(effect);
+            let mut goes_on = true;
+            if let Some(codec) = &mut codec {
+                match codec.received(decoded, &mut taken.bytes) {
+                    Signal::Nothing => {}
+                    Signal::Open => taken.opens = true,
+                    Signal::Closing => {
+                        taken.closes = true;
+                        events.push(SessionEvent::Closing(conn));
+                    }
+                    Signal::Refused(why) => {
+                        events.push(SessionEvent::Refused(conn, why));
+                        let is_control = decoded.message.role == Some(Role::Control);
+                        let is_message = !is_control && !decoded.is_faulty();
+                        if codec.ignores_input() && is_message {
+                            return false;
+                        }
+                    }
+                }
+                goes_on = !codec.ignores_input();
+            }
+            let mut replies = Vec::new();
+            if decoded.frame.control.is_none() {
+                peer.received(&seen_on(peer_conn, decoded), now, &mut replies);
+            }
+            if is_internal {
+                return goes_on;
+            }
+            for reply in &mut replies {
+                reply.stream = decoded.origin.stream;
+                // Over HTTP several connections are one for the peer; a server answers on that of the request.
+                if config.side == Direction::ToClient && reply.conn == peer_conn {
+                    reply.conn = conn;
+                }
+            }
+            observe(Received {
+                decoded,
+                verdict,
+                replies: &mut replies,
+                peer: peer.as_mut(),
+            });
+            taken.outgoing.append(&mut replies);
+            goes_on
+        };
+        let mut sink = |output: Output<'_>| -> ControlFlow<()> {
+            match output {
+                Output::Message(decoded, verdict)
+                    if !take(decoded, verdict.unwrap_or_default()) =>
+                {
+                    ControlFlow::Break(())
+                }
+                _ => ControlFlow::Continue(()),
+            }
+        };
+        if run.decode(step, &mut sink).is_break() {
+            // Further input is ignored.
+            run.drop_waiting();
+        }
+    }
+}
+
+/// What the messages of a step lead to.
+#[derive(Default)]
+struct Taken {
+    effects: Vec<Effect>,
+    outgoing: Vec<Outgoing>,
+    /// The bytes that answer at once.
+    bytes: Vec<u8>,
+    opens: bool,
+    closes: bool,
 }
 
 /// Returns a message as one of this connection.

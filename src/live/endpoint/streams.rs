@@ -55,7 +55,7 @@ impl Endpoint<'_> {
         }
         let mut decoder = Decoder::new(DecodeOptions {
             framing: Some(self.config.framing),
-            ..self.decoder.options().clone()
+            ..self.run.decoder().options().clone()
         });
         let mut role = None;
         let origin = origin(conn.into(), self.side(), 0);
@@ -66,7 +66,7 @@ impl Endpoint<'_> {
     /// Ends our direction of a stream.
     pub fn finish(&mut self, channel: Channel, now: i64, commands: &mut Vec<Command>) {
         let origin = origin(channel, self.side(), now);
-        self.decoder.end(origin, &mut |_| {});
+        self.run.ignore(|decoder, out| decoder.end(origin, out));
         self.record_event(channel, EventKind::Fin, origin.direction, now);
         commands.push(Command::Finish(channel));
     }

@@ -5,22 +5,19 @@ mod http;
 
 use super::parts::{NOT_A_RECORDING, check_protocol, id_of};
 use super::{Expected, MAX_BYTES, PlanError, PlanStep, PlannedConnection};
-use crate::capture::{
-    CaptureInput, Event, EventKind, Form, Header, Item, Problem, ProblemSeverity,
-};
-use crate::conversation::pipeline::{Pipeline, PipelineSink};
-use crate::conversation::{Conversation, Finding, Judge, Verdict};
-use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
+use crate::capture::{CaptureInput, Event, EventKind, Form, Header, Item, ProblemSeverity};
+use crate::conversation::{Conversation, Output, RuleSettings, Run, Sink, Verdict};
+use crate::decoder::{DecodeOptions, Decoded};
 use crate::diff::{MessageName, StoredMessage};
 use crate::framing::Framing;
 use crate::live::codec::EventStreams;
 use crate::live::endpoint::http_session::peer_conn;
 use crate::live::names::{Binding, MessageInfo, Names};
 use crate::protocol::peer::{Peer, PeerConfig, Readiness};
-use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol, Role};
 use crate::select::Filter;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
 
 /// A recorded message, as far as it is classified.
 enum RecordedMessage {
@@ -80,7 +77,6 @@ pub(super) struct PlanReader<'p> {
     unselected: usize,
     unreadable: usize,
     is_truncated: bool,
-    error: Option<PlanError>,
 }
 
 impl<'p> PlanReader<'p> {
@@ -98,31 +94,14 @@ impl<'p> PlanReader<'p> {
         recording: &[u8],
         options: DecodeOptions<'p>,
     ) -> Result<(), PlanError> {
-        let protocols = options.protocols.clone();
-        let config = SessionConfig::default();
-        let conversation = Conversation::new(&protocols, &Judge::default(), config, true);
-        let mut pipeline = Pipeline::new(Decoder::new(options), Some(conversation));
-        pipeline.is_recording = true;
-        let mut input = CaptureInput::new(Form::Recording);
-        let mut result = Ok(());
-        let mut item = |item: Item<'_>| {
-            if result.is_ok() {
-                result = pipeline.item(&item, self).and_then(|()| self.take_error());
-            }
-        };
-        input.push(recording, &mut item);
-        input.finish(&mut item);
+        let input = CaptureInput::new(Form::Recording);
+        let mut run = Run::new(input, options, Some(RuleSettings::default()));
+        let read = run.read_all(recording, self);
         if self.header.is_none() {
             return Err(NOT_A_RECORDING.into());
         }
-        result?;
-        pipeline.finish(true, self)?;
-        self.protocol = pipeline.conversation.and_then(|c| c.protocol());
-        self.take_error()
-    }
-
-    fn take_error(&mut self) -> Result<(), PlanError> {
-        self.error.take().map_or(Ok(()), Err)
+        self.protocol = run.conversation().and_then(Conversation::protocol);
+        read.break_value().map_or(Ok(()), Err)
     }
 
     /// Records the end of a connection that was opened. Later ends of it are ignored.
@@ -364,31 +343,28 @@ impl<'p> PlanReader<'p> {
     }
 }
 
-impl PipelineSink for PlanReader<'_> {
-    type Error = PlanError;
-
-    fn message(
-        &mut self,
-        decoded: &Decoded<'_>,
-        verdict: Option<Verdict<'_>>,
-    ) -> Result<(), PlanError> {
-        self.add_message(decoded, verdict.unwrap_or_default())
-    }
-
-    fn header(&mut self, header: &Header) {
-        if header.protocol.is_some() {
-            self.error = check_protocol(header, &self.protocols).err();
-        }
+impl PlanReader<'_> {
+    fn read_header(&mut self, header: &Header) -> Result<(), PlanError> {
         self.header = Some(header.clone());
-    }
-
-    fn bytes(&mut self, origin: Origin, _: &[u8]) {
-        if let Some(conn) = origin.conn {
-            self.start_connection(conn);
+        if header.protocol.is_some() {
+            check_protocol(header, &self.protocols)?;
         }
+        Ok(())
     }
 
-    fn event(&mut self, event: &Event<'_>, _: &[Finding]) -> Result<(), PlanError> {
+    fn add_item(&mut self, item: &Item<'_>, conn: Option<u32>) -> Result<(), PlanError> {
+        match item {
+            Item::Header(header) => self.read_header(header)?,
+            Item::Chunk(_) => conn.map_or((), |conn| self.start_connection(conn)),
+            Item::Problem(problem) if problem.severity == ProblemSeverity::Error => {
+                return Err(problem.to_string());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn add_event(&mut self, event: &Event<'_>) {
         match event.what {
             EventKind::Open => self.start_connection(event.conn),
             EventKind::Reset if event.stream.is_some() => {}
@@ -407,12 +383,24 @@ impl PipelineSink for PlanReader<'_> {
             EventKind::End => self.is_truncated = false,
             _ => {}
         }
-        Ok(())
     }
+}
 
-    fn problem(&mut self, problem: &Problem) {
-        if problem.severity == ProblemSeverity::Error {
-            self.error = Some(problem.to_string());
-        }
+impl Sink for PlanReader<'_> {
+    type Break = PlanError;
+
+    fn take(&mut self, output: Output<'_>) -> ControlFlow<PlanError> {
+        let taken = match output {
+            Output::Item(item, origin) => self.add_item(item, origin.conn),
+            Output::Message(decoded, verdict) => {
+                self.add_message(decoded, verdict.unwrap_or_default())
+            }
+            Output::Event(event, _) => {
+                self.add_event(event);
+                Ok(())
+            }
+            _ => Ok(()),
+        };
+        taken.map_or_else(ControlFlow::Break, ControlFlow::Continue)
     }
 }

@@ -6,18 +6,19 @@ use super::request::RequestPattern;
 use super::template::ValueSource;
 use super::value::OpenValue;
 use super::{AwaitedMessage, HelloReply, RuleCondition, Script, ScriptAction, ScriptRule};
-use crate::conversation::{Judge, Verdict, follow};
+use crate::capture::{CaptureInput, Form};
+use crate::conversation::{Output, RuleSettings, Run, Verdict};
 use crate::decoder::{DecodeOptions, Decoded};
 use crate::diff::MessageName;
 use crate::framing::Limits;
 use crate::live::names::{Binding, MessageInfo, Names, ValuePlace};
 use crate::live::plan::check;
 use crate::live::speed::Speed;
-use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol, Role};
 use parts::{CompiledRequest, Holders, Opening, Timeline, name_at, recorded, send_action};
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
+use std::ops::ControlFlow;
 
 /// Compiles a recording to the script that gives the same answers. `side` is the side that the stub plays; recorded
 /// pauses are scaled by `speed`.
@@ -47,18 +48,15 @@ pub fn compile(
         directions: HashMap::new(),
         failed: None,
     };
-    let Ok(_) = follow::<Infallible>(
-        recording,
-        &options,
-        &Judge::default(),
-        SessionConfig::default(),
-        &mut |decoded, verdict| {
-            if let Some(decoded) = decoded {
-                reader.see(decoded, verdict);
-            }
-            Ok(())
-        },
-    );
+    let input = CaptureInput::new(Form::Recording);
+    let mut run = Run::new(input, options, Some(RuleSettings::default()));
+    let mut sink = |output: Output<'_>| -> ControlFlow<Infallible> {
+        if let Output::Message(decoded, verdict) = output {
+            reader.see(decoded, verdict.unwrap_or_default());
+        }
+        ControlFlow::Continue(())
+    };
+    let ControlFlow::Continue(()) = run.read_all(recording, &mut sink);
     if let Some(why) = reader.failed {
         return Err(why);
     }

@@ -53,7 +53,7 @@ super::session::behavior!(
         "rules.md"
     ],
     "acp",
-    |_, config| super::rpc::session::RpcSession::<session::Agent>::new(config),
+    |_, config| super::rpc::session::RpcSession::<session::AcpSession>::new(config),
     |_, side, config| peer::peer(side, config),
 );
 

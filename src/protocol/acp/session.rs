@@ -25,7 +25,7 @@ use turns::{TurnRequest, Turns};
 
 /// The state of a connection to an agent.
 #[derive(Default)]
-pub(super) struct Agent {
+pub(super) struct AcpSession {
     stage: Stage,
     capabilities: Capabilities,
     turns: Turns,
@@ -39,7 +39,7 @@ pub(super) struct RequestContext {
     turn: TurnRequest,
 }
 
-impl Agent {
+impl AcpSession {
     fn check_order(&mut self, message: &RpcMessage<'_, '_>) {
         let Some((disorder, cause, text)) = self.stage.asks(message, "") else {
             return;
@@ -75,7 +75,7 @@ impl Agent {
     }
 }
 
-impl Extension for Agent {
+impl Extension for AcpSession {
     type Own = RequestContext;
     const DIALECT: &'static Dialect = &DIALECT;
     const SIDES: [&'static str; 2] = DESCRIPTOR.sides;

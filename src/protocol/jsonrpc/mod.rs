@@ -48,7 +48,7 @@ super::session::behavior!(
     JsonRpc,
     ["../rpc/rules.md", "rules.md"],
     "jsonrpc",
-    |_, config| super::rpc::session::RpcSession::<session::Rules>::new(config),
+    |_, config| super::rpc::session::RpcSession::<session::JsonRpcSession>::new(config),
     |_, side, config| peer::peer(side, config),
 );
 

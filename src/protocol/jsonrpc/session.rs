@@ -13,9 +13,9 @@ use crate::tape::Node;
 
 /// The rules that only this protocol has.
 #[derive(Default)]
-pub(super) struct Rules;
+pub(super) struct JsonRpcSession;
 
-impl Extension for Rules {
+impl Extension for JsonRpcSession {
     type Own = ();
     const DIALECT: &'static Dialect = &DIALECT;
     const SIDES: [&'static str; 2] = DESCRIPTOR.sides;

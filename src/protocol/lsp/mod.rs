@@ -44,7 +44,7 @@ super::session::behavior!(
     Lsp,
     ["../rpc/rules.md", "../rpc/methods.md", "rules.md"],
     "lsp",
-    |_, config| super::rpc::session::RpcSession::<session::Server>::new(config),
+    |_, config| super::rpc::session::RpcSession::<session::LspSession>::new(config),
     |_, side, config| peer::peer(side, config),
 );
 

@@ -28,7 +28,7 @@ use progress::Progress;
 
 /// A server and its client.
 #[derive(Default)]
-pub(super) struct Server {
+pub(super) struct LspSession {
     stage: Stage,
     /// `shutdown` was sent.
     is_shut_down: bool,
@@ -48,7 +48,7 @@ pub(super) struct Sent {
     partial: Option<Box<str>>,
 }
 
-impl Server {
+impl LspSession {
     /// Checks the order of a message that the client sends.
     fn check_order(&mut self, message: &RpcMessage<'_, '_>, name: &str) {
         let (place, before) = (message.whole(), self.stage);
@@ -110,7 +110,7 @@ impl Server {
     }
 }
 
-impl Extension for Server {
+impl Extension for LspSession {
     type Own = Sent;
     const DIALECT: &'static Dialect = &DIALECT;
     const SIDES: [&'static str; 2] = DESCRIPTOR.sides;

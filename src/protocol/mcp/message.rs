@@ -11,8 +11,8 @@ pub(super) fn judge(call: &Call<'_>, role: Role) -> Evidence {
     let result = |name: &str| call.result.and_then(|result| result.get(name));
     let opens = || match call.method {
         Some(method) => {
-            let version = params("protocolVersion");
-            method.is_text("initialize") && version.is_some_and(Node::is_string)
+            let version = || params("protocolVersion");
+            method.is_text("initialize") && version().is_some_and(Node::is_string)
         }
         None => result("protocolVersion").is_some() && result("serverInfo").is_some(),
     };

@@ -241,7 +241,7 @@ impl<S> Pairing<S> {
         self.open.add_request(key, asked, request)
     }
 
-    /// Finds the request for an answer in direction `way`.
+    /// Finds the request of an answer that is sent in this direction.
     pub(in crate::protocol) fn find(
         &self,
         id_space: IdSpace,

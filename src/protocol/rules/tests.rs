@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::protocol::registry;
+use crate::protocol::rule_names::common as rule;
+use crate::protocol::session::{Place, Report, broken};
+use std::cell::Cell;
 
 /// Writes a rule in the form of its file.
 fn written(rule: &Rule) -> String {
@@ -115,5 +118,25 @@ fn every_line_of_a_rules_file_is_read() {
             let alone = rules.iter().filter(|other| other.name == rule.name).count();
             assert_eq!(alone, 1, "{folder}/{}", rule.name);
         }
+    }
+}
+
+#[test]
+fn the_text_of_a_rule_that_is_off_is_not_written() {
+    let written = Cell::new(0);
+    let text = || {
+        written.set(written.get() + 1);
+        "it fails"
+    };
+    let mut report = Report::default();
+    report.off = [rule::CALL_FAILED].into_iter().collect();
+    for (rule, want) in [
+        (rule::CALL_FAILED, ("", 0)),
+        (rule::MALFORMED, ("it fails", 1)),
+    ] {
+        broken!(report, rule, Place::default(); "{}", text());
+        let last = report.broken.last().unwrap();
+        assert_eq!(last.rule, rule);
+        assert_eq!((last.text.as_str(), written.get()), want);
     }
 }

@@ -25,9 +25,9 @@ use serde_json::Value;
 use std::fmt;
 
 /// The longest expression, in bytes.
-pub const LONGEST: usize = 64 << 10;
+pub(crate) const LONGEST: usize = 64 << 10;
 /// The deepest nesting of parentheses and lists.
-pub const DEEPEST: u32 = 128;
+pub(crate) const DEEPEST: u32 = 128;
 
 /// The reference whose rules decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -80,9 +80,9 @@ impl fmt::Display for FilterProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// Longer than [`LONGEST`].
+    /// Longer than 64 KiB.
     TooLong,
-    /// Deeper than [`DEEPEST`].
+    /// Deeper than 128 levels.
     TooDeep,
 }
 

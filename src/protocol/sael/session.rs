@@ -344,7 +344,7 @@ impl Session for SaelSession {
                 all.push(asked.waiting(state.and_then(SessionState::window_full)));
             }
         }
-        all.sort_by_key(|waiting| waiting.place.index);
+        Waiting::sort(&mut all);
         all
     }
 

@@ -105,7 +105,7 @@ pub(crate) fn lint<'a>(
 }
 
 /// Reports missing members of a message that has none.
-pub fn lint_nothing(seen: &Seen<'_>, (ty, whole): (&Type, &str), report: &mut Report) {
+pub(crate) fn lint_nothing(seen: &Seen<'_>, (ty, whole): (&Type, &str), report: &mut Report) {
     for member in members_of(ty) {
         if let Some(rule) = member.rules[0].filter(|_| member.presence == Presence::Required) {
             broken!(report, rule, seen.whole();
@@ -115,7 +115,7 @@ pub fn lint_nothing(seen: &Seen<'_>, (ty, whole): (&Type, &str), report: &mut Re
 }
 
 /// Returns the first repeated key of an object.
-pub fn repeated_key(object: Node<'_>) -> Option<Node<'_>> {
+pub(crate) fn repeated_key(object: Node<'_>) -> Option<Node<'_>> {
     if !object.is_map() || object.has_unique_keys() == Some(true) {
         return None;
     }

@@ -20,8 +20,13 @@ pub struct Waiting {
 }
 
 impl Waiting {
+    /// Sorts messages in the order of the input.
+    pub(crate) fn sort(all: &mut [Self]) {
+        all.sort_by_key(|waiting| waiting.place.index);
+    }
+
     /// Returns the name of the side that must send next; `sides` are the usual names of the protocol.
-    pub fn expected_sender(&self, sides: [&'static str; 2]) -> Option<&'static str> {
+    pub(crate) fn expected_sender(&self, sides: [&'static str; 2]) -> Option<&'static str> {
         let [to_server, to_client] = sides;
         let usual = match self.owes? {
             Direction::ToServer => to_server,

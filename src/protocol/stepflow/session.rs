@@ -271,7 +271,7 @@ impl Session for StepflowSession {
                 });
             }
         }
-        all.sort_by_key(|w| w.place.index);
+        Waiting::sort(&mut all);
         all
     }
 

@@ -146,15 +146,15 @@ impl std::error::Error for SchemaError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RpcMethod {
     /// The name, as an index into [`Types::names`].
-    pub name: u32,
+    pub(crate) name: u32,
     /// The id in its frames.
-    pub id: u32,
+    pub(crate) id: u32,
     /// The struct of a request, as an index into [`Types::structs`]; `None` for a stream.
-    pub input: Option<u32>,
+    pub(crate) input: Option<u32>,
     /// The struct of a response or an item.
-    pub output: u32,
+    pub(crate) output: u32,
     /// `output` is sent many times.
-    pub streaming: bool,
+    pub(crate) streaming: bool,
 }
 
 /// A schema with resolved names.
@@ -163,13 +163,13 @@ pub struct Schema {
     /// The structs and enums.
     pub types: Types,
     /// The methods and streams, in the order of the text.
-    pub methods: Vec<RpcMethod>,
+    pub(crate) methods: Vec<RpcMethod>,
     /// The mode of a length if the bytes do not decide it.
     pub length: LengthMode,
     /// The largest frame that peers accept, in bytes.
-    pub frame_limit: Option<u32>,
+    pub(crate) frame_limit: Option<u32>,
     /// The deepest nesting of envelopes.
-    pub depth: u32,
+    pub(crate) depth: u32,
     /// The fields that describe a message.
     pub(super) head: HeadFields,
     /// All ids, including aliases, each with the index of its method, in ascending order.
@@ -225,7 +225,7 @@ impl Schema {
     }
 
     /// Returns the method or stream with a name.
-    pub fn method_named(&self, name: &str) -> Option<&RpcMethod> {
+    pub(crate) fn method_named(&self, name: &str) -> Option<&RpcMethod> {
         self.methods
             .iter()
             .find(|m| self.types.name(m.name) == name)
@@ -241,7 +241,7 @@ impl Schema {
     }
 
     /// Returns the name of a struct.
-    pub fn struct_name(&self, id: u32) -> &str {
+    pub(crate) fn struct_name(&self, id: u32) -> &str {
         self.types
             .layout(id)
             .map_or("", |s| self.types.name(s.name))
@@ -275,7 +275,7 @@ impl Schema {
     }
 
     /// Describes the likely meaning of an unknown id.
-    pub fn near_miss(&self, id: u32) -> Option<String> {
+    pub(crate) fn near_miss(&self, id: u32) -> Option<String> {
         if self.method(id).is_some() {
             return None;
         }

@@ -2,6 +2,7 @@
 
 use super::super::style::{Highlight, Style, escape};
 use super::columns::{Cells, Column, width};
+use std::borrow::Cow;
 
 /// Precedes each cell of a line that is written without a layout. Text from the wire cannot contain it.
 #[cfg(feature = "cli")]
@@ -28,7 +29,11 @@ impl CellText {
         if text.is_empty() {
             return;
         }
-        let text = escape(text);
+        let text = if column.has_wire_text() {
+            escape(text)
+        } else {
+            Cow::Borrowed(text)
+        };
         style.push(&mut self.text, highlight, &text);
         self.add(width(&text));
     }

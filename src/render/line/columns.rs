@@ -4,7 +4,7 @@
 //!   120 and more   index offset conn time kind subject id latency detail
 //!   100 to 119     index conn time kind subject id latency detail
 //!    76 to 99      index conn kind subject id latency detail
-//!    64 to 75      index kind subject id detail
+//!    64 to 75      index kind subject id latency detail, narrower
 //!   under 64       index kind subject id outcome, all narrower
 //! ```
 //!
@@ -50,6 +50,11 @@ impl Column {
         Self::Latency,
     ];
 
+    /// Returns true if the column can have text from the wire.
+    pub const fn has_wire_text(self) -> bool {
+        matches!(self, Self::Kind | Self::Subject | Self::Id)
+    }
+
     const fn is_right_aligned(self) -> bool {
         matches!(
             self,
@@ -93,7 +98,8 @@ impl Columns {
         let (kind, subject, id) = match width {
             0..48 => (8, 8, 6),
             48..64 => (10, 12, 8),
-            64..100 => (13, 18, 12),
+            64..76 => (12, 16, 8),
+            76..100 => (13, 24, 12),
             100..160 => (16, 28, 12),
             _ => (26, 40, 12),
         };
@@ -109,7 +115,7 @@ impl Columns {
                 if cuts { kind } else { 26 },
                 subject,
                 id,
-                from(76, 8),
+                from(64, 8),
             ],
             content: width >= 64 && !display.without_positions,
             error: if cuts { 0 } else { MAX_ERROR },

@@ -1,41 +1,86 @@
-//! Measures latencies if no conversation does: stores requests by connection, direction and id.
+//! Finds the request of an answer if no conversation does: stores requests by connection, direction and id.
 
 use crate::decoder::Decoded;
-use crate::protocol::Role;
-use std::collections::HashMap;
+use crate::protocol::{Direction, Role};
+use foldhash::HashMap;
 
 /// The maximum number of stored requests.
 const MAX_REQUESTS: usize = 1 << 12;
+/// The maximum number of stored subjects. Messages of one capture have few.
+const MAX_SUBJECTS: usize = 1 << 6;
 
-/// Requests without an answer, with their times.
+/// A request without an answer.
+#[derive(Clone, Copy, Default)]
+pub(super) struct OpenRequest {
+    time: Option<i64>,
+    /// The place of its subject.
+    subject: Option<usize>,
+}
+
+/// Requests without an answer.
 #[derive(Default)]
 pub(super) struct Pairs {
-    open: HashMap<u64, i64>,
+    open: HashMap<u64, OpenRequest>,
+    subjects: Vec<Box<str>>,
 }
 
 impl Pairs {
-    /// Stores a request. For an answer, returns the latency in nanoseconds.
-    pub fn latency(&mut self, decoded: &Decoded<'_>) -> Option<i64> {
+    /// Stores a request. For an answer, returns its request.
+    pub fn request_of(&mut self, decoded: &Decoded<'_>) -> OpenRequest {
+        self.find(decoded).unwrap_or_default()
+    }
+
+    fn find(&mut self, decoded: &Decoded<'_>) -> Option<OpenRequest> {
         let (origin, message) = (decoded.origin, decoded.message);
-        let (time, direction) = origin.time.zip(origin.direction)?;
-        match message.role? {
+        let role = message.role?;
+        let asks = role == Role::Request;
+        // Without directions, ids alone tell the pair.
+        let direction = origin.direction.unwrap_or(Direction::ToServer);
+        let asked = match origin.direction {
+            Some(direction) if !asks => direction.other(),
+            _ => direction,
+        };
+        let hashes = self.open.hasher().clone();
+        let key = || message.id.pair_key((origin.conn, asked), &hashes);
+        match role {
             Role::Request => {
+                let key = key()?;
                 if self.open.len() >= MAX_REQUESTS {
                     self.open.clear();
                 }
-                self.open
-                    .insert(message.id.pair_key((origin.conn, direction))?, time);
+                let subject = self.place_of(message.subject.as_deref());
+                let time = origin.time;
+                self.open.insert(key, OpenRequest { time, subject });
                 None
             }
-            Role::Response | Role::Error | Role::End => {
-                let key = message.id.pair_key((origin.conn, direction.other()))?;
-                Some(time.saturating_sub(self.open.remove(&key)?))
-            }
-            Role::Item => {
-                let key = message.id.pair_key((origin.conn, direction.other()))?;
-                Some(time.saturating_sub(*self.open.get(&key)?))
-            }
+            Role::Response | Role::Error | Role::End => self.open.remove(&key()?),
+            Role::Item => self.open.get(&key()?).copied(),
             _ => None,
         }
+    }
+
+    /// Returns the place of a subject, which is stored once.
+    fn place_of(&mut self, subject: Option<&str>) -> Option<usize> {
+        let subject = subject?;
+        let known = self.subjects.iter().position(|one| **one == *subject);
+        known.or_else(|| {
+            let place = self.subjects.len();
+            (place < MAX_SUBJECTS).then(|| self.subjects.push(subject.into()))?;
+            Some(place)
+        })
+    }
+
+    /// Returns the subject of a request.
+    pub fn subject(&self, request: OpenRequest) -> Option<&str> {
+        Some(self.subjects.get(request.subject?)?)
+    }
+}
+
+impl OpenRequest {
+    /// Returns the nanoseconds until its answer.
+    pub fn latency(self, answer: &Decoded<'_>) -> Option<i64> {
+        let (answered, asked) = (answer.origin.time?, self.time?);
+        answer.origin.direction?;
+        Some(answered.saturating_sub(asked))
     }
 }

@@ -12,20 +12,13 @@ use crate::render::{findings, subject};
 /// notation: `{content: [], isError: true}`.
 pub(crate) fn shown(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> String {
     let answer = verdict.and_then(|verdict| verdict.answer);
+    let mut all = shown_names(decoded, verdict);
     let mut notes = Notes::of_secrets();
     let content = Content {
         show_secrets: false,
         space: usize::MAX,
         text: usize::MAX,
     };
-    let mut all = kind_text(decoded.message, "-").into_owned();
-    for part in [
-        subject::subject(decoded, answer, content.show_secrets),
-        Some(decoded.message.id.text()),
-    ] {
-        all.push(' ');
-        all.push_str(&part.unwrap_or_default());
-    }
     let mut detail = findings::outcome(decoded, answer).into_owned();
     content.push(decoded, &mut notes, &mut detail);
     detail.push('\n');
@@ -33,6 +26,20 @@ pub(crate) fn shown(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Stri
     for line in detail.split('\n') {
         all.push(' ');
         all.push_str(&escape(line));
+    }
+    all
+}
+
+/// Returns what lines show of a message except its values: kind, subject, name and id.
+pub(crate) fn shown_names(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> String {
+    let answer = verdict.and_then(|verdict| verdict.answer);
+    let mut all = kind_text(decoded.message, "-").into_owned();
+    let own = subject::subject(decoded, answer, false);
+    let asked = answer.and_then(|answer| answer.subject.as_deref());
+    let asked = asked.map(|asked| subject::masked_subject(asked, false));
+    for part in [own.or(asked), Some(decoded.message.id.text())] {
+        all.push(' ');
+        all.push_str(&part.unwrap_or_default());
     }
     all
 }

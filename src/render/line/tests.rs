@@ -86,25 +86,25 @@ fn invoke(id: &str, selector: &str) -> String {
 fn padding_is_cut_before_words() {
     insta::assert_snapshot!(lines(Some(80), false), @r#"
     #0 c1 → invoke       sqrt         "4dd0…fbaff"          []
-    #1 c1 ← result                    "4dd0…fbaff"   3.4 ms ["0x1"]
+    #1 c1 ← result       sqrt         "4dd0…fbaff"   3.4 ms ["0x1"]
     #2 c1 ← error                     7              3.4 ms -32601: no such meth…
-    #3 c1 → invoke       長長長長長長長長…  8                     []
+    #3 c1 → invoke       長長長長長長長長長長長…  8                     []
     "#);
     insta::assert_snapshot!(lines(Some(120), false), @r#"
     #0        0 c1 10:00:00.000 → invoke       sqrt         "4dd0…fbaff"          []
-    #1        0 c1      +1.5 ms ← result                    "4dd0…fbaff"   3.4 ms ["0x1"]
+    #1        0 c1      +1.5 ms ← result       sqrt         "4dd0…fbaff"   3.4 ms ["0x1"]
     #2       79 c1      +1.5 ms ← error                     7              3.4 ms -32601: no such method, or none that i…
     #3      123 c1      +1.5 ms → invoke       長長長長長長長長長長長長長…  8                     []
     "#);
     insta::assert_snapshot!(lines(Some(60), false), @r#"
     #0 → invoke     sqrt         "4dd0…f…
-    #1 ← result                  "4dd0…f…
+    #1 ← result     sqrt         "4dd0…f…
     #2 ← error                   7        -32601: no such me…
     #3 → invoke     長長長長長…  8
     "#);
     insta::assert_snapshot!(lines(Some(40), false), @r#"
     #0 → invoke   sqrt     "4dd0…
-    #1 ← result            "4dd0…
+    #1 ← result   sqrt     "4dd0…
     #2 ← error             7      -32601…
     #3 → invoke   長長長…  8
     "#);
@@ -113,14 +113,14 @@ fn padding_is_cut_before_words() {
 #[test]
 fn held_lines_have_the_columns_of_what_they_show() {
     insta::assert_snapshot!(held(80, false), @r#"
-    #0 c1 → invoke sqrt               "4dd0…fbaff"        []
-    #1 c1 ← result                    "4dd0…fbaff" 3.4 ms ["0x1"]
-    #2 c1 ← error                     7            3.4 ms -32601: no such method, …
-    #3 c1 → invoke 長長長長長長長長…  8                   []
+    #0 c1 → invoke sqrt                     "4dd0…fbaff"        []
+    #1 c1 ← result sqrt                     "4dd0…fbaff" 3.4 ms ["0x1"]
+    #2 c1 ← error                           7            3.4 ms -32601: no such me…
+    #3 c1 → invoke 長長長長長長長長長長長…  8                   []
     "#);
     insta::assert_snapshot!(held(120, false), @r#"
     #0   0 c1 10:00:00.000 → invoke sqrt                         "4dd0…fbaff"        []
-    #1   0 c1      +1.5 ms ← result                              "4dd0…fbaff" 3.4 ms ["0x1"]
+    #1   0 c1      +1.5 ms ← result sqrt                         "4dd0…fbaff" 3.4 ms ["0x1"]
     #2  79 c1      +1.5 ms ← error                               7            3.4 ms -32601: no such method, or none that …
     #3 123 c1      +1.5 ms → invoke 長長長長長長長長長長長長長…  8                   []
     "#);

@@ -28,7 +28,7 @@ fn wait_policy_makes_traffic_wait_for_recorder() {
                 header: Header::new(0),
                 record: true,
                 decode: None,
-                judge: None,
+                rules: None,
                 guard: None,
             },
             recording: Some(RecordingFile {

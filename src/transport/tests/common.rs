@@ -109,7 +109,7 @@ pub fn setup(recording: Option<&Path>) -> (Setup, Arc<Mutex<Vec<String>>>) {
             header: Header::new(now()),
             record: sink.is_some(),
             decode: None,
-            judge: None,
+            rules: None,
             guard: None,
         },
         recording: sink,

@@ -84,6 +84,14 @@ fn plain_text_matches_bytes_and_the_screen_in_any_case() {
         finish(&mut model);
         assert_eq!(model.message_at(0), Some(70), "{text}");
     }
+    // Answers show the name of their request, which their bytes do not contain.
+    let mut model = model_of("mcp/session.jsonl");
+    model.set_condition("SUB").unwrap();
+    finish(&mut model);
+    let found: Vec<_> = (0..model.row_count())
+        .map(|row| model.message_at(row))
+        .collect();
+    assert_eq!(found, [Some(8), Some(9)]);
 }
 
 #[test]

@@ -3,16 +3,17 @@
 
 use super::files;
 use super::recorded_peer::{MessageChange, RecordedPeer, all, chosen, play, settings};
-use crate::conversation::{Judge, follow};
+use crate::capture::{CaptureInput, Form};
+use crate::conversation::{Output, RuleSettings, Run};
 use crate::decoder::DecodeOptions;
 use crate::diff::{CompareDepth, Diff, DiffSide, Difference, Ignore};
 use crate::live::names::Binding;
 use crate::live::plan::{Expected, Plan};
 use crate::path::Path;
-use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol, Role, registry};
 use serde_json::Value;
 use std::convert::Infallible;
+use std::ops::ControlFlow;
 
 /// Recordings with more messages are skipped, and so are further values of a message.
 const MAX_MESSAGES: usize = 24;
@@ -20,19 +21,15 @@ const MAX_MESSAGES: usize = 24;
 fn side(recording: &[u8]) -> DiffSide {
     let mut side = DiffSide::default();
     let options = DecodeOptions::new(registry::all().to_vec());
-    let session_config = SessionConfig::default();
-    let Ok(_) = follow::<Infallible>(
-        recording,
-        &options,
-        &Judge::default(),
-        session_config,
-        &mut |decoded, verdict| {
-            if let Some(decoded) = decoded {
-                side.see(decoded, verdict);
-            }
-            Ok(())
-        },
-    );
+    let input = CaptureInput::new(Form::Recording);
+    let mut run = Run::new(input, options, Some(RuleSettings::default()));
+    let mut sink = |output: Output<'_>| -> ControlFlow<Infallible> {
+        if let Output::Message(decoded, verdict) = output {
+            side.see(decoded, verdict.unwrap_or_default());
+        }
+        ControlFlow::Continue(())
+    };
+    let ControlFlow::Continue(()) = run.read_all(recording, &mut sink);
     side
 }
 

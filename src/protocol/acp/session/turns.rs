@@ -126,7 +126,7 @@ impl Turns {
         {
             broken!(seen, rule::UNKNOWN_SESSION, seen.at(node);
                 "no answer on this connection named the session {}", quote(node));
-            // Reported once.
+            // Its later messages break no rule.
             self.give(id);
         }
     }

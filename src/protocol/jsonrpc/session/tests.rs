@@ -1,7 +1,7 @@
 //! Cases that a recording of a rule does not show: HTTP, batches, lost bytes and damage.
 
-use super::Rules;
-use crate::conversation::{Judge, follow};
+use super::JsonRpcSession;
+use crate::conversation::{RuleSettings, check};
 use crate::decoder::{DecodeOptions, Decoder};
 use crate::protocol::jsonrpc::JsonRpc;
 use crate::protocol::rpc::session::RpcSession;
@@ -9,7 +9,6 @@ use crate::protocol::session::{
     Behavior as _, ConnectionChange, Report, Session as _, SessionConfig,
 };
 use crate::protocol::{Direction, Origin};
-use std::convert::Infallible;
 
 /// A conversation: findings as rule and index, and pairs as answer and request.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -21,7 +20,7 @@ struct Found {
 /// Follows messages: connection, direction (`>` or `<`) and text; a text of `lost` is lost bytes.
 fn found(max_open: usize, said: &[(u32, char, String)]) -> Found {
     let mut decoder = Decoder::new(DecodeOptions::new(vec![&JsonRpc]));
-    let mut session = RpcSession::<Rules>::new(&SessionConfig {
+    let mut session = RpcSession::<JsonRpcSession>::new(&SessionConfig {
         max_open,
         ..SessionConfig::default()
     });
@@ -154,13 +153,8 @@ fn damage_never_panics() {
         for at in (first..bytes.len()).step_by(13) {
             let whole = bytes[at];
             bytes[at] = whole ^ 0x10;
-            let Ok(_) = follow::<Infallible>(
-                &bytes,
-                &DecodeOptions::new(vec![&JsonRpc]),
-                &Judge::default(),
-                SessionConfig::default(),
-                &mut |_, _| Ok(()),
-            );
+            let options = DecodeOptions::new(vec![&JsonRpc]);
+            check(&bytes, options, RuleSettings::default());
             bytes[at] = whole;
         }
     }

@@ -44,7 +44,7 @@ pub(super) enum Matched {
 }
 
 impl StepflowSession {
-    /// Handles a message, regardless of its transport. `inside` is the exchange of which it is an event.
+    /// Handles a message, regardless of its transport. `enclosing` is the exchange of which it is an event.
     pub(super) fn handle_message(
         &mut self,
         message: &MessageTurn<'_, '_>,

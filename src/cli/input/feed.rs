@@ -1,0 +1,184 @@
+//! Reports how an input is read, and passes what it holds to the sink of the command.
+
+use super::detection::{no_protocol, report_detection, report_unrecognised};
+use super::plausibility::FlagPlausibility;
+use super::{Flow, InputRun, Screen};
+use crate::capture::{CaptureInput, Event, EventKind, Item, Problem, ProblemSeverity};
+use crate::cli::count_text;
+use crate::conversation::{Finding, Output, RuleSettings, Run, Sink};
+use crate::decoder::{DecodeOptions, Origin};
+use crate::encoding::Want;
+use anyhow::{Result, anyhow};
+use std::ops::ControlFlow;
+
+/// Stands between a run and the sink of a command.
+pub(super) struct Feed<'f, 'p, 's> {
+    pub run: &'f mut InputRun,
+    screen: &'f mut Screen<'s>,
+    /// One for each pair of files, or one.
+    plausibilities: Vec<FlagPlausibility<'p>>,
+    /// The user gave the direction of bytes.
+    has_direction: bool,
+    /// The input held bytes of traffic.
+    has_bytes: bool,
+    /// Reading stopped before the end of the input.
+    pub is_cut: bool,
+    /// Why nothing can be decoded.
+    unreadable: Option<String>,
+    name: String,
+}
+
+impl<'f, 'p, 's> Feed<'f, 'p, 's> {
+    /// Creates it for an input of so many connections.
+    pub fn new(
+        options: &DecodeOptions<'p>,
+        connections: usize,
+        has_direction: bool,
+        run: &'f mut InputRun,
+        screen: &'f mut Screen<'s>,
+    ) -> Self {
+        let plausibilities = (0..connections).map(|_| FlagPlausibility::new(options));
+        Self {
+            run,
+            screen,
+            plausibilities: plausibilities.collect(),
+            has_direction,
+            has_bytes: false,
+            is_cut: false,
+            unreadable: None,
+            name: String::new(),
+        }
+    }
+
+    fn plausibility(&mut self, origin: Origin) -> Option<&mut FlagPlausibility<'p>> {
+        let pair = match self.plausibilities.len() {
+            1 => 0,
+            _ => origin.conn.unwrap_or_default() as usize,
+        };
+        self.plausibilities.get_mut(pair)
+    }
+
+    fn problem(&mut self, problem: &Problem) {
+        let bad = match problem.severity {
+            ProblemSeverity::Unreadable => {
+                self.unreadable = Some(problem.to_string());
+                return;
+            }
+            severity => severity == ProblemSeverity::Error,
+        };
+        self.run.note(&self.name, &problem.to_string(), bad);
+    }
+
+    /// Reports the addresses of a connection.
+    fn event(&mut self, event: &Event<'_>) {
+        let address = |key| event.more.and_then(|more| more.get(key)?.as_str());
+        if let (EventKind::Open, Some(client), Some(server)) =
+            (event.what, address("peer"), address("server"))
+        {
+            let text = format!("c{}: {client} -> {server}", event.conn);
+            self.run.detail(&self.name, &text);
+        }
+    }
+
+    /// Reports how the input was read, before the sink takes its end.
+    fn end(&mut self, run: &Run<'_>, findings: &[Finding]) -> Result<()> {
+        let (name, decoder) = (&self.name, run.decoder());
+        if let Some(text) = &self.unreadable {
+            return Err(anyhow!("{name}: {text}"));
+        }
+        let mut all = self.plausibilities.iter();
+        if let Some(text) = all.find_map(|one| one.detected_protocol(decoder)) {
+            self.run.note(name, &text, false);
+        }
+        self.report_direction(run);
+        if let Some(input) = run.input() {
+            report_unrecognised(&self.name, decoder, self.run);
+            self.report_form(input);
+        }
+        self.run.bytes += run.bytes();
+        report_detection(&self.name, decoder, self.run);
+        let is_explained = self.run.findings_explain && !findings.is_empty();
+        if run.is_unrecognised() && !is_explained {
+            self.run.note(&self.name, &no_protocol(decoder), true);
+        }
+        Ok(())
+    }
+
+    fn report_direction(&mut self, run: &Run<'_>) {
+        let pairs = &run.source().pairs;
+        // The user did not give the directions of a recording.
+        if pairs.is_empty() && !self.has_direction {
+            return;
+        }
+        for (n, one) in self.plausibilities.iter().enumerate() {
+            if !one.is_direction_reversed() {
+                continue;
+            }
+            let text = match pairs.get(n) {
+                Some([c2s, s2c]) => {
+                    format!("the two files seem to be swapped: use --c2s {s2c} --s2c {c2s}")
+                }
+                None => "--dir seems to be the wrong direction".to_owned(),
+            };
+            self.run.note(&self.name, &text, false);
+        }
+    }
+
+    /// Reports the form of the input, and lines without bytes.
+    fn report_form(&mut self, input: &CaptureInput) {
+        let form = input.form().name();
+        if !input.evidence().is_empty() {
+            let text = format!("read as {form}: {}", input.evidence());
+            self.run.detail(&self.name, &text);
+        }
+        if input.ignored_lines() > 0 {
+            let lines = count_text(input.ignored_lines(), "line", "lines");
+            let text = format!("{lines} without bytes in the form {form}");
+            if self.has_bytes || self.is_cut {
+                self.run.detail(&self.name, &text);
+            } else {
+                self.run.note(&self.name, &text, true);
+            }
+        }
+    }
+}
+
+impl Sink for Feed<'_, '_, '_> {
+    type Break = Result<()>;
+
+    fn want(&self) -> Option<Want> {
+        self.screen.want()
+    }
+
+    fn rules(&self) -> Option<RuleSettings> {
+        self.screen.rules()
+    }
+
+    fn take(&mut self, output: Output<'_>) -> Flow {
+        match &output {
+            Output::Begin(run) => self.name.clone_from(&run.source().name),
+            Output::Item(Item::Chunk(chunk), origin) => {
+                self.has_bytes |= !chunk.bytes.is_empty();
+                if let Some(plausibility) = self.plausibility(*origin) {
+                    plausibility.push(*origin, chunk.bytes);
+                }
+            }
+            Output::Item(Item::Problem(problem), _) => self.problem(problem),
+            Output::Message(decoded, _) => {
+                self.run.messages += 1;
+                if let Some(plausibility) = self.plausibility(decoded.origin) {
+                    plausibility.count(decoded);
+                }
+            }
+            Output::Event(event, _) => self.event(event),
+            Output::Note(text) => self.run.note(&self.name, text, false),
+            Output::End(run, findings) => {
+                if let Err(error) = self.end(run, findings) {
+                    return ControlFlow::Break(Err(error));
+                }
+            }
+            Output::Item(..) | Output::Waiting(..) => {}
+        }
+        self.screen.take(output)
+    }
+}

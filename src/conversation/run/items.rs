@@ -1,0 +1,340 @@
+//! Turns items into messages and findings.
+//!
+//! ```text
+//!   chunk  --> Decoder --> messages --> Conversation --> messages with verdicts
+//!   event  --> Decoder: the end of a stream; Conversation: findings
+//!   header --> the protocol; gap --> lost bytes
+//! ```
+
+use super::{Conversation, Output, Sink};
+use crate::capture::{Chunk, Event, EventKind, Header, Item, KeptChunk, KeptEvent, KeptItem};
+use crate::decoder::{Decoded, Decoder, FrameSink, KeptMessage, Origin};
+use crate::protocol::{Direction, Protocol};
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+/// An item that waits after a break: it is not read, or in part.
+pub(super) struct WaitingItem {
+    item: KeptItem,
+    /// The sink has taken it as an item.
+    is_announced: bool,
+}
+
+/// Reads the items of one capture.
+#[allow(clippy::struct_excessive_bools)] // each is a property of its own
+pub(super) struct ItemReader<'p> {
+    pub decoder: Decoder<'p>,
+    /// The connection and the direction of bytes if the capture does not give them.
+    pub conn: Option<u32>,
+    pub direction: Option<Direction>,
+    /// The capture numbers its connections.
+    pub has_connections: bool,
+    /// Ended connections are removed, because their numbers are reused.
+    pub removes_ended: bool,
+    /// The capture was made by another program: connections may be of different protocols, and their numbers are not reused.
+    is_captured: bool,
+    /// Leaves out times.
+    pub without_times: bool,
+    /// The connection of the last note about missing bytes.
+    noted_conn: Option<u32>,
+}
+
+impl<'p> ItemReader<'p> {
+    pub fn new(decoder: Decoder<'p>) -> Self {
+        Self {
+            decoder,
+            conn: None,
+            direction: None,
+            has_connections: false,
+            removes_ended: false,
+            is_captured: false,
+            without_times: false,
+            noted_conn: None,
+        }
+    }
+
+    /// Reads an item, or what a break leaves of it later.
+    pub fn take<S: Sink + ?Sized>(
+        &mut self,
+        item: &Item<'_>,
+        out: &mut Outlet<'_, '_, S>,
+        waiting: &mut VecDeque<WaitingItem>,
+    ) {
+        let is_announced = !out.is_paused();
+        if is_announced {
+            out.item(item, self.origin_of(item));
+        }
+        let item = if out.is_paused() {
+            KeptItem::of(item)
+        } else {
+            match (self.read(item, out), item) {
+                (Some(taken), Item::Chunk(chunk)) => KeptItem::Chunk(KeptChunk::of(chunk, taken)),
+                _ => return,
+            }
+        };
+        waiting.push_back(WaitingItem { item, is_announced });
+    }
+
+    /// Reads an item that has waited; returns what a break leaves of it.
+    pub fn take_waiting<S: Sink + ?Sized>(
+        &mut self,
+        mut waiting: WaitingItem,
+        out: &mut Outlet<'_, '_, S>,
+    ) -> Option<WaitingItem> {
+        if !waiting.is_announced {
+            let item = waiting.item.item();
+            out.item(&item, self.origin_of(&item));
+            waiting.is_announced = true;
+            if out.is_paused() {
+                return Some(waiting);
+            }
+        }
+        let taken = self.read(&waiting.item.item(), out)?;
+        if let KeptItem::Chunk(chunk) = &mut waiting.item {
+            chunk.consume(taken);
+        }
+        Some(waiting)
+    }
+
+    /// Reads one item. If the sink breaks inside a chunk, returns the number of its bytes that were read.
+    fn read<S: Sink + ?Sized>(
+        &mut self,
+        item: &Item<'_>,
+        out: &mut Outlet<'_, '_, S>,
+    ) -> Option<usize> {
+        match item {
+            Item::Header(header) => self.header(header, out),
+            Item::Chunk(chunk) => return self.chunk(chunk, out),
+            Item::Comment(comment) => {
+                if let Some(metadata) = comment.metadata() {
+                    let origin = self.origin(comment.direction);
+                    self.decoder.add_metadata(origin, metadata);
+                }
+            }
+            Item::Gap(gap) => {
+                let (from, to) = (gap.from, gap.to);
+                out.note(&format!("bytes {from} to {to} of the dump are missing"));
+                let (origin, len) = (self.origin(gap.direction), to.saturating_sub(from));
+                self.decode(out, |decoder, sink| decoder.gap(origin, len, sink));
+            }
+            Item::Event(event) => self.event(*event, out),
+            Item::Problem(_) | Item::Break(_) => {}
+        }
+        None
+    }
+
+    /// Reads the first line of a recording.
+    fn header<S: Sink + ?Sized>(&mut self, header: &Header, out: &mut Outlet<'_, '_, S>) {
+        self.has_connections = true;
+        if header.captured().is_some() {
+            self.is_captured = true;
+            self.decoder.detect_each_connection();
+        }
+        if let Some(protocol) = &header.protocol {
+            self.decoder.expect(protocol);
+        }
+        if let Some(conversation) = out.conversation {
+            conversation.expect_header(header);
+        }
+    }
+
+    fn chunk<S: Sink + ?Sized>(
+        &mut self,
+        chunk: &Chunk<'_>,
+        out: &mut Outlet<'_, '_, S>,
+    ) -> Option<usize> {
+        let origin = self.origin_of_chunk(chunk);
+        // All bytes of a chunk may be read before its last message is passed on.
+        if chunk.bytes.is_empty() && self.decoder.progress(origin).is_none() {
+            return None;
+        }
+        let taken = self
+            .decoder
+            .push_until(origin, chunk.bytes, &mut |decoded| {
+                out.message(decoded);
+                if out.is_paused() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            });
+        self.set_want(out);
+        out.is_paused().then_some(taken)
+    }
+
+    fn event<S: Sink + ?Sized>(&mut self, mut event: Event<'_>, out: &mut Outlet<'_, '_, S>) {
+        if self.without_times {
+            event.time = None;
+        }
+        if event
+            .lost()
+            .is_some_and(|(_, len)| len > 0 || !self.is_captured)
+            && self.noted_conn.replace(event.conn) != Some(event.conn)
+        {
+            out.note(&format!("c{}: bytes were not recorded", event.conn));
+        }
+        if event.what == EventKind::Open
+            && let Some(server) = event.more.and_then(|more| more.get("server")?.as_str())
+        {
+            self.decoder.set_server(event.conn, server);
+        }
+        if let Some((origin, len)) = event.lost() {
+            self.decode(out, |decoder, sink| decoder.gap(origin, len, sink));
+        }
+        if let EventKind::Datagram(bytes) = event.what {
+            let origin = event.origin();
+            self.decode(out, |decoder, sink| decoder.datagram(origin, bytes, sink));
+        }
+        if let Some((origin, metadata)) = event.fault() {
+            self.decoder.add_metadata(origin, metadata);
+        }
+        if let Some(origin) = event.end() {
+            let is_one = event.stream.is_some() || event.what == EventKind::Eof;
+            let is_closed = self.is_captured && event.what == EventKind::Close;
+            let is_over = (self.removes_ended || is_closed) && !is_one;
+            self.decode(out, |decoder, sink| {
+                if is_over {
+                    decoder.close(origin.conn, sink);
+                } else {
+                    decoder.end(origin, sink);
+                }
+            });
+        }
+        out.event(&event);
+    }
+
+    /// Ends all streams. If this is not the end of the capture, truncated messages are left out.
+    pub fn finish<S: Sink + ?Sized>(&mut self, is_whole: bool, out: &mut Outlet<'_, '_, S>) {
+        self.decode(out, |decoder, sink| {
+            decoder.finish(&mut |decoded| {
+                if is_whole || !decoded.is_faulty() {
+                    sink(decoded);
+                }
+            });
+        });
+    }
+
+    /// Passes on the messages that a step of the decoder yields.
+    pub fn decode<S: Sink + ?Sized>(
+        &mut self,
+        out: &mut Outlet<'_, '_, S>,
+        step: impl FnOnce(&mut Decoder<'p>, &mut FrameSink<'_>),
+    ) {
+        step(&mut self.decoder, &mut |decoded| out.message(decoded));
+        self.set_want(out);
+    }
+
+    fn set_want<S: Sink + ?Sized>(&mut self, out: &Outlet<'_, '_, S>) {
+        if let Some(want) = out.sink.want() {
+            self.decoder.set_want(want);
+        }
+    }
+
+    fn origin_of(&self, item: &Item<'_>) -> Origin {
+        match item {
+            Item::Chunk(chunk) => self.origin_of_chunk(chunk),
+            _ => Origin::default(),
+        }
+    }
+
+    fn origin_of_chunk(&self, chunk: &Chunk<'_>) -> Origin {
+        let origin = chunk.origin();
+        Origin {
+            conn: origin.conn.filter(|_| self.has_connections).or(self.conn),
+            direction: origin.direction.or(self.direction),
+            time: origin.time.filter(|_| !self.without_times),
+            ..origin
+        }
+    }
+
+    fn origin(&self, direction: Option<Direction>) -> Origin {
+        Origin {
+            conn: self.conn,
+            direction: direction.or(self.direction),
+            ..Origin::default()
+        }
+    }
+}
+
+/// What was read of an item after a break. Rules are checked when it is passed on.
+pub(super) enum KeptOutput {
+    Message(Box<KeptMessage>),
+    Event(Box<KeptEvent>),
+    Note(String),
+}
+
+/// Passes on what is read until the sink breaks, and keeps what comes after it.
+pub(super) struct Outlet<'r, 'p, S: Sink + ?Sized> {
+    pub conversation: &'r mut Option<Conversation<'p>>,
+    pub sink: &'r mut S,
+    pub flow: ControlFlow<S::Break>,
+    kept: &'r mut VecDeque<KeptOutput>,
+}
+
+impl<'r, 'p, S: Sink + ?Sized> Outlet<'r, 'p, S> {
+    pub fn new(
+        conversation: &'r mut Option<Conversation<'p>>,
+        sink: &'r mut S,
+        kept: &'r mut VecDeque<KeptOutput>,
+    ) -> Self {
+        Self {
+            conversation,
+            sink,
+            flow: ControlFlow::Continue(()),
+            kept,
+        }
+    }
+
+    /// Returns `true` after a break: what follows waits.
+    pub fn is_paused(&self) -> bool {
+        self.flow.is_break()
+    }
+
+    /// Announces an item, before a break.
+    pub fn item(&mut self, item: &Item<'_>, origin: Origin) {
+        self.flow = self.sink.take(Output::Item(item, origin));
+    }
+
+    /// Checks a message and passes it on.
+    pub fn message(&mut self, decoded: &Decoded<'_>) {
+        if self.is_paused() {
+            let kept = Box::new(decoded.keep());
+            return self.kept.push_back(KeptOutput::Message(kept));
+        }
+        let verdict = self.conversation.as_mut().map(|all| all.see(decoded));
+        self.flow = self.sink.take(Output::Message(decoded, verdict));
+    }
+
+    /// Checks an event and passes it on.
+    pub fn event(&mut self, event: &Event<'_>) {
+        if self.is_paused() {
+            return self
+                .kept
+                .push_back(KeptOutput::Event(Box::new(KeptEvent::of(event))));
+        }
+        let verdict = self.conversation.as_mut().map(|all| all.event(event));
+        let verdict = verdict.unwrap_or_default();
+        self.flow = self.sink.take(Output::Event(event, verdict));
+    }
+
+    pub fn note(&mut self, text: &str) {
+        if self.is_paused() {
+            return self.kept.push_back(KeptOutput::Note(text.to_owned()));
+        }
+        self.flow = self.sink.take(Output::Note(text));
+    }
+
+    /// Passes on what was kept.
+    pub fn repeat(&mut self, kept: &KeptOutput, protocols: &[&dyn Protocol]) {
+        match kept {
+            KeptOutput::Message(message) => {
+                let mut protocols = protocols.iter();
+                if let Some(protocol) = protocols.find(|p| p.name() == message.protocol) {
+                    message.with(*protocol, |decoded| self.message(decoded));
+                }
+            }
+            KeptOutput::Event(event) => self.event(&event.event()),
+            KeptOutput::Note(text) => self.note(text),
+        }
+    }
+}
