@@ -62,7 +62,7 @@ fn is_native(text: &[u8]) -> bool {
         .any(|mark| text.starts_with(mark))
 }
 
-/// Says if a text begins with a head of HTTP without CR, and then JSON over several lines: HTTPie prints messages so, with
+/// Says if a text begins with a head of HTTP without CR, and then JSON over several lines: `HTTPie` prints messages so, with
 /// the length that they had before. A request line without a version is no HTTP either.
 pub(super) fn is_printed_http(text: &[u8]) -> FormVerdict<()> {
     let end = memchr::memmem::find(text, b"\n\n");

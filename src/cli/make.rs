@@ -11,12 +11,14 @@ use anyhow::{Context as _, Result, bail};
 
 const EXAMPLES: &str = "\
 Examples:
+  wiretool make mcp tools/call add '{\"a\":1,\"b\":2}'
+  wiretool make lsp textDocument/hover file:///a.rs 3 7
   wiretool make saikuro call math.add 2 3
   wiretool make oracle invoke f 0x2710
   wiretool make sael INV github.list_repos '{\"owner\":\"x\"}'
   wiretool make stepflow components/execute /upper '{\"text\":\"a\"}'
   wiretool make telequick Barge call_sid=abc --to xxd
-  wiretool make saikuro --list                the kinds and their arguments";
+  wiretool make mcp --list                    the kinds and their arguments";
 
 /// Make a message from its kind and arguments
 #[derive(clap::Args)]

@@ -34,8 +34,8 @@ impl Id<'_> {
     }
 
     /// Returns a number that a request and its answer share, beside `scope`; `None` without an id.
-    pub(crate) fn pair_key(&self, scope: impl Hash, hashes: &impl BuildHasher) -> Option<u64> {
-        let mut hasher = hashes.build_hasher();
+    pub(crate) fn pair_key(&self, scope: impl Hash, state: &impl BuildHasher) -> Option<u64> {
+        let mut hasher = state.build_hasher();
         scope.hash(&mut hasher);
         match self {
             Self::None => return None,

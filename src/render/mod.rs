@@ -20,6 +20,7 @@ use style::Style;
 /// Options of all renderers.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
+#[allow(clippy::struct_excessive_bools)] // each is an option of its own
 pub struct DisplayOptions {
     /// The color mode.
     pub style: Style,

@@ -43,10 +43,10 @@ fn end_of(name: &str) -> Cow<'_, str> {
 
 /// Returns a subject without secrets, or as it is.
 pub(super) fn masked_subject(subject: &str, show_secrets: bool) -> Cow<'_, str> {
-    match show_secrets {
-        true => Cow::Borrowed(subject),
-        false => without(subject, &text_secrets(subject.as_bytes())),
+    if show_secrets {
+        return Cow::Borrowed(subject);
     }
+    without(subject, &text_secrets(subject.as_bytes()))
 }
 
 fn plain_subject<'a>(decoded: &Decoded<'a>, show_secrets: bool) -> Option<Cow<'a, str>> {

@@ -98,7 +98,7 @@ fn every_command_has_page_with_its_help() {
     let written = std::fs::read_dir(&made).unwrap().count();
     assert_eq!(written, pages.len() + topics, "pages of nothing");
     for (name, text) in [
-        ("json", "fixtures/saikuro/call.hex"),
+        ("json", "fixtures/mcp/session.jsonl"),
         ("faults", "`first\\-byte`"),
     ] {
         let path = made.join(format!("wiretool-help-{name}.1"));

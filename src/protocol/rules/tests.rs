@@ -128,8 +128,10 @@ fn the_text_of_a_rule_that_is_off_is_not_written() {
         written.set(written.get() + 1);
         "it fails"
     };
-    let mut report = Report::default();
-    report.off = [rule::CALL_FAILED].into_iter().collect();
+    let mut report = Report {
+        off: [rule::CALL_FAILED].into_iter().collect(),
+        ..Report::default()
+    };
     for (rule, want) in [
         (rule::CALL_FAILED, ("", 0)),
         (rule::MALFORMED, ("it fails", 1)),
