@@ -49,7 +49,7 @@ impl fmt::Display for TomlError {
 impl std::error::Error for TomlError {}
 
 impl TomlError {
-    /// Returns the error in one line, with the file and the line: `wiretool.toml:3: unknown key fromat`.
+    /// Returns the error in one line, with the file and the line: `wiretool.toml:3: unknown key resutl`.
     pub fn one_line(&self) -> String {
         format!("{}:{}: {}", self.name, self.line, self.text)
     }
