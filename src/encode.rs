@@ -226,7 +226,7 @@ impl<'p> Encoder<'p> {
     ) -> Result<EncodeTarget<'p, 'n>, Refusal> {
         let Some(protocol) = self.options.protocol else {
             let got = "a message that does not name one";
-            return Err(Refusal::new("", "a protocol (-p)", got));
+            return Err(Refusal::new("", "a protocol", got));
         };
         Ok(EncodeTarget {
             protocol,

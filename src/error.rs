@@ -24,7 +24,8 @@ pub struct DecodeError {
     pub wanted: Text,
     /// The actual value.
     pub got: Text,
-    /// The likely cause, in one sentence.
+    /// The likely cause, in one sentence. A setting that helps is in backticks, such as `max-message` or `framing values`;
+    /// [`with_flags`] writes it as a flag.
     pub hint: Option<Text>,
 }
 
@@ -49,6 +50,13 @@ impl DecodeError {
         }
     }
 
+    /// Writes the settings in the hint as flags.
+    pub(crate) fn name_flags(&mut self) {
+        if let Some(hint) = self.hint.as_ref().filter(|hint| hint.contains('`')) {
+            self.hint = Some(with_flags(hint));
+        }
+    }
+
     /// Adds the likely cause.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Text>) -> Self {
@@ -68,6 +76,17 @@ impl fmt::Display for DecodeError {
 }
 
 impl std::error::Error for DecodeError {}
+
+/// Returns a text in which settings are flags: `--max-message` for max-message in backticks.
+pub fn with_flags(text: &str) -> Text {
+    let mut parts = text.split('`');
+    let mut written = parts.next().unwrap_or_default().to_owned();
+    for (n, part) in parts.enumerate() {
+        written += if n % 2 == 0 { "--" } else { "" };
+        written += part;
+    }
+    written.into()
+}
 
 /// An error of writing a message: the path in the message, the expected value and the given one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,13 +9,39 @@ use crate::protocol::{Context, Evidence, Protocol};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
 
+/// Returns a bad frame with the likely cause of its fault, if there is more to say than its hint. `flags`: settings in hints
+/// are flags.
+pub(super) fn with_cause<'a>(
+    frame: &Frame<'a>,
+    protocol: &dyn Protocol,
+    flags: bool,
+) -> Option<Frame<'a>> {
+    let error = &frame.fault.as_ref()?.error;
+    let hint = match (diagnose(frame, error.code, protocol), error.hint.as_deref()) {
+        (Some(cause), Some(hint)) => format!("{cause}; {hint}"),
+        (Some(cause), None) => cause,
+        (None, None) if error.code == "over-limit" => {
+            "if the length is right, raise the limit with `max-message`".into()
+        }
+        (None, Some(hint)) if flags => hint.to_owned(),
+        (None, _) => return None,
+    };
+    let mut frame = frame.clone();
+    let error = &mut frame.fault.as_mut()?.error;
+    error.hint = Some(hint.into());
+    if flags {
+        error.name_flags();
+    }
+    Some(frame)
+}
+
 /// Returns one sentence about the likely cause of a bad frame, if another reading of its bytes is a
 /// message.
 pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Option<String> {
     let bytes = frame.view.bytes;
     if let Some(hint) = obvious_cause(frame) {
         return Some(match other_framing(frame, protocol) {
-            Some(framing) => format!("{hint}: --framing {} reads it", framing.name()),
+            Some(framing) => format!("{hint}: `framing {}` reads it", framing.name()),
             None => hint.into(),
         });
     }
@@ -115,7 +141,7 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
         }
         Framing::Http if matches!(frame.head, Head::None) => {
             let framing = other_framing(frame, protocol)?;
-            Some(format!("--framing {} reads it", framing.name()))
+            Some(format!("`framing {}` reads it", framing.name()))
         }
         Framing::WebSocket if code == "truncated" => {
             let len = length_repair::actual_length(frame, protocol)?;
@@ -212,7 +238,7 @@ fn other_length_mode(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<Strin
             "does not count itself"
         };
         let name = reported.name();
-        format!("by its envelope, the length {counts}: --length-mode {name} or auto reads it")
+        format!("by its envelope, the length {counts}: `length-mode {name}` or auto reads it")
     })
 }
 

@@ -20,6 +20,8 @@ pub struct DecodeOptions<'p> {
     pub resync: bool,
     /// The details that the output needs.
     pub want: Want,
+    /// `true` to write the settings in hints as flags, for a command line that has them.
+    pub flags: bool,
 }
 
 impl<'p> DecodeOptions<'p> {
@@ -33,6 +35,7 @@ impl<'p> DecodeOptions<'p> {
             limits: Limits::default(),
             resync: true,
             want: Want::Places,
+            flags: false,
         }
     }
 }

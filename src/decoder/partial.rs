@@ -69,7 +69,7 @@ impl Decoder<'_> {
         let protocol = stream.protocol;
         let look = |framing| {
             let framer = || self.framer(protocol, framing, false);
-            look(framer, Some(protocol), bytes, base)
+            look(framer, (protocol, self.options.flags), bytes, base)
         };
         let (missing, fault) = stream
             .framer
@@ -116,7 +116,7 @@ impl Decoder<'_> {
         };
         Some(match framer().step(bytes, 0, false) {
             Step::Incomplete(_) => {
-                let (missing, fault) = look(framer, Some(protocol), bytes, 0);
+                let (missing, fault) = look(framer, (protocol, self.options.flags), bytes, 0);
                 Partial {
                     missing,
                     fault,
@@ -132,7 +132,7 @@ impl Decoder<'_> {
 /// Returns the number of missing bytes of a window, and the fault if no more arrive.
 fn look(
     framer: impl Fn() -> Framer,
-    protocol: Option<&dyn Protocol>,
+    (protocol, flags): (&dyn Protocol, bool),
     window: &[u8],
     base: u64,
 ) -> (Option<u64>, Option<DecodeError>) {
@@ -143,9 +143,10 @@ fn look(
     let fault = match framer().step(window, base, true) {
         Step::Frame(frame, _) => frame.fault.as_ref().map(|fault| {
             let mut error = (*fault.error).clone();
-            if let Some(protocol) = protocol {
-                let cause = diagnose::diagnose(&frame, error.code, protocol);
-                error.hint = cause.map(Into::into).or(error.hint);
+            let cause = diagnose::diagnose(&frame, error.code, protocol);
+            error.hint = cause.map(Into::into).or(error.hint);
+            if flags {
+                error.name_flags();
             }
             // The stream has not ended.
             if let Some(got) = error.got.strip_suffix(" before the end of the stream") {

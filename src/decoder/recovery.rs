@@ -150,7 +150,7 @@ impl Recovery {
         let count = self.count;
         is_message(&whole, body, protocol).then(|| {
             format!(
-                "pretty-printed JSON: {count} lines are one message, which --framing values reads"
+                "pretty-printed JSON: {count} lines are one message, which `framing values` reads"
             )
         })
     }

@@ -18,6 +18,7 @@ use super::open_requests::OpenRequests;
 use super::recovery::Recovery;
 use super::{Decoded, FlowSink, Metadata, Origin, diagnose};
 use crate::encoding::Parsed;
+use crate::error::DecodeError;
 use crate::framing::{Backlog, Frame, Framer, Framing, Head, Places, Step, View};
 use crate::protocol::{Evidence, Message, Protocol};
 use crate::span::Span;
@@ -62,6 +63,8 @@ pub(super) struct Run<'r, 'p, 's, 't> {
     pub(super) names: &'r mut OpenNames,
     pub(super) index: &'r mut u64,
     pub(super) resync: bool,
+    /// Settings in hints are flags.
+    pub(super) flags: bool,
     pub(super) recovery: Recovery,
     pub(super) sink: &'s mut FlowSink<'t>,
     /// A break of the sink ends the run after the frame. Otherwise it is read to its end.
@@ -331,20 +334,7 @@ impl Run<'_, '_, '_, '_> {
         }
         let (context, entry) = self.open.context(self.origin.direction, frame.head);
         let (mut remarks, mut injected) = (Vec::new(), String::new());
-        let diagnosed = frame.fault.as_ref().and_then(|fault| {
-            let cause = diagnose::diagnose(frame, fault.error.code, self.protocol);
-            let hint = match (cause, fault.error.hint.as_deref()) {
-                (Some(cause), Some(hint)) => format!("{cause}; {hint}"),
-                (Some(cause), None) => cause,
-                (None, None) if fault.error.code == "over-limit" => {
-                    "if the length is right, raise the limit with --max-message".into()
-                }
-                (None, _) => return None,
-            };
-            let mut frame = frame.clone();
-            frame.fault.as_mut()?.error.hint = Some(hint.into());
-            Some(frame)
-        });
+        let diagnosed = diagnose::with_cause(frame, self.protocol, self.flags);
         let frame = diagnosed.as_ref().unwrap_or(frame);
         let mut message = match frame.control {
             Some(kind) => control(kind, frame),
@@ -404,6 +394,9 @@ impl Run<'_, '_, '_, '_> {
                 _ => diagnose::diagnose(frame, first.code, self.protocol).map(Into::into),
             };
             first.hint = cause.or(first.hint.take());
+        }
+        if self.flags {
+            message.faults.iter_mut().for_each(DecodeError::name_flags);
         }
         if !metadata.is_empty() {
             let root = message

@@ -128,6 +128,7 @@ impl Decoder<'_> {
             names: &mut self.names,
             index: &mut self.index,
             resync: self.options.resync,
+            flags: self.options.flags,
             recovery: std::mem::take(&mut stream.recovery),
             sink,
             can_halt: false,

@@ -386,7 +386,7 @@ fn too_deep(at: usize, limit: u32) -> DecodeError {
         wanted,
         format!("level {}", limit + 1),
     )
-    .hint("raise the limit with --max-depth")
+    .hint("raise the limit with `max-depth`")
 }
 
 /// A sink that ignores all values, for parsers that only validate bytes.

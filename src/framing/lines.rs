@@ -92,7 +92,7 @@ fn too_long(input: Buffer<'_>, limit: usize) -> Frame<'_> {
         format!("at most {limit} bytes"),
         "a longer line",
     );
-    frame.fault = Some(input.fault(0, error.hint("raise the limit with --max-message")));
+    frame.fault = Some(input.fault(0, error.hint("raise the limit with `max-message`")));
     frame
 }
 

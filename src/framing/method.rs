@@ -315,7 +315,7 @@ fn unmeasured() -> DecodeError {
         "a protocol that measures its frames",
         "one that does not",
     )
-    .hint("choose another framing with --framing")
+    .hint("choose another framing (`framing`)")
 }
 
 /// Returns the maximum length of a frame: the largest message and its header.

@@ -220,7 +220,7 @@ impl ValuesFraming {
             format!("at most {limit} bytes"),
             "more than that",
         );
-        let hint = "raise the limit with --max-message";
+        let hint = "raise the limit with `max-message`";
         self.frame(input, 0, limit, Some(error.hint(hint)))
     }
 

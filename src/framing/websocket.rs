@@ -348,7 +348,7 @@ fn set_inflated<'a>(frame: &mut Frame<'a>, inflated: &'a [u8], result: Result<()
                 format!("at most {limit} bytes inflated"),
                 format!("more, from {} bytes", frame.view.body.len),
             )
-            .hint("a decompression bomb, or raise the limit with --max-message"),
+            .hint("a decompression bomb, or raise the limit with `max-message`"),
         ),
         Err(InflateError::Data(got)) => Some(
             DecodeError::new("bad-deflate", span, "payload", "a deflate stream", got).hint(

@@ -92,6 +92,7 @@ impl<'p> Endpoint<'p> {
             // Answers on the stream of their request may be delimited otherwise than requests.
             framing: config.initial_framing(),
             limits,
+            flags: true,
             ..DecodeOptions::new(vec![protocol])
         };
         let rules = RuleSettings {

@@ -210,6 +210,7 @@ impl<'p> Plan<'p> {
             framing,
             limits,
             want: Want::Exact,
+            flags: true,
             ..DecodeOptions::new(protocols.to_vec())
         };
         reader.read(recording, options)?;

@@ -109,8 +109,8 @@ impl Need {
             Self::Order => "the order of the two directions",
             Self::Times => "times",
             Self::Ends => "the ends of connections",
-            Self::Secret => "a secret (--secret-file)",
-            Self::Signature => "a signature (--signature)",
+            Self::Secret => "a secret (`secret-file`)",
+            Self::Signature => "a signature (`signature`)",
             Self::Connection => "the address or the command (header of a recording)",
         }
     }

@@ -295,7 +295,7 @@ pub fn write_partial(partial: &Partial, file: &str, display: DisplayOptions, out
         (1, false) => "1 byte of a frame was read".to_owned(),
         (n, false) => format!("{n} bytes of a frame were read"),
         (n, true) => {
-            format!("{n} bytes wait until protocol and framing are known: give -p and --framing")
+            format!("{n} bytes wait until protocol and framing are known: name them")
         }
     };
     style.push(out, Highlight::Plain, &text);

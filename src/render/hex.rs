@@ -212,7 +212,7 @@ fn write_rows(decoded: &Decoded<'_>, run: &HexRun, display: DisplayOptions, out:
             String::new()
         } else if run.secret {
             if run.text.is_empty() {
-                "(not decoded: --show-secrets shows it)".into()
+                "(not decoded: it may be secret)".into()
             } else {
                 "(secret)".into()
             }

@@ -69,7 +69,7 @@ impl std::fmt::Display for Error {
             Self::Undecodable(text) | Self::Words(text) => f.write_str(text),
             Self::TooLong => write!(
                 f,
-                "its decoded text is longer than {} MiB: use a smaller capture, or -f line",
+                "its decoded text is longer than {} MiB: use a smaller capture, or the format line",
                 MAX_RENDERING >> 20
             ),
         }

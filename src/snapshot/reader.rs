@@ -27,6 +27,7 @@ impl<'h> FixtureReader<'h> {
             limits: how.limits,
             resync: !how.no_resync,
             want: Want::Places,
+            flags: true,
         };
         let source = Source {
             direction: how.direction,

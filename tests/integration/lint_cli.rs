@@ -535,7 +535,7 @@ fn stall_reports_uncertain_findings() {
     let mut live = RunningLint::start(&["lint", "--stall", "20ms"]);
     live.write(b"{\"id\":0,\"result\":{}}\n");
     next(&live.err);
-    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin: offset 0: · 21 bytes wait until protocol and framing are known: give -p and --framing");
+    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin: offset 0: · 21 bytes wait until protocol and framing are known: name them");
     let (_, _, err) = live.end();
     assert!(
         err[0].contains("no protocol recognises these bytes"),

@@ -218,7 +218,7 @@ impl PacketFile {
             0xa1b2_cd34 => (1000, 24),
             _ => {
                 let text = format!(
-                    "not a pcap or pcapng file: it begins with {magic:08x}; without --from, the form is detected"
+                    "not a pcap or pcapng file: it begins with {magic:08x}; detection finds the form"
                 );
                 return RecordStep::Bad(text);
             }

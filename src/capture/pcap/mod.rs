@@ -205,7 +205,7 @@ impl PacketReader {
         }
         if connections.given_up > 0 {
             let text = format!(
-                "{} were given up early, because more bytes waited for them than the limit of reassembly (--reassembly-limit)",
+                "{} were given up early, because more bytes waited for them than the limit of reassembly",
                 counted(connections.given_up, "gap"),
             );
             report(text, false);

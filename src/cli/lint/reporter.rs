@@ -8,6 +8,7 @@ use super::source::SourceSummary;
 use crate::conversation::{Conversation, Finding, Verdict, full_name};
 use crate::decoder::{Decoded, Partial};
 use crate::encoding::json;
+use crate::error::with_flags;
 use crate::protocol::Direction;
 use crate::protocol::session::{Need, Place, Severity, Waiting};
 use crate::render::style::{Highlight, Style};
@@ -174,7 +175,7 @@ impl FindingWriter {
                 for (name, need) in &unjudged {
                     print_message(&format!(
                         "{name} was not checked: it needs {}",
-                        need.about()
+                        with_flags(need.about())
                     ));
                 }
             }
@@ -324,7 +325,7 @@ impl FindingWriter {
             for (i, (need, n)) in lacks.iter().enumerate() {
                 let lead = if i == 0 { "; not checked:" } else { "," };
                 let rules = if *n == 1 { "rule needs" } else { "rules need" };
-                text.push_str(&format!("{lead} {n} {rules} {}", need.about()));
+                text.push_str(&format!("{lead} {n} {rules} {}", with_flags(need.about())));
             }
         }
         text
@@ -379,7 +380,7 @@ impl FindingWriter {
             })).collect::<Vec<_>>(),
             "not_judged": unjudged.iter().map(|(rule, need)| serde_json::json!({
                 "rule": rule,
-                "needs": need.about(),
+                "needs": with_flags(need.about()),
             })).collect::<Vec<_>>(),
         });
         let value = without_nulls(value);

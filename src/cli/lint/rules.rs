@@ -8,6 +8,7 @@ use crate::capture::{CaptureInput, Form};
 use crate::conversation::{
     Judge, Output as RunOutput, RuleSettings, Run, find_rule, full_name, rules_of,
 };
+use crate::error::with_flags;
 use crate::protocol::session::{Example, Need, Rule, SessionConfig};
 use crate::protocol::{Protocol, Setting, registry};
 use crate::render::line::Lines;
@@ -68,7 +69,9 @@ fn write_rule(
     for (i, need) in rule.needs.iter().enumerate() {
         let lead = if i == 0 { "; needs " } else { ", " };
         display.style.push(out, Highlight::Dim, lead);
-        display.style.push(out, Highlight::Dim, need.about());
+        display
+            .style
+            .push(out, Highlight::Dim, &with_flags(need.about()));
     }
     out.push('\n');
 }
@@ -82,7 +85,7 @@ fn rule_json(protocol: &dyn Protocol, rule: &Rule, judge: &Judge) -> serde_json:
         "peers": rule.peers.name(),
         "clause": rule.clause,
         "implies": rule.implies.iter().map(|i| format!("{}/{i}", protocol.name())).collect::<Vec<_>>(),
-        "needs": rule.needs.iter().map(|need| need.about()).collect::<Vec<_>>(),
+        "needs": rule.needs.iter().map(|need| with_flags(need.about())).collect::<Vec<_>>(),
         "faults": rule.faults,
         "why": rule.why,
     })
@@ -121,7 +124,11 @@ pub fn explain(
     let (document, peers) = (rule.document.name(), rule.peers.name());
     text.push_str(&format!("  (document: {document}, real peers: {peers})\n"));
     text.push_str(&format!("follows   {}\n", rule.clause));
-    let needs: Vec<&str> = rule.needs.iter().map(|need| need.about()).collect();
+    let needs: Vec<_> = rule
+        .needs
+        .iter()
+        .map(|need| with_flags(need.about()))
+        .collect();
     if !needs.is_empty() {
         text.push_str(&format!("needs     {}\n", needs.join(", ")));
     }

@@ -120,6 +120,7 @@ impl WireArgs {
             },
             resync: !self.no_resync,
             want,
+            flags: true,
         }
     }
 }

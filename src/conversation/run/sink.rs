@@ -24,7 +24,7 @@ pub enum Output<'a> {
     /// A note about bytes that the capture lacks.
     Note(&'a str),
     /// Everything that arrived is read, and nothing more arrived for this time; `None` at the end of the capture. Only
-    /// [`Run::pause`] and the end of the capture give it.
+    /// A pause of live traffic and the end of the capture give it.
     Waiting(&'a Run<'a>, Option<Duration>),
     /// The end, with the findings that follow from it.
     End(&'a Run<'a>, &'a [Finding]),

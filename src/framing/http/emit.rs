@@ -122,11 +122,11 @@ pub(super) fn over_limit(
     let (wanted, hint) = match runs {
         Some(most) => (
             format!("at most {most} pieces"),
-            "the rest is skipped; raise the limit with --max-message: one piece for 64 bytes is allowed",
+            "the rest is skipped; raise the limit with `max-message`: one piece for 64 bytes is allowed",
         ),
         None => (
             format!("at most {limit} bytes"),
-            "the rest is skipped; raise the limit with --max-message",
+            "the rest is skipped; raise the limit with `max-message`",
         ),
     };
     DecodeError::new("over-limit", Span::new(0, len), field, wanted, "more").hint(hint)

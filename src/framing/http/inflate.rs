@@ -39,7 +39,7 @@ pub(super) fn inflate(
         out.truncate(limit);
         let wanted = format!("at most {limit} bytes after inflation");
         let error = error("over-limit", wanted, "more".into());
-        return Err(error.hint("raise the limit with --max-message"));
+        return Err(error.hint("raise the limit with `max-message`"));
     }
     Ok(())
 }

@@ -99,7 +99,7 @@ impl WebSocketFraming {
                     format!("at most {most} fragments"),
                     "more",
                 )
-                .hint("the rest of the message is skipped; raise the limit with --max-message: one fragment \
+                .hint("the rest of the message is skipped; raise the limit with `max-message`: one fragment \
                     for 64 bytes is allowed"),
                 None => DecodeError::new(
                     "over-limit",
@@ -108,7 +108,7 @@ impl WebSocketFraming {
                     format!("at most {limit} bytes of message"),
                     total.to_string(),
                 )
-                .hint("the payload is skipped; raise the limit with --max-message"),
+                .hint("the payload is skipped; raise the limit with `max-message`"),
             }
         };
         let fault = Some(input.fault(0, error));

@@ -514,6 +514,47 @@ fn modules_import_lower_layers_only() {
     report_violations(&breaches);
 }
 
+/// The public library, and a file in it that only the proxy uses. Flags of other programs stand in `capture`.
+const WITHOUT_FLAGS: &[&str] = &[
+    "conversation",
+    "decoder",
+    "diff",
+    "encode",
+    "encoding",
+    "error",
+    "framing",
+    "protocol",
+    "render",
+    "select",
+];
+const WITH_FLAGS: &[&str] = &["conversation/tap.rs", "protocol/examples.rs"];
+
+#[test]
+fn library_names_no_flags() {
+    let mut breaches = String::new();
+    for source in sources() {
+        let part = source.path.split(['/', '.']).next().unwrap_or_default();
+        if !WITHOUT_FLAGS.contains(&part) || WITH_FLAGS.contains(&source.path.as_str()) {
+            continue;
+        }
+        for (number, line) in source.code.lines().enumerate() {
+            let after = line.split("--").skip(1);
+            if after
+                .into_iter()
+                .any(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
+            {
+                let place = format!("src/{}:{}", source.path, number + 1);
+                let _ = writeln!(
+                    breaches,
+                    "{place}: a flag of the command line: {}",
+                    line.trim()
+                );
+            }
+        }
+    }
+    report_violations(&breaches);
+}
+
 #[test]
 fn restricted_words_are_in_allowed_files() {
     let mut breaches = String::new();
