@@ -19,6 +19,7 @@ fn options(protocol: &str, framing: Option<Framing>) -> DecodeOptions<'static> {
         limits: Limits::default(),
         resync: true,
         want: crate::encoding::Want::Head,
+        flags: false,
     }
 }
 

@@ -108,6 +108,7 @@ impl Case {
             limits: self.limits,
             resync: !self.no_resync,
             want: Want::Exact,
+            flags: false,
         }
     }
 

@@ -46,6 +46,7 @@ impl Wire<'_> {
             limits: Limits::default(),
             resync: true,
             want: Want::Places,
+            flags: false,
         });
         let origin = Origin {
             conn: Some(1),
