@@ -1,4 +1,4 @@
-//! The flags and functions that `proxy` and `record` share: addresses, output, and exit status.
+//! The flags and functions that commands on live traffic share: addresses, output, and exit status.
 
 mod note;
 mod stdio;
