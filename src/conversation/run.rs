@@ -253,7 +253,7 @@ impl<'p> Run<'p> {
                 }
                 RunState::Decoded => {
                     self.state = RunState::Waited;
-                    sink.take(Output::Waiting(self, None))?;
+                    sink.take(Output::BeforeEnd(self))?;
                 }
                 RunState::Waited => {
                     self.state = RunState::Ended;
@@ -292,7 +292,7 @@ impl<'p> Run<'p> {
         sink: &mut S,
     ) -> ControlFlow<S::Break> {
         self.pass_waiting(sink)?;
-        sink.take(Output::Waiting(self, Some(silent)))
+        sink.take(Output::Pause(self, silent))
     }
 
     /// Reads an item that was not read from the input.

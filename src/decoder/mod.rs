@@ -1,7 +1,7 @@
 //! The decoder: takes chunks, and emits decoded frames.
 //!
 //! ```text
-//!   push(conn, stream, direction, time, bytes)
+//!   push(origin, bytes)     origin: connection, stream, direction, time
 //!      -> detect    which protocol, which framing; chunks are held until the bytes decide
 //!      -> framing   one framer for each lane: connection, stream, direction
 //!      -> protocol  kind, role, id, subject, faults

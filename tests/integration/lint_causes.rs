@@ -191,6 +191,30 @@ fn a_failed_server_is_an_error_and_a_refusal_an_info() {
 }
 
 #[test]
+fn a_request_that_was_not_read_can_be_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    for (protocol, conn) in [("mcp", 1), ("lsp", 0)] {
+        let path_of = format!("fixtures/{protocol}/rules/cancel-unknown.fires.jsonl");
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path_of));
+        let text = text.unwrap();
+        let (head, rest) = text.split_once('\n').unwrap();
+        let lost = format!(r#"{{"t":1,"conn":{conn},"event":"lost","dir":"c2s","len":40}}"#);
+        for (text, args, fires) in [
+            (text.clone(), &[][..], true),
+            (format!("{head}\n{lost}\n{rest}"), &[], false),
+            (text.clone(), &["--max-open", "0"], false),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let (found, _) = lint(&[&[path.to_str().unwrap()], args].concat());
+            let rule = format!("{protocol}/cancel-unknown");
+            let has_fired = found.iter().any(|f| f["rule"] == rule.as_str());
+            assert_eq!(has_fired, fires, "{protocol} {args:?}: {found:?}");
+        }
+    }
+}
+
+#[test]
 fn a_runtime_that_calls_a_provider_keeps_to_its_schema() {
     let folder = tempfile::tempdir().unwrap();
     let path = "fixtures/saikuro/rules/args-unfit.fires.jsonl";

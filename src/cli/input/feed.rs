@@ -177,7 +177,7 @@ impl Sink for Feed<'_, '_, '_> {
                     return ControlFlow::Break(Err(error));
                 }
             }
-            Output::Item(..) | Output::Waiting(..) => {}
+            Output::Item(..) | Output::Pause(..) | Output::BeforeEnd(_) => {}
         }
         self.screen.take(output)
     }
