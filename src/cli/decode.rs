@@ -147,6 +147,8 @@ impl Args {
             _ if places || rows => Want::Places,
             Want::Head if format == Some(Format::Json) => Want::Text,
             Want::Head => Want::Line,
+            // A line also shows values that the head lacks.
+            Want::Text if format != Some(Format::Json) => Want::Places,
             want => want,
         }
     }

@@ -213,6 +213,31 @@ fn wire_bytes_are_escaped_on_screen() {
 }
 
 #[test]
+fn tokens_of_progress_are_no_secrets() {
+    let input = concat!(
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"initializationOptions":{"token":"Zx81"},"capabilities":{}}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":1,"method":"window/workDoneProgress/create","params":{"token":"w1"}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"$/progress","params":{"token":"w2","value":{"token":"Zx82"}}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"window/workDoneProgress/cancel","params":{"token":3}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"$/progress","params":{"token":{"value":"Zx83"}}}"#,
+        "\n",
+    );
+    for format in ["line", "tree"] {
+        let args = ["decode", "-p", "lsp", "--framing", "lines", "-f", format];
+        let (_, out, _) = run(&args, input.as_bytes());
+        for token in ["\"w1\"", "\"w2\"", "3"] {
+            let is_shown = |line: &str| line.contains("token") && line.contains(token);
+            assert!(out.lines().any(is_shown), "{token}: {out}");
+        }
+        assert!(!out.contains("Zx8") && out.contains("(secret"), "{out}");
+    }
+}
+
+#[test]
 fn secrets_are_masked_without_flag() {
     let hey = br#"{"v":1,"kind":"HEY","agent":{"id":"a"},"auth":{"type":"bearer","token":"qct.v1.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"}}"#;
     for format in ["tree", "hex"] {

@@ -24,7 +24,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "analyse analyze audit errors expert verify",
-        "wiretool lint FILE checks the rules; --where role=error selects errors",
+        "wiretool lint FILE checks the rules; --where 'role=error or outcome=error' selects errors",
     ),
     (
         "count hist latency metrics perf slow summary top",
@@ -290,7 +290,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         READERS,
         "--error --errors --errors-only --failed --only-errors",
-        "errors are --where role=error, messages that cannot be decoded --where fault",
+        "errors are --where 'role=error or outcome=error', messages that cannot be decoded --where fault",
     ),
     (
         READERS,
