@@ -137,6 +137,6 @@ fn an_input_without_bytes_has_one_reason() {
     assert_eq!(code, 1);
     assert_eq!(
         text,
-        "wiretool: stdin: byte 76: the HAR file has no entries (record while the traffic flows, and export with content)\n"
+        "wiretool: stdin: byte 75: the HAR file has no entries (record while the traffic flows, and export with content)\n"
     );
 }
