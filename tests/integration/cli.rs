@@ -213,6 +213,77 @@ fn wire_bytes_are_escaped_on_screen() {
 }
 
 #[test]
+fn an_error_leaves_no_empty_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let (empty, kept, pipe) = (place("empty"), place("kept"), place("pipe"));
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/mcp/session.jsonl");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    // A reader that is open before, so that no one waits for it.
+    let reader = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&pipe)
+        .unwrap();
+    for (file, inputs, exists) in [
+        (&empty, &["/no/such"][..], false),
+        (&kept, &[session, "/no/such"], true),
+        (&pipe, &["/no/such"], true),
+    ] {
+        let args = [&["decode", "-w", file][..], inputs].concat();
+        let (code, _, err) = run(&args, b"");
+        assert_eq!(code, 2, "{args:?}: {err}");
+        assert_eq!(Path::new(file).exists(), exists, "{args:?}");
+    }
+    drop(reader);
+    let (_, out, _) = run(&["decode", &kept], b"");
+    assert_eq!(out.lines().count(), 10, "{out}");
+}
+
+#[test]
+fn unknown_names_lead_to_the_right_place() {
+    for (args, wanted) in [
+        (&["help", "filter"][..], "--where EXPR"),
+        (&["help", "latency"], "wiretool stat FILE"),
+        (&["help", "mcp"], "wiretool help protocols"),
+        (&["help", "hang"], "wiretool lint FILE"),
+        (&["help", "examples"], "wiretool --help"),
+        (&["help", "statt"], "did you mean stat?"),
+        (&["lint", "--deny", "warnings"], "--fail-on warning"),
+    ] {
+        let (code, _, err) = run(args, b"");
+        assert!(code == 2 && err.contains(wanted), "{args:?}: {err}");
+        assert_eq!(err.lines().count(), 1, "{err}");
+    }
+}
+
+#[test]
+fn tokens_of_progress_are_no_secrets() {
+    let input = concat!(
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"initializationOptions":{"token":"Zx81"},"capabilities":{}}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":1,"method":"window/workDoneProgress/create","params":{"token":"w1"}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"$/progress","params":{"token":"w2","value":{"token":"Zx82"}}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"window/workDoneProgress/cancel","params":{"token":3}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"$/progress","params":{"token":{"value":"Zx83"}}}"#,
+        "\n",
+    );
+    for format in ["line", "tree"] {
+        let args = ["decode", "-p", "lsp", "--framing", "lines", "-f", format];
+        let (_, out, _) = run(&args, input.as_bytes());
+        for token in ["\"w1\"", "\"w2\"", "3"] {
+            let is_shown = |line: &str| line.contains("token") && line.contains(token);
+            assert!(out.lines().any(is_shown), "{token}: {out}");
+        }
+        assert!(!out.contains("Zx8") && out.contains("(secret"), "{out}");
+    }
+}
+
+#[test]
 fn secrets_are_masked_without_flag() {
     let hey = br#"{"v":1,"kind":"HEY","agent":{"id":"a"},"auth":{"type":"bearer","token":"qct.v1.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"}}"#;
     for format in ["tree", "hex"] {
