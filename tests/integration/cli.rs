@@ -642,6 +642,58 @@ fn file_pairs_become_conversations() {
     assert_eq!(run(&["decode", "--c2s", &c2s], b"").0, 2);
 }
 
+/// A dump without one of its lines has the same messages in a pair as alone.
+#[test]
+fn gaps_of_dumps_are_gaps_in_pairs() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = |rest: &str| {
+        let all = (1..4).map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{rest}}}\n"));
+        all.collect::<String>()
+    };
+    let asks = lines("\"method\":\"echo\",\"params\":{\"text\":\"aaaaaaaaaaaaaaaa\"}");
+    let s2c = file(folder.path(), "s2c", lines("\"result\":1").as_bytes());
+    let dump = |without: usize| {
+        let rows = asks.as_bytes().chunks(16).enumerate();
+        let rows = rows.filter(|(n, _)| *n != without);
+        rows.fold(String::new(), |all, (n, row)| {
+            let groups = row.chunks(2).map(|group| {
+                let bytes = group.iter().map(|byte| format!("{byte:02x}"));
+                bytes.collect::<String>() + " "
+            });
+            let text = String::from_utf8_lossy(row).replace('\n', ".");
+            let groups = groups.collect::<String>();
+            format!("{all}{:08x}: {groups:<40} {text}\n", n * 16)
+        })
+    };
+    let places = |args: &[&str]| {
+        let (_, out, err) = run(
+            &[&["decode", "-f", "json", "-p", "jsonrpc"], args].concat(),
+            b"",
+        );
+        let all = out.lines().map(|line| serde_json::from_str(line).unwrap());
+        let own = all.filter(|one: &serde_json::Value| one["dir"] == "c2s");
+        let own = own.map(|one| {
+            (
+                one["offset"].clone(),
+                one["len"].clone(),
+                one["faults"].clone(),
+            )
+        });
+        (own.collect::<Vec<_>>(), err)
+    };
+    // Without the second line, the offsets may be octal.
+    for without in 2..asks.len().div_ceil(16) - 1 {
+        let c2s = file(folder.path(), "c2s.xxd", dump(without).as_bytes());
+        let (pair, reported) = places(&["--c2s", &c2s, "--s2c", &s2c]);
+        let (alone, _) = places(&["--dir", "c2s", &c2s]);
+        assert_eq!(pair, alone, "{without}");
+        let (from, to) = (without * 16, without * 16 + 16);
+        let note = format!("bytes {from} to {to} of the dump are missing");
+        assert!(reported.contains(&note), "{reported}");
+        assert!(reported.contains("got a gap of 16 bytes"), "{reported}");
+    }
+}
+
 #[test]
 fn unknown_messages_have_no_protocol() {
     let (code, out, err) = run(&["decode", "-f", "json"], b"{\"id\":0,\"result\":{}}\n");
