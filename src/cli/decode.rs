@@ -252,6 +252,9 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     match result {
         Ok(()) => screen.finish(&run),
         Err(error) => {
+            if let Some(recorder) = screen.recorder.take() {
+                recorder.abandon()?;
+            }
             if !super::is_closed_pipe(&error) && !to_file {
                 screen.flush()?;
             }
