@@ -414,7 +414,7 @@ fn long_differences_are_shortened() {
     let long = format!("{{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[{many}1]}}\n");
     place.file("long.txt", READY.to_owned() + &long);
     assert_snapshot!(place.screen(&["test", "long.txt"]), @"
-    ✗ long.txt: its decoded text is longer than 16 MiB: use a smaller capture, or -f line
+    ✗ long.txt: its decoded text is longer than 16 MiB: use a smaller capture, or the format line
     wiretool: 1 fixture: 0 equal, 1 failed
     exit 2
     ");

@@ -12,6 +12,7 @@ use anyhow::{Result, anyhow};
 use std::ops::ControlFlow;
 
 /// Stands between a run and the sink of a command.
+#[allow(clippy::struct_excessive_bools)] // each is a property of its own
 pub(super) struct Feed<'f, 'p, 's> {
     pub run: &'f mut InputRun,
     screen: &'f mut Screen<'s>,
