@@ -758,7 +758,7 @@ fn recorded_messages(name: &str, protocol: &str, conns: &[&[(&str, &str)]]) -> P
 fn resumed_session_is_answered_and_replayed() {
     resume("result", r#"{"v":1,"kind":"RES","seq":2,"result":2}"#);
     resume(
-        "error",
+        "refused",
         r#"{"v":1,"kind":"ERR","seq":2,"code":"INTERNAL","message":"x"}"#,
     );
 }
