@@ -12,7 +12,7 @@ mod sink;
 mod source;
 
 use super::{Conversation, Finding};
-use crate::capture::{CaptureInput, Event, Form, Item};
+use crate::capture::{CaptureInput, Chunk, Event, Form, Item};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, FrameSink, KeptMessage};
 use crate::protocol::{Direction, Protocol};
 use items::{ItemReader, KeptOutput, Outlet, WaitingItem};
@@ -308,6 +308,17 @@ impl<'p> Run<'p> {
         let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
         self.reader.take(item, &mut outlet, &mut self.items);
         outlet.flow
+    }
+
+    /// Says that bytes are missing in the stream of a chunk, before it.
+    pub(crate) fn gap<S: Sink + ?Sized>(
+        &mut self,
+        chunk: &Chunk<'_>,
+        len: u64,
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
+        let origin = self.reader.origin_of_chunk(chunk);
+        self.decode(|decoder, sink| decoder.gap(origin, len, sink), sink)
     }
 
     /// Passes on the messages that a step of the decoder yields, as [`Run::item`] does with those of a chunk.

@@ -50,7 +50,7 @@ pub use decoded::Decoded;
 pub use detect::Guess;
 use detect::{Detector, ProtocolVerdict};
 use fallible::unbroken;
-pub(crate) use interleave::interleave;
+pub(crate) use interleave::{OneWay, interleave};
 pub use kept::KeptMessage;
 pub(crate) use length_repair::REST_OF_PREVIOUS;
 pub use metadata::{Metadata, SideEvent};

@@ -235,6 +235,42 @@ fn a_runtime_that_calls_a_provider_keeps_to_its_schema() {
     assert!(rules.contains(&"saikuro/args-unfit"), "{rules:?}");
 }
 
+/// The end of a connection does not change which requests have no answer.
+#[test]
+fn requests_without_an_answer_are_listed_after_their_connection_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    let path = path.to_str().unwrap();
+    for protocol in PROTOCOLS {
+        let rule = match protocol {
+            "oracle" => "died-in-invoke",
+            _ => "unanswered",
+        };
+        let name = format!("fixtures/{protocol}/rules/{rule}.fires.jsonl");
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
+        let text = text.unwrap();
+        // The traffic, without the ends of connections.
+        let is_traffic = |line: &&str| !line.contains("\"event\"") || line.contains("\"open\"");
+        let open: Vec<&str> = text.lines().filter(is_traffic).collect();
+        let conn = text.split_once("\"conn\":").unwrap().1;
+        let conn = conn.split_once(',').unwrap().0;
+        for event in ["close", "exit", "reset"] {
+            let end = format!(r#"{{"t":200000000,"conn":{conn},"event":"{event}"}}"#);
+            let [open, ended] = [&open[..], &[&open[..], &[&end]].concat()].map(|lines| {
+                std::fs::write(path, lines.join("\n") + "\n").unwrap();
+                let (_, summary) = lint(&[path]);
+                let (_, out, _) = run(&["stat", "-f", "json", path]);
+                let waiting = summary["waiting"].as_array().map_or(&[][..], Vec::as_slice);
+                let stat = objects(&out).pop().unwrap();
+                assert_eq!(stat["unanswered"], waiting.len(), "{protocol} {event}");
+                let index = waiting.iter().map(|one| one["index"].clone());
+                index.collect::<Vec<_>>()
+            });
+            assert_eq!((open.len(), &ended), (1, &open), "{protocol} {event}");
+        }
+    }
+}
+
 /// The law: lint and stat count the same open requests. The library test of watch compares its count with theirs.
 #[test]
 fn lint_and_stat_count_the_same_open_requests() {

@@ -64,7 +64,7 @@ pub struct DecodeScreen<'a> {
     source: SourceCounts,
     /// Texts that are printed after all messages.
     closing: Vec<String>,
-    recorder: Option<DecodeRecorder>,
+    pub recorder: Option<DecodeRecorder>,
 }
 
 impl<'a> DecodeScreen<'a> {

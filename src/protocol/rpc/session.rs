@@ -274,6 +274,15 @@ impl<E: Extension> RpcSession<E> {
         }
     }
 
+    /// Returns the reason why a request waits.
+    fn reason(&self, request: &SentRequest<E::Own>) -> Option<String> {
+        if request.breaks_rule {
+            Some("it breaks a rule itself, so peers may not answer it".to_owned())
+        } else {
+            self.sessions.waits(request)
+        }
+    }
+
     fn unanswered(asked: &OpenRequest, request: &SentRequest<E::Own>, report: &mut Report) {
         if request.needs_answer() && E::needs_answer(request) {
             broken!(report, rule::UNANSWERED, asked.place;
@@ -337,6 +346,9 @@ impl<E: Extension> Session for RpcSession<E> {
                 });
                 for (_, asked, request) in &gone {
                     Self::unanswered(asked, request, report);
+                    if !request.may_be_missed && E::needs_answer(request) {
+                        report.leave(asked.waiting(self.reason(request)));
+                    }
                 }
                 if answers != Some(Direction::ToServer) {
                     self.sessions.end(origin.conn, report);
@@ -353,15 +365,8 @@ impl<E: Extension> Session for RpcSession<E> {
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let why = |request: &SentRequest<E::Own>| {
-            if request.breaks_rule {
-                Some("it breaks a rule itself, so peers may not answer it".to_owned())
-            } else {
-                self.sessions.waits(request)
-            }
-        };
         let open = self.pairs.open.sorted().into_iter();
-        open.map(|(_, asked, request)| asked.waiting(why(request)))
+        open.map(|(_, asked, request)| asked.waiting(self.reason(request)))
             .collect()
     }
 
