@@ -263,7 +263,8 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
             0 => String::new(),
             n => format!(", {n} without an answer"),
         };
-        say(&format!("{} requests{missed}", report.requests));
+        let count = super::count_text(report.requests, "request", "requests");
+        say(&format!("{count}{missed}"));
     }
     if args.require_all {
         for one in &missing {

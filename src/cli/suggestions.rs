@@ -346,11 +346,11 @@ impl<'a> Situation<'a> {
     fn tip_of_message(&self, word: &str) -> Option<String> {
         let at = self.args.iter().position(|arg| *arg == *word)?;
         let rest = self.args.get(at..)?.iter().map(|arg| arg.to_string_lossy());
-        let makes = |protocol: &&dyn Protocol| {
+        let has_recipe = |protocol: &&dyn Protocol| {
             let mut recipes = protocol.descriptor().recipes.iter();
             recipes.any(|recipe| recipe.name == word)
         };
-        let maker = registry::all().iter().copied().find(makes);
+        let maker = registry::all().iter().copied().find(has_recipe);
         let start = match maker.map(Protocol::name) {
             Some(protocol) => protocol,
             None if is_method(word) => "mcp",

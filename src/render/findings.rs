@@ -237,7 +237,8 @@ pub fn write_waiting(
                 &format!("  id {}", short_id(&waiting.id)),
             );
         }
-        if let Some((from, to)) = place.origin.time.zip(now) {
+        let times = place.origin.time.zip(now);
+        if let Some((from, to)) = times.filter(|(from, to)| from < to) {
             let age = duration(to.saturating_sub(from));
             style.push(out, Highlight::Plain, &format!("  for {age}"));
         }

@@ -957,3 +957,21 @@ fn session_named_by_its_field_was_opened_before_the_capture() {
         assert!(!is_early(findings_of(&named)), "{protocol}");
     }
 }
+
+#[test]
+fn a_wait_without_a_later_time_has_no_age() {
+    let call = r#"{"t":2000000,"conn":1,"dir":"c2s","text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}\n"}"#;
+    let header = r#"{"wiretool":1,"protocol":"mcp","started":"2026-11-21T10:00:00.000000000Z"}"#;
+    let later = r#"{"t":5000000,"conn":1,"dir":"s2c","text":"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n"}"#;
+    for (lines, wanted) in [
+        (vec![header, call], "id 1  the server must send it"),
+        (
+            vec![header, call, later],
+            "id 1  for 3 ms  the server must send it",
+        ),
+    ] {
+        let input = lines.join("\n") + "\n";
+        let (_, out, _) = common::run(common::wiretool().arg("lint"), &input);
+        assert!(out.contains(wanted), "{out}");
+    }
+}

@@ -81,6 +81,8 @@ pub(super) struct Model {
     pub state_top: usize,
     /// The answer to the last key.
     pub answer: String,
+    /// The latest note before the last key, which is not shown again.
+    pub seen_note: Option<String>,
     pub quits: bool,
 }
 
@@ -115,6 +117,7 @@ impl Model {
             bytes_top: 0,
             state_top: 0,
             answer: String::new(),
+            seen_note: None,
             quits: false,
         }
     }
@@ -265,6 +268,7 @@ impl Model {
     /// Carries out a command; returns false for those that need the terminal or files.
     pub fn apply(&mut self, command: Command) -> bool {
         self.answer.clear();
+        self.seen_note = self.shared.store().status.notes.last().cloned();
         match command {
             Command::Move(lines) => self.move_by(lines),
             Command::Page(pages) => {

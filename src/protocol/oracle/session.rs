@@ -285,9 +285,9 @@ impl OracleSession<'_> {
     }
 
     /// Returns the expected answers to invokes.
-    fn waiting_invokes<'o>(
+    fn waiting_invokes(
         &self,
-        open: Vec<(&OracleKey, &'o OpenRequest, &PendingInvoke)>,
+        open: Vec<(&OracleKey, &OpenRequest, &PendingInvoke)>,
     ) -> impl Iterator<Item = Waiting> {
         let open = open.into_iter();
         open.filter(|(key, _, invoke)| self.needs_answer(key, invoke))

@@ -302,7 +302,7 @@ impl SaikuroSession {
             let conn = self.conns.get(&key.conn);
             let lost = conn.is_some_and(|c| c.lost);
             if let Some(mut waiting) = waiting_for((&key, &asked, &state)).filter(|_| !lost) {
-                let names = conn.and_then(|conn| conn.names());
+                let names = conn.and_then(state::Conn::names);
                 waiting.side = names.and_then(|names| waiting.expected_sender(names));
                 report.leave(waiting);
             }

@@ -368,3 +368,15 @@ fn cancellation_is_sent_without_waiting() {
         "{lines}{stderr}"
     );
 }
+
+#[test]
+fn requests_are_counted_at_the_end() {
+    let request =
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#.to_owned() + "\n";
+    for (count, wanted) in [(0, "0 requests\n"), (1, "1 request\n"), (2, "2 requests\n")] {
+        let args = ["stub", "mcp", "--tool", "a={}"];
+        let input = request.repeat(count);
+        let (_, _, err) = crate::common::run(crate::common::wiretool().args(args), &input);
+        assert!(err.ends_with(&format!("wiretool: {wanted}")), "{err}");
+    }
+}

@@ -42,15 +42,16 @@ pub(super) fn line(model: &Model, theme: Theme, width: usize) -> Line<'static> {
     Line::from(vec![Span::raw(before), more])
 }
 
-/// Returns the answer to a key, who must send next, a note, or the keys.
+/// Returns the answer to a key, who must send next, a note until the next key, or the keys.
 fn important(model: &Model) -> (Highlight, String) {
     let store = model.shared.store();
     let status = &store.status;
+    let is_seen = |note: &String| model.seen_note.as_ref() == Some(note);
     if !model.answer.is_empty() {
         (Highlight::Note, model.answer.clone())
     } else if let Some(waiting) = status.waiting.first() {
         (Highlight::Error, waiting.clone())
-    } else if let Some(note) = status.notes.last() {
+    } else if let Some(note) = status.notes.last().filter(|note| !is_seen(note)) {
         (Highlight::Note, note.clone())
     } else {
         (Highlight::Dim, "? help  q quit".to_owned())

@@ -131,7 +131,7 @@ fn large_screens_show_bytes_and_state_beside() {
 #[test]
 fn a_blocked_session_names_the_peer_that_must_send_next() {
     let text = screen((80, 24), PLAIN, HANG, &[]);
-    insta::assert_snapshot!(text.lines().last().unwrap_or_default(), @"3 messages  the oracle must send next: #2 c0 → invoke pow id 1 for 0 ns — no ti…");
+    insta::assert_snapshot!(text.lines().last().unwrap_or_default(), @"3 messages  the oracle must send next: #2 c0 → invoke pow id 1 — no timeout: th…");
 }
 
 #[test]
@@ -353,6 +353,18 @@ fn the_status_line_keeps_the_count_of_messages() {
     let status = text.lines().last().unwrap().trim_matches('"').to_owned();
     assert!(status.starts_with("74 messages  a long"), "{status}");
     assert!(status.ends_with('…'), "{status}");
+}
+
+#[test]
+fn a_note_stays_in_the_status_line_until_the_next_key() {
+    for (commands, shown) in [(&[][..], "a note"), (&[Command::Move(1)], "? help  q quit")] {
+        let mut model = model_of("mcp/session.jsonl");
+        model.shared.store().status.note("a note".to_owned());
+        let terminal = terminal((80, 24), PLAIN, &mut model, commands);
+        let text = terminal.backend().to_string();
+        let status = text.lines().last().unwrap().trim_matches('"').trim_end();
+        assert!(status.ends_with(shown), "{status}");
+    }
 }
 
 #[test]
