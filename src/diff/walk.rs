@@ -87,7 +87,8 @@ pub struct WalkedValue {
 }
 
 impl WalkedValue {
-    fn of(node: Node<'_>) -> Option<Self> {
+    /// Returns the value of a node, from JSON or another encoding.
+    pub fn of(node: Node<'_>) -> Option<Self> {
         use crate::tape::{Scalar, Value};
         let (span, is_key) = (node.span(), false);
         let spot = |val, form| {

@@ -128,6 +128,11 @@ fn references_of_acp_follow_their_ids() {
     check("acp");
 }
 
+#[test]
+fn references_of_jsonrpc_follow_their_ids() {
+    check("jsonrpc");
+}
+
 /// Makes a recording of a call of saikuro and its answer. `true`: an id as text.
 fn call(name: &str, is_text: [bool; 2]) -> PathBuf {
     use rmpv::Value;

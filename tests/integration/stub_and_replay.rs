@@ -756,6 +756,14 @@ fn recorded_messages(name: &str, protocol: &str, conns: &[&[(&str, &str)]]) -> P
 /// Frames that are sent once more come before HEY, which counts them.
 #[test]
 fn resumed_session_is_answered_and_replayed() {
+    resume("result", r#"{"v":1,"kind":"RES","seq":2,"result":2}"#);
+    resume(
+        "refused",
+        r#"{"v":1,"kind":"ERR","seq":2,"code":"INTERNAL","message":"x"}"#,
+    );
+}
+
+fn resume(name: &str, second_answer: &str) {
     let first = [
         (
             "c2s",
@@ -774,14 +782,14 @@ fn resumed_session_is_answered_and_replayed() {
             "c2s",
             r#"{"v":1,"kind":"INV","seq":2,"tool":"t","args":{"n":2}}"#,
         ),
-        ("s2c", r#"{"v":1,"kind":"RES","seq":2,"result":2}"#),
+        ("s2c", second_answer),
     ];
     let second = [
         (
             "c2s",
             r#"{"v":1,"kind":"RSM","session_id":"ses_0123456789abcdef","last_seq_received":1}"#,
         ),
-        ("s2c", r#"{"v":1,"kind":"RES","seq":2,"result":2}"#),
+        ("s2c", second_answer),
         (
             "s2c",
             r#"{"v":1,"kind":"HEY","resumed":true,"session_id":"ses_0123456789abcdef","replayed":1}"#,
@@ -792,7 +800,7 @@ fn resumed_session_is_answered_and_replayed() {
         ),
         ("s2c", r#"{"v":1,"kind":"RES","seq":3,"result":3}"#),
     ];
-    let path = recorded_messages("resumed", "sael", &[&first, &second]);
+    let path = recorded_messages(&format!("resumed-{name}"), "sael", &[&first, &second]);
     let stub = Stub::start("sael", "ws", &path).unwrap();
     let path = path.to_str().unwrap();
     let again = path.replace(".jsonl", "-again.jsonl");
@@ -801,11 +809,11 @@ fn resumed_session_is_answered_and_replayed() {
     assert_eq!(code, 0, "{sent}");
     let (_, shown) = run(&["decode", "-f", "json", "--dir", "s2c", &again]);
     let after = shown.split_once("\"resumed\":true").expect("HEY").0;
-    assert_eq!(
-        after.matches("\"kind\":\"RES\",\"role\"").count(),
-        3,
-        "{shown}"
-    );
+    let answers = ["RES", "ERR"].map(|kind| {
+        let kind = format!("\"kind\":\"{kind}\",\"role\"");
+        after.matches(&kind).count()
+    });
+    assert_eq!(answers.iter().sum::<usize>(), 3, "{shown}");
     assert!(shown.contains("\"replayed\":1"), "{shown}");
     let (_, found) = run(&["lint", &again]);
     assert!(!found.contains("error"), "{found}");

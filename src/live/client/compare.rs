@@ -38,6 +38,11 @@ impl ClientRun<'_> {
         }
         let decoded = received.decoded;
         (self.observer)(ClientEvent::Received(decoded, received.verdict), commands);
+        if let Some(answer) = received.verdict.answer
+            && let Some(number) = self.step_by_index.get(&answer.to).copied()
+        {
+            self.update_step(number, |progress| progress.has_begun = true);
+        }
         let passive = matches!(decoded.message.role, Some(Role::Heartbeat | Role::Control));
         if self.is_stopping || decoded.frame.control.is_some() || passive {
             return;

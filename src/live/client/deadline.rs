@@ -60,13 +60,19 @@ impl Client<'_> {
     pub(super) fn end(&mut self, now: i64, commands: &mut Vec<Command>) {
         // The recorded run ended without further messages, so a run without differences does the same.
         let is_like_recording = self.run.plan.has_end && self.run.is_successful();
-        let until = self.close_by.unwrap_or_else(|| {
-            self.run.report_further_unexpected(commands);
-            now.saturating_add(LAST_MESSAGE_TIMEOUT)
-        });
-        self.close_by = Some(until);
         // A refused connection or an invalid message gets no orderly close.
         let closes_in_order = self.run.feed.is_none() || self.run.outcome.failure.is_none();
+        let begins = self.run.last_head_start_end(&self.endpoint);
+        let begins = begins.filter(|begins| closes_in_order && *begins > now);
+        let until = self.close_by.unwrap_or_else(|| {
+            self.run.report_further_unexpected(commands);
+            begins.unwrap_or(now).saturating_add(LAST_MESSAGE_TIMEOUT)
+        });
+        self.close_by = Some(until);
+        self.close_from = begins.filter(|_| now < until);
+        if self.close_from.is_some() {
+            return;
+        }
         let ends_session = self.run.feed.is_some() && closes_in_order;
         if ends_session && !self.endpoint.end_session(now, commands) && now < until {
             return;

@@ -80,6 +80,8 @@ struct StepProgress {
     last: i64,
     /// The number of its recorded answers that were received or skipped.
     got: usize,
+    /// An answer was received, also one that the recording does not have.
+    has_begun: bool,
     /// No further answer is expected.
     done: bool,
 }
@@ -130,6 +132,8 @@ pub struct Client<'p> {
     run: ClientRun<'p>,
     /// The run ends, at this time at the latest.
     close_by: Option<i64>,
+    /// The messages at the end of the run are sent at this time at the earliest.
+    close_from: Option<i64>,
 }
 
 impl<'p> Client<'p> {
@@ -222,6 +226,7 @@ impl<'p> Client<'p> {
             },
             endpoint,
             close_by: None,
+            close_from: None,
         }
     }
 
@@ -395,7 +400,7 @@ impl Handler for Client<'_> {
             return None;
         }
         if self.close_by.is_some() {
-            return [self.endpoint.due(), self.close_by]
+            return [self.endpoint.due(), self.close_from.or(self.close_by)]
                 .into_iter()
                 .flatten()
                 .min();

@@ -253,14 +253,33 @@ impl<'p> ClientRun<'p> {
             return None;
         }
         let ends = step.refers_to.iter().filter_map(|number| {
-            let (request, progress) = (self.plan.steps.get(*number)?, self.steps.get(*number)?);
-            let is_open = !progress.done && progress.got == 0;
+            let request = self.plan.steps.get(*number)?;
             let distance = step.time?.saturating_sub(request.time?);
-            let most = MAX_HEAD_START.min(self.settings.timeout / 2);
-            let end = progress.sent?.saturating_add(distance.clamp(0, most));
-            (is_open && request.role == Some(Role::Request)).then_some(end)
+            self.head_start_of(*number, request, distance)
         });
         ends.max()
+    }
+
+    /// Returns the time until which the messages at the end of the run wait that end open requests: the recording has no
+    /// distance for them.
+    pub(super) fn last_head_start_end(&self, endpoint: &Endpoint<'_>) -> Option<i64> {
+        let conns = self.open_connections();
+        let conns = conns.filter(|conn| endpoint.has_open_calls(*conn));
+        let planned = conns.filter_map(|conn| self.plan.connections.get(&conn));
+        let ends = planned.flat_map(|planned| &planned.steps);
+        let ends = ends.filter_map(|number| {
+            self.head_start_of(*number, self.plan.steps.get(*number)?, i64::MAX)
+        });
+        ends.max()
+    }
+
+    /// Returns the time until which a request may begin that has no answer so far.
+    fn head_start_of(&self, number: usize, request: &PlanStep, distance: i64) -> Option<i64> {
+        let progress = self.steps.get(number)?;
+        let is_open = !progress.done && !progress.has_begun;
+        let most = MAX_HEAD_START.min(self.settings.timeout / 2);
+        let end = progress.sent?.saturating_add(distance.clamp(0, most));
+        (is_open && request.role == Some(Role::Request)).then_some(end)
     }
 
     /// Returns the time of the next step that waits only for its time.

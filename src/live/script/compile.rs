@@ -177,6 +177,19 @@ impl CompileState<'_> {
             .or_else(|| last(&|_| true))
     }
 
+    /// Returns `true` for the last answer of a request that comes once more on another connection: a peer that resumes a
+    /// session repeats by itself what it has sent.
+    fn is_repeated(&self, at: usize, conn: Option<u32>, role: Role, message: &OpenValue) -> bool {
+        let entry = self
+            .entries
+            .get(at)
+            .filter(|_| matches!(role, Role::Error | Role::End));
+        entry.is_some_and(|entry| {
+            let sent = send_action(message.clone());
+            entry.is_done && entry.conn != conn && entry.timeline.actions.contains(&sent)
+        })
+    }
+
     /// Adds a request, a notification or a hello of the peer.
     fn add_entry(
         &mut self,
@@ -287,7 +300,9 @@ impl CompileState<'_> {
             (true, None, Some(at), _) => {
                 // The answer of the protocol itself has the values of this run at the same paths.
                 let own = |place: &ValuePlace| match place.binding {
-                    Binding::Name(_) => Some(ValueSource::Request(place.path.clone())),
+                    Binding::Name(_) => {
+                        Some((ValueSource::Request(place.path.clone()), place.spot.form))
+                    }
                     Binding::Time | Binding::Given => None,
                 };
                 self.holders.add(at, &places);
@@ -320,9 +335,12 @@ impl CompileState<'_> {
                 let Some(at) = self.course(conn, &holders) else {
                     return;
                 };
-                self.holders.add(at, &places);
                 let own = places.clone();
                 let message = self.message(at, message, places);
+                if self.is_repeated(at, conn, role, &message) {
+                    return;
+                }
+                self.holders.add(at, &own);
                 if let Some(entry) = self.entries.get_mut(at) {
                     let timeline = &mut entry.timeline;
                     if role == Role::Request {

@@ -165,6 +165,9 @@ fn slot_text(slot: &Slot, text: &str) -> String {
             keys.push(format!("call = {call}, from = {}", path(from)));
         }
     }
+    if slot.keeps_form {
+        keys.push("keeps_form = true".into());
+    }
     format!("{{ {} }}", keys.join(", "))
 }
 

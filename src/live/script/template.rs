@@ -6,7 +6,7 @@
 //! ```
 
 use super::fill::{Fill, with_json};
-use crate::diff::{Val, WalkedValue, walk};
+use crate::diff::{WalkedValue, walk};
 use crate::live::names::write;
 use crate::path::Path;
 use std::collections::HashMap;
@@ -29,6 +29,8 @@ pub struct Slot {
     pub spot: WalkedValue,
     /// The source of its value.
     pub source: ValueSource,
+    /// The value is written in its recorded form, not in that of the source.
+    pub keeps_form: bool,
 }
 
 /// The source of a value of this run.
@@ -42,25 +44,37 @@ pub enum ValueSource {
     Sent(usize, Path),
 }
 
-/// A value of a message that a script replaces: its path, its text if it is a key, and the source.
-pub type Replacement = (Path, Option<String>, ValueSource);
+/// A value of a message that a script replaces.
+#[derive(Clone, Debug)]
+pub struct Replacement {
+    /// Its path; of a key, the path of its map.
+    pub at: Path,
+    /// Its text, if it is a key.
+    pub key: Option<String>,
+    /// The source of its value.
+    pub source: ValueSource,
+    /// The value is written in its recorded form, not in that of the source.
+    pub keeps_form: bool,
+}
 
 impl Template {
     /// Finds the values of a message that are replaced. The error names a value that the message does not have.
     pub fn new(text: String, replaced: Vec<Replacement>) -> Result<Self, String> {
-        let replaced = replaced
-            .into_iter()
-            .map(|(path, key, source)| ((path, key), source));
+        let replaced = replaced.into_iter().map(|one| {
+            let value = (one.source, one.keeps_form);
+            ((one.at, one.key), value)
+        });
         let mut replaced: HashMap<_, _> = replaced.collect();
         let mut slots = Vec::new();
         walk(&text, &mut |path, spot| {
             let own = text.get(spot.span.at()..spot.span.end());
             let key = own.filter(|_| spot.is_key).map(str::to_owned);
-            if let Some(source) = replaced.remove(&(path.clone(), key)) {
+            if let Some((source, keeps_form)) = replaced.remove(&(path.clone(), key)) {
                 slots.push(Slot {
                     path: path.clone(),
                     spot,
                     source,
+                    keeps_form,
                 });
             }
         });
@@ -72,14 +86,18 @@ impl Template {
 
     /// Returns the message with the values of this run. A value that this run does not have stays as recorded.
     pub fn fill(&self, from: &Fill<'_>) -> String {
+        // The value, and its text in the message.
         let value = |text: &str, path: &Path| {
-            let found = with_json(text, |root| Val::of(path.find(root)?));
-            found.ok().flatten()
+            let found = with_json(text, |root| WalkedValue::of(path.find(root)?));
+            let found = found.ok().flatten()?;
+            let own = text.get(found.span.at()..found.span.end())?;
+            Some((found.val, own.to_owned()))
         };
         let mut out = String::with_capacity(self.text.len());
         let mut done = 0;
-        for Slot { spot, source, .. } in &self.slots {
-            let now = match source {
+        for slot in &self.slots {
+            let spot = &slot.spot;
+            let now = match &slot.source {
                 ValueSource::Request(path) => value(from.request, path),
                 ValueSource::Call(n, path) => {
                     let call = from.calls.get(*n).and_then(|call| call.answer.as_ref());
@@ -91,14 +109,52 @@ impl Template {
                 }
             };
             let (start, end) = (spot.span.at(), spot.span.end());
-            if let Some(now) = now.filter(|now| *now != spot.val && start >= done) {
+            if let Some((now, own)) = now.filter(|_| start >= done) {
                 let old = self.text.get(start..end).unwrap_or_default();
                 out.push_str(self.text.get(done..start).unwrap_or_default());
-                out.push_str(&write(&now, spot.form, old));
+                if slot.keeps_form || spot.is_key {
+                    out.push_str(&write(&now, spot.form, old));
+                } else {
+                    out.push_str(&own);
+                }
                 done = end;
             }
         }
         out.push_str(self.text.get(done..).unwrap_or_default());
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fill, Replacement, Template, ValueSource};
+
+    /// A peer may write one UUID as bytes in one place and as text in another.
+    #[test]
+    fn a_uuid_has_the_form_of_its_source_or_the_recorded_one() {
+        let bytes = r#"{"$bin":"0198c1c000007000800000000000abcd"}"#;
+        let text = r#""0198c1c0-0000-7000-8000-00000000abcd""#;
+        let old = r#"{"$bin":"0000000000000000000000000000000f"}"#;
+        for (keeps_form, recorded, source, want) in [
+            (false, old, bytes, bytes),
+            (false, old, text, text),
+            (false, "7", text, text),
+            (true, old, text, bytes),
+            (true, old, bytes, bytes),
+        ] {
+            let replaced = vec![Replacement {
+                at: "id".parse().unwrap(),
+                key: None,
+                source: ValueSource::Request("id".parse().unwrap()),
+                keeps_form,
+            }];
+            let message = |id: &str| format!(r#"{{"id":{id}}}"#);
+            let template = Template::new(message(recorded), replaced).unwrap();
+            let from = Fill {
+                request: &message(source),
+                ..Fill::default()
+            };
+            assert_eq!(template.fill(&from), message(want), "{keeps_form} {source}");
+        }
     }
 }

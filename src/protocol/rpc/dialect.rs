@@ -333,7 +333,7 @@ impl Dialect {
         shapes
     }
 
-    /// Returns the values that differ from run to run: the id, and the marks of params and results.
+    /// Returns the values that differ from run to run: the id, also in a batch, and the marks of params and results.
     pub(in crate::protocol) fn marks(&self) -> Marks {
         let mut collector = Collector::default();
         for method in self.methods {
@@ -347,7 +347,8 @@ impl Dialect {
         }
         let mut marks = collector.finish();
         let id = Generated::new("id", "id", Fresh::Id).volatile();
-        marks.generated.insert(0, id);
+        let part = Generated::new("batch:[*].id", "id", Fresh::Id).volatile();
+        marks.generated.splice(0..0, [id, part]);
         marks
     }
 }

@@ -307,6 +307,44 @@ fn the_end_waits_for_the_answer_to_a_cancelled_call() {
     }
 }
 
+/// A server that handles calls at the same time misses a CAN that comes before the call has begun.
+#[test]
+fn the_end_of_a_replay_cancels_a_call_after_it_has_begun() {
+    let hello = r#"{"v":1,"kind":"HEY","agent":{"id":"a","kind":"agent"}}"#;
+    let call = r#"{"v":1,"kind":"INV","seq":1,"tool":"t","args":{}}"#;
+    let recording = recorded("sael", &format!("> {hello}\n< {HEY}\n> {call}"));
+    let plan = plan(&recording);
+    let item = "{\"v\":1,\"kind\":\"STR\",\"seq\":1,\"item\":1}\n";
+    let result = "{\"v\":1,\"kind\":\"RES\",\"seq\":1,\"result\":1}\n";
+    for (noise, kinds, want) in [
+        // The time limit of an answer is a second, and a call begins within half of it.
+        ("", &["HEY", "INV", "CAN"][..], 500),
+        // It begins, or it is answered, while the end waits.
+        (item, &["HEY", "INV", "CAN"], 0),
+        (result, &["HEY", "INV"], 0),
+    ] {
+        let settings = settings(plan.protocol);
+        let log = Messages::default();
+        let config = ConnectionConfig::new(plan.protocol, plan.framing, Direction::ToServer);
+        let mut client = Client::replaying(&plan, config, &settings, observer(&log));
+        let mut sent = Vec::new();
+        let ended = run(&mut client, noise, 100, |connection| {
+            let kinds = ["HEY", "INV", "CAN", "BYE"];
+            let kind = kinds.into_iter().find(|k| connection.contains(k));
+            sent.extend(kind);
+            match kind {
+                Some("HEY") => HEY.to_owned(),
+                Some("CAN") => {
+                    "{\"v\":1,\"kind\":\"ERR\",\"seq\":1,\"code\":\"CANCELLED\",\"message\":\"x\"}\n".into()
+                }
+                _ => String::new(),
+            }
+        });
+        assert_eq!((&sent[..], ended), (kinds, want), "{noise}: {log:?}");
+        assert!(client.outcome().is_clean(), "{log:?}");
+    }
+}
+
 #[test]
 fn a_login_refused_by_closing_is_reported() {
     let log = Messages::default();

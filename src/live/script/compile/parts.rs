@@ -1,5 +1,6 @@
 //! The parts of a script while a recording is read: requests with the actions that answer them, and first messages.
 
+use crate::diff::SpellingForm;
 use crate::live::names::{Binding, ValuePlace};
 use crate::live::script::request::RequestPattern;
 use crate::live::script::template::{Replacement, Template, ValueSource};
@@ -103,28 +104,33 @@ impl Timeline {
         self.received(action, time);
     }
 
-    /// Returns the value of this run for a name: of the request, of the answer to a call, or of a call.
+    /// Returns the value of this run for a name, and its recorded form: of the request, of the answer to a call, or of a
+    /// call.
     pub(super) fn source(
         &self,
         request: &[ValuePlace],
         name: usize,
         is_ours: bool,
-    ) -> Option<ValueSource> {
+    ) -> Option<(ValueSource, SpellingForm)> {
         let find = |places: &[ValuePlace]| {
             let mut places = places.iter();
             let place = places.find(|place| name_at(place) == Some(name));
-            place.map(|place| place.path.clone())
+            place.map(|place| (place.path.clone(), place.spot.form))
         };
         if is_ours {
             let mut calls = self.calls.iter().enumerate();
             return calls.find_map(|(call, places)| {
-                let path = find(places).filter(is_id)?;
-                Some(ValueSource::Sent(call, path))
+                let (path, form) = find(places).filter(|(path, _)| is_id(path))?;
+                Some((ValueSource::Sent(call, path), form))
             });
         }
-        find(request).map(ValueSource::Request).or_else(|| {
+        let own = find(request).map(|(path, form)| (ValueSource::Request(path), form));
+        own.or_else(|| {
             let mut answers = self.answers.iter();
-            answers.find_map(|(call, places)| Some(ValueSource::Call(*call, find(places)?)))
+            answers.find_map(|(call, places)| {
+                let (path, form) = find(places)?;
+                Some((ValueSource::Call(*call, path), form))
+            })
         })
     }
 }
@@ -191,19 +197,25 @@ pub(super) fn send_action(message: OpenValue) -> ScriptAction {
     ScriptAction::SendReply(Reply::Message(message), Arc::default())
 }
 
-/// Makes a message of which some values are replaced.
+/// Makes a message of which some values are replaced. `source` returns the source of a value and its recorded form
+/// there.
 pub(super) fn recorded(
     text: String,
     places: Vec<ValuePlace>,
-    source: impl Fn(&ValuePlace) -> Option<ValueSource>,
+    source: impl Fn(&ValuePlace) -> Option<(ValueSource, SpellingForm)>,
 ) -> OpenValue {
     let replaced = places.into_iter().filter_map(|place| {
-        let source = source(&place)?;
+        let (source, form) = source(&place)?;
         let span = place.spot.span;
         let key = text
             .get(span.at()..span.end())
             .filter(|_| place.spot.is_key);
-        Some((place.path, key.map(str::to_owned), source))
+        Some(Replacement {
+            key: key.map(str::to_owned),
+            source,
+            keeps_form: !place.spot.is_key && place.spot.form != form,
+            at: place.path,
+        })
     });
     let replaced: Vec<Replacement> = replaced.collect();
     if replaced.is_empty() {

@@ -28,7 +28,7 @@ const STEP: [&str; 5] = ["wait", "message", "call", "answer", "until"];
 /// The keys of a message that is waited for.
 const UNTIL: [&str; 3] = ["kind", "path", "request"];
 /// The keys of a value that is replaced.
-const FILL: [&str; 5] = ["at", "key", "from", "answer", "call"];
+const FILL: [&str; 6] = ["at", "key", "from", "answer", "call", "keeps_form"];
 
 impl ScriptReader<'_> {
     pub(super) fn hello(&self, item: &Item<'_>) -> Read<HelloReply> {
@@ -175,7 +175,7 @@ impl ScriptReader<'_> {
 
     fn replacement(&self, item: &Item<'_>) -> Read<Replacement> {
         let (mut at, mut name, mut from) = (None, None, None);
-        let (mut answer, mut call) = (None, None);
+        let (mut answer, mut call, mut keeps_form) = (None, None, false);
         for (key, item) in self.toml.entries("fill", item)? {
             let word: &str = key.get_ref();
             match word {
@@ -184,6 +184,7 @@ impl ScriptReader<'_> {
                 "from" => from = Some(self.path(word, item)?),
                 "answer" => answer = Some(self.index(word, item)?),
                 "call" => call = Some(self.index(word, item)?),
+                "keeps_form" => keeps_form = self.toml.bool(word, item)?,
                 _ => return Err(self.toml.unknown_key(key, &FILL)),
             }
         }
@@ -197,6 +198,11 @@ impl ScriptReader<'_> {
             (None, Some(call)) => ValueSource::Sent(call, from),
             (None, None) => ValueSource::Request(from),
         };
-        Ok((at, name, source))
+        Ok(Replacement {
+            at,
+            key: name,
+            source,
+            keeps_form,
+        })
     }
 }

@@ -40,6 +40,63 @@ fn invoke(id: u32, selector: &str) -> String {
     )
 }
 
+/// A client that compares ids by type does not find an answer with another one.
+#[test]
+fn ids_and_tokens_have_the_form_of_the_request() {
+    const UUID: &str = r#""0198c1c0-0000-7000-8000-00000000abcd""#;
+    let ids = ["7", r#""7""#, r#""req-1""#, "-3", UUID];
+    for recorded_id in ids {
+        for id in ids {
+            let request = |id: &str| {
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t","_meta":{{"progressToken":{id}}}}}}}"#
+                )
+            };
+            let progress = |id: &str| {
+                format!(
+                    r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{id},"progress":1}}}}"#
+                )
+            };
+            let call = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"a"}}"#);
+            let answer = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":1}}"#);
+            for (protocol, pair, request, want) in [
+                (
+                    "jsonrpc",
+                    (call(recorded_id), answer(recorded_id)),
+                    call(id),
+                    answer(id),
+                ),
+                (
+                    "mcp",
+                    (request(recorded_id), progress(recorded_id)),
+                    request(id),
+                    progress(id),
+                ),
+            ] {
+                let recording = recorded(protocol, &[pair]);
+                let (side, limits) = (Direction::ToClient, Limits::default());
+                let compiled = compile(
+                    recording.as_bytes(),
+                    known(protocol),
+                    side,
+                    limits,
+                    Speed::default(),
+                );
+                let compiled = compiled.unwrap();
+                let text = script(&compiled, known(protocol));
+                let read = Script::read("my.toml", &text, known(protocol)).unwrap();
+                for script in [compiled, read] {
+                    let mut stub_test =
+                        StubTest::made(known(protocol), script, OnMiss::Error, false);
+                    stub_test.open();
+                    let output = stub_test.receive(&format!("{request}\n"));
+                    assert!(output.contains(&want), "{request}: {output}\n{text}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn values_read_back_as_they_were() {
     for value in [
