@@ -19,10 +19,10 @@ Examples:
 const REPLACED: &str = "\
 Secret names, in every protocol; case and separators are ignored:
   names           auth bearer cookies credentials otp pass passwords pin pwd
-                  secrets setcookie
-  endings         accesskey apikey authorization cookie credential jwt passcode
-                  passphrase passwd password passwordhash privatekey secret
-                  secretkey signingkey sshkey subscriptionkey token
+                  secrets setcookie totp
+  endings         accesskey apikey authorization cookie credential jwt licensekey
+                  passcode passphrase passwd password passwordhash privatekey
+                  secret secretkey signingkey sshkey subscriptionkey token
   but not         partialresulttoken progresstoken workdonetoken
   HTTP, queries   dpop xauth; endings connectionid sessionid signature; in
                   queries code key sig ticket
