@@ -3,6 +3,7 @@
 // Long: tests, one for each form of input.
 
 mod foreign;
+mod messages;
 mod pastes;
 mod samples;
 #[cfg(feature = "pcap")]
