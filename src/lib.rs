@@ -196,7 +196,7 @@
 #![forbid(unsafe_code)]
 // Unit tests read fixtures, which the published package does not have, and run commands.
 #![cfg(not(all(test, any(is_package, not(feature = "cli")))))]
-// Items that only disabled features use.
+// Private items that only the command line or a disabled feature uses: an attribute on each of them would be noise.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 #[cfg(all(test, feature = "cli"))]

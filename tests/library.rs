@@ -143,3 +143,46 @@ fn a_gap_is_in_the_stream_of_its_chunks() {
         assert_eq!(origin.direction, origins[0].1.direction, "{name}");
     }
 }
+
+#[cfg(feature = "rules")]
+#[test]
+fn a_run_gives_its_direction_to_bytes_without_one() {
+    use std::ops::ControlFlow;
+    use wiretool::capture::{CaptureInput, Form};
+    use wiretool::conversation::{Output, Run};
+    use wiretool::protocol::Direction;
+
+    let dump = b"7b 7d 0a\n> 7b 7d 0a\n< 7b 7d 0a\n";
+    for (given, want) in [
+        (
+            None,
+            [Some(Direction::ToServer), Some(Direction::ToClient), None],
+        ),
+        (
+            Some(Direction::ToClient),
+            [
+                Direction::ToServer,
+                Direction::ToClient,
+                Direction::ToClient,
+            ]
+            .map(Some),
+        ),
+    ] {
+        let options = DecodeOptions::new(vec![registry::find("oracle").unwrap()]);
+        let mut run = Run::new(CaptureInput::new(Form::Hex), options, None);
+        if let Some(direction) = given {
+            run = run.with_direction(direction);
+        }
+        let mut directions = Vec::new();
+        let _: ControlFlow<()> = run.read_all(dump, &mut |output: Output<'_>| {
+            if let Output::Message(decoded, _) = output {
+                directions.push(decoded.origin.direction);
+            }
+            ControlFlow::Continue(())
+        });
+        directions.sort();
+        let mut want = want.to_vec();
+        want.sort();
+        assert_eq!(directions, want);
+    }
+}

@@ -11,6 +11,7 @@ use super::time::Time;
 use crate::decoder::{Metadata, SideEvent};
 use crate::protocol::{Direction, Origin};
 use serde_json::{Map, Value};
+use std::fmt;
 
 /// Bytes as they were read, in order within their connection and direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -281,6 +282,16 @@ impl Gap {
     /// connection.
     pub fn origin(&self) -> Origin {
         Chunk::of(self.direction, &[]).origin()
+    }
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "bytes {} to {} of the dump are missing",
+            self.from, self.to
+        )
     }
 }
 

@@ -305,3 +305,35 @@ impl Config {
             .mut_subcommands(|below| self.apply_defaults(below))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::registry;
+    use crate::settings::Place;
+
+    #[test]
+    fn every_setting_of_a_path_has_an_effect() {
+        let path = Path::new("captures/a.bin");
+        for setting in SETTINGS.iter().filter(|s| s.is_set_in(Place::Path)) {
+            let value = setting.words().into_iter().find(|word| *word != "auto");
+            let rule = PathRule {
+                pattern: "*".to_owned(),
+                folder: PathBuf::from("."),
+                values: vec![(setting, value.unwrap_or_default().to_owned())],
+                line: 1,
+            };
+            let config = Config {
+                files: vec![(rule, SettingOrigin::Default)],
+                ..Config::default()
+            };
+            let before = DecodeOptions::new(registry::all().to_vec());
+            let (after, direction) = config.options_for_path(&before, None, path);
+            let has_effect = after.protocols.len() != before.protocols.len()
+                || after.framing != before.framing
+                || after.length_mode != before.length_mode
+                || direction.is_some();
+            assert!(has_effect, "{} changes nothing", setting.name);
+        }
+    }
+}

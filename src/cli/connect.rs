@@ -200,9 +200,14 @@ impl Callee {
         }
     }
 
+    /// Returns true if an address or a command is given.
+    pub fn has_peer(&self) -> bool {
+        self.connect.is_some() || !self.command.is_empty()
+    }
+
     fn check_peer(&self) -> Result<()> {
         anyhow::ensure!(
-            self.connect.is_some() || !self.command.is_empty(),
+            self.has_peer(),
             "no peer: use --connect tcp://HOST:PORT, or give a command after -- (--help has examples)"
         );
         Ok(())

@@ -147,6 +147,8 @@ impl Args {
             _ if places || rows => Want::Places,
             Want::Head if format == Some(Format::Json) => Want::Text,
             Want::Head => Want::Line,
+            // A line also shows values that the head lacks.
+            Want::Text if format != Some(Format::Json) => Want::Places,
             want => want,
         }
     }
@@ -250,6 +252,9 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     match result {
         Ok(()) => screen.finish(&run),
         Err(error) => {
+            if let Some(recorder) = screen.recorder.take() {
+                recorder.abandon()?;
+            }
             if !super::is_closed_pipe(&error) && !to_file {
                 screen.flush()?;
             }

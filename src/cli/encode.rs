@@ -2,6 +2,7 @@
 
 use super::options::{self, SharedArgs};
 use super::output::Output;
+use super::recording::has_header;
 use super::values::parse_json;
 use super::{Exit, print_message};
 use crate::decoder::{Decoder, Origin};
@@ -132,11 +133,22 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         shared.note("empty input: there is nothing to encode");
     }
     let name = input_name(args.file.as_deref());
+    let decode = || {
+        let file = shell_words::quote(if name == "stdin" { "FILE" } else { &name });
+        format!("wiretool decode -f json {file} | wiretool encode")
+    };
+    if has_header(&text) {
+        bail!("{name} is a recording, not messages: {}", decode());
+    }
     let mut rest = text.as_slice();
     let mut line = 1;
-    while let Some(value) =
-        next_value(&mut rest).map_err(|error| anyhow!("{name}, line {line}: {error}"))?
-    {
+    while let Some(value) = next_value(&mut rest).map_err(|error| {
+        let of_capture = (line == 1).then(|| format!("; for a capture: {}", decode()));
+        anyhow!(
+            "{name}, line {line}: {error}{}",
+            of_capture.unwrap_or_default()
+        )
+    })? {
         line += value
             .iter()
             .take_while(|b| b.is_ascii_whitespace())

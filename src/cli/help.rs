@@ -5,6 +5,7 @@
 //!   --help   all of it
 //! ```
 
+use super::suggestions::command_tip;
 use super::topics::{self, TOPICS, markdown};
 use super::{Exit, WIDTH, options, pager};
 use crate::protocol::registry;
@@ -79,7 +80,14 @@ pub fn run(args: &Args, display: DisplayOptions) -> Result<Exit> {
 fn hint(given: &str) -> String {
     let command = super::command();
     let commands = command.get_subcommands().map(Command::get_name);
-    match nearest(given, commands.chain(TOPICS.iter().map(|topic| topic.name))) {
+    let topics = TOPICS.iter().map(|topic| topic.name);
+    if let Some(tip) = command_tip(&given.to_lowercase()) {
+        return format!("; {tip}");
+    }
+    if registry::names().any(|name| name.eq_ignore_ascii_case(given)) {
+        return "; wiretool help protocols describes the protocols".to_owned();
+    }
+    match nearest(given, commands.chain(topics)) {
         Some(name) => format!("; did you mean {name}?"),
         None => "; wiretool help lists them".to_owned(),
     }

@@ -1,4 +1,4 @@
-//! The flags and functions that `proxy` and `record` share: addresses, output, and exit status.
+//! The flags and functions that commands on live traffic share: addresses, output, and exit status.
 
 mod note;
 mod stdio;
@@ -321,10 +321,8 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
 fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
     let name = config.protocol.map(Protocol::name);
     let speaks = config.protocol.filter(|p| uses_lines(*p));
-    let limit = config
-        .decode
-        .as_ref()
-        .map_or(16 << 20, |o| o.limits.message);
+    let limits = config.decode.as_ref().map(|options| options.limits);
+    let limit = limits.unwrap_or_default().message;
     let framing = config.decode.as_ref().and_then(|options| options.framing);
     let quarantine = config.protocol.filter(|_| config.place.quarantine);
     let quarantine = quarantine.and_then(|p| Quarantine::new(p, framing, limit as usize));

@@ -219,7 +219,10 @@ impl RuleArgs {
         };
         for (names, severity) in [(&self.allow, Severity::Off), (&self.deny, Severity::Error)] {
             for name in names {
-                let hint = || nearest_rule_hint(name);
+                let hint = || match name.as_str() {
+                    "warning" | "warnings" => "; --fail-on warning fails on warnings, too".into(),
+                    name => nearest_rule_hint(name),
+                };
                 anyhow::ensure!(is_rule(name), "no rule is called {name}{}", hint());
                 judge.levels.push((name.clone(), severity));
             }

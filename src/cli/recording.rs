@@ -45,7 +45,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// Returns `true` if the first non-blank line is the header of a recording.
-fn has_header(bytes: &[u8]) -> bool {
+pub fn has_header(bytes: &[u8]) -> bool {
     let mut lines = bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.find(|line| !line.is_empty());
     first.is_some_and(|line| matches!(Record::parse(line), Ok(Record::Header(_))))

@@ -5,6 +5,7 @@ mod messages;
 use super::connect::{Callee, KnownConnections, check_all_taken, describe_hang, nanos};
 use super::options::{self, SharedArgs};
 use super::renderer::Renderer;
+use super::suggestions::is_command;
 use super::values::read_string;
 use super::{Exit, print_message};
 use crate::conversation::Finding;
@@ -87,6 +88,31 @@ pub struct Args {
     show_secrets: bool,
 }
 
+impl Args {
+    /// Returns a tip if a word is the command to start, which stands after `--`.
+    fn command_in_words(&self, maker: &mut MessageMaker<'_>) -> Option<String> {
+        if self.callee.has_peer() {
+            return None;
+        }
+        // The name of a tool may be that of a program: the words before it are a message.
+        let mut starts = |at: usize| {
+            self.words.get(at).is_some_and(is_command)
+                && self
+                    .words
+                    .get(..at)
+                    .is_some_and(|words| maker.make(words).is_ok())
+        };
+        let at = (1..self.words.len()).find(|at| starts(*at))?;
+        let (words, command) = self.words.split_at_checked(at)?;
+        Some(format!(
+            "the command stands after --: wiretool send {} {} -- {}",
+            self.protocol,
+            shell_words::join(words),
+            shell_words::join(command)
+        ))
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     anyhow::ensure!(
@@ -106,9 +132,17 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let mut ready = VecDeque::new();
     if !args.words.is_empty() && !by_hand {
         match maker.make(&args.words) {
-            Ok(message) => ready.push_back(message),
+            Ok(message) => {
+                if let Some(tip) = args.command_in_words(&mut maker) {
+                    bail!("no peer: {tip}");
+                }
+                ready.push_back(message);
+            }
             Err(refusal) => {
-                print_message(&refusal);
+                let meant = args
+                    .command_in_words(&mut maker)
+                    .map(|tip| format!("{refusal}; {tip}"));
+                print_message(&meant.unwrap_or(refusal));
                 return Ok(Exit::Error);
             }
         }

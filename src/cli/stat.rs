@@ -210,9 +210,9 @@ impl Sink for StatScreen {
             Output::Message(decoded, verdict) => {
                 self.message(decoded, verdict.unwrap_or_default());
             }
-            Output::Waiting(run, None) => run.conversation().map_or((), |one| self.wait(one)),
+            Output::BeforeEnd(run) => run.conversation().map_or((), |one| self.wait(one)),
             Output::End(run, _) => return unless_failed(self.end(run)),
-            Output::Event(..) | Output::Waiting(..) | Output::Note(_) => {}
+            Output::Event(..) | Output::Pause(..) | Output::Note(_) => {}
         }
         Flow::Continue(())
     }

@@ -1,83 +1,26 @@
 //! Interprets command lines without a command, and gives tips for wrong ones.
 
+mod complete;
 mod shapes;
 #[cfg(test)]
 mod tests;
 mod words;
 
-use super::output::as_file;
 use super::topics;
 use crate::framing;
-use crate::protocol::registry;
+use crate::protocol::{Protocol, registry};
 use crate::words::nearest;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+pub use complete::{complete_command, is_command, stdin_has_input};
+use complete::{is_flag, record_tip};
 pub use shapes::file_tip;
 use shapes::{as_address, is_method, is_program, local, tip_of_address, tip_of_endpoint};
 use std::ffi::OsString;
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-/// Words in place of a command that stand for a command and its flags.
-const SHORT_FORMS: &[(&str, &[&str])] = &[
-    ("explain", &["lint", "--explain"]),
-    ("version", &["--version"]),
-];
-
-/// Returns the command line with `decode` if its first argument is a file or `-`, or if there is no command and stdin
-/// has input; and with the long form of [`SHORT_FORMS`].
-pub fn complete_command(
-    args: &[OsString],
-    is_command: impl Fn(&str) -> bool,
-    stdin_has_input: impl Fn() -> bool,
-) -> Option<Vec<OsString>> {
-    let mut words = args.iter().skip(1);
-    let Some(first) = words.next() else {
-        return stdin_has_input().then(|| with_decode(args));
-    };
-    if let Some((_, long)) = SHORT_FORMS.iter().find(|(word, _)| first == word) {
-        let long = long.iter().map(OsString::from);
-        return Some(
-            args.iter()
-                .take(1)
-                .cloned()
-                .chain(long)
-                .chain(words.cloned())
-                .collect(),
-        );
-    }
-    if first.to_str().is_some_and(&is_command) {
-        return None;
-    }
-    let is_input = |word: &OsString| word == "-" || Path::new(word).exists();
-    // Flags may precede the file.
-    let has_input = if is_flag(first) {
-        let has_command = |word: &OsString| word.to_str().is_some_and(&is_command);
-        let is_about_wiretool =
-            |word: &OsString| (["-h", "--help", "-V", "--version"].iter()).any(|flag| word == flag);
-        !args.iter().any(has_command)
-            && (words.any(is_input) || !args.iter().any(is_about_wiretool) && stdin_has_input())
-    } else {
-        is_input(first)
-    };
-    has_input.then(|| with_decode(args))
-}
-
-fn with_decode(args: &[OsString]) -> Vec<OsString> {
-    let mut all = args.to_vec();
-    all.insert(1.min(all.len()), "decode".into());
-    all
-}
-
-/// Returns true if stdin is a file, a pipe or a socket; not if it is a terminal or `/dev/null`.
-pub fn stdin_has_input() -> bool {
-    let stdin = as_file(std::io::stdin()).and_then(|file| file.metadata());
-    stdin.is_ok_and(|found| !found.file_type().is_char_device())
-}
-
-fn is_flag(word: &OsString) -> bool {
-    word.as_encoded_bytes().starts_with(b"-") && word != "-"
-}
+/// Formats of reports.
+const REPORTS: [&str; 3] = ["github", "junit", "sarif"];
 
 /// Returns the text of a usage error for stderr, in a few lines: the error, tips, the usage.
 pub fn usage_text(error: &clap::Error, root: &Command, args: &[OsString]) -> String {
@@ -222,6 +165,9 @@ impl<'a> Situation<'a> {
         let is_row = |(commands, flags, _): &&(&[&str], &str, &str)| {
             (commands.is_empty() || commands.contains(&name)) && has_word(flags, flag)
         };
+        if let Some(tip) = record_tip(self.args) {
+            return Some(tip);
+        }
         if self.command.is_none()
             && let Some(address) = self.address()
         {
@@ -229,12 +175,27 @@ impl<'a> Situation<'a> {
         }
         let row = words::FLAGS.iter().find(is_row);
         let owners = || self.owners(flag);
-        let tip = row.map(|(.., tip)| (*tip).to_owned()).or_else(owners);
+        let tip = row.map(|(.., tip)| self.with_value(tip, flag));
+        let tip = tip.or_else(owners);
         // Without a command, each one may be meant.
         let mut others = words::FLAGS
             .iter()
             .filter(|(_, flags, _)| self.command.is_none() && has_word(flags, flag));
         tip.or_else(|| others.next().map(|(.., tip)| (*tip).to_owned()))
+    }
+
+    /// Returns a tip with the value of the flag, if it has one.
+    fn with_value(&self, tip: &str, flag: &str) -> String {
+        let mut words = self.args.iter().filter_map(|arg| arg.to_str());
+        let value = words.find_map(|word| word.strip_prefix(flag));
+        let value = match value.map(|rest| rest.strip_prefix('=')) {
+            Some(None) => words.next().filter(|next| !next.starts_with('-')),
+            given => given.flatten(),
+        };
+        match value.map(shell_words::quote) {
+            Some(value) => tip.replace("VALUE", &value),
+            None => tip.to_owned(),
+        }
     }
 
     /// Returns the first argument that is an address.
@@ -302,6 +263,12 @@ impl<'a> Situation<'a> {
                     .into(),
             );
         }
+        if has("from-recording") {
+            return Some(format!(
+                "answers of a recording are --from-recording {}, those of a script --script FILE",
+                shell_words::quote(word)
+            ));
+        }
         if !takes_command {
             return None;
         }
@@ -333,16 +300,12 @@ impl<'a> Situation<'a> {
     }
 
     fn tip_of_command(&self, word: &str) -> Option<String> {
-        // A command below a command.
-        if self.command.is_some() {
-            return None;
+        if let Some(command) = self.command {
+            return subcommand_tip(command.get_name(), word);
         }
         let lower = word.to_lowercase();
-        let row = words::COMMANDS
-            .iter()
-            .find(|(all, _)| has_word(all, &lower));
-        if let Some((_, tip)) = row {
-            return Some((*tip).to_owned());
+        if let Some(tip) = command_tip(&lower) {
+            return Some(tip.to_owned());
         }
         if registry::names().any(|name| name == lower) {
             return Some(format!(
@@ -379,7 +342,32 @@ impl<'a> Situation<'a> {
         file_tip(Path::new(word))
     }
 
+    /// Returns a tip for a message without a protocol: `tools/list`, or the name of a tool.
+    fn tip_of_message(&self, word: &str) -> Option<String> {
+        let at = self.args.iter().position(|arg| *arg == *word)?;
+        let rest = self.args.get(at..)?.iter().map(|arg| arg.to_string_lossy());
+        let makes = |protocol: &&dyn Protocol| {
+            let mut recipes = protocol.descriptor().recipes.iter();
+            recipes.any(|recipe| recipe.name == word)
+        };
+        let maker = registry::all().iter().copied().find(makes);
+        let start = match maker.map(Protocol::name) {
+            Some(protocol) => protocol,
+            None if is_method(word) => "mcp",
+            None => "mcp tools/call",
+        };
+        let rest = shell_words::join(rest);
+        Some(format!(
+            "the protocol comes first: wiretool send {start} {rest}"
+        ))
+    }
+
     fn tip_of_value(&self, arg: &str, value: &str) -> Option<String> {
+        if arg.starts_with("--format") && REPORTS.contains(&value) {
+            return Some(format!(
+                "--report {value} writes such a report, in lint, snapshot test and replay"
+            ));
+        }
         if arg.contains("<N>") && value.parse::<u64>().is_err() {
             let flag = arg.split(' ').next().unwrap_or_default();
             return Some(format!(
@@ -401,16 +389,35 @@ impl<'a> Situation<'a> {
                     "the protocol comes first: wiretool stub mcp --from-recording {}",
                     shell_words::quote(value)
                 ),
-                "send" => format!(
-                    "the protocol comes first: wiretool send mcp {}",
-                    shell_words::quote(value)
-                ),
+                "send" => self.tip_of_message(value)?,
                 _ => return None,
             });
         };
         Some(format!(
             "an address is --connect {address}, a protocol is for example mcp"
         ))
+    }
+}
+
+/// Returns the tip for a word in place of a command.
+pub fn command_tip(word: &str) -> Option<&'static str> {
+    let mut rows = words::COMMANDS.iter();
+    let found = rows.find(|(all, _)| has_word(all, word));
+    found.map(|(_, tip)| *tip)
+}
+
+/// Returns the tip for a word in place of a command below a command.
+fn subcommand_tip(command: &str, word: &str) -> Option<String> {
+    let is_meant = |(own, all, _): &&(&str, &str, &str)| {
+        *own == command && has_word(all, &word.to_lowercase())
+    };
+    match words::SUBCOMMANDS.iter().find(is_meant) {
+        Some((.., tip)) => Some((*tip).to_owned()),
+        None if command == "snapshot" && Path::new(word).exists() => Some(format!(
+            "wiretool snapshot test {} compares it with its snapshot",
+            shell_words::quote(word)
+        )),
+        None => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Says what there is if no message matches.
 
 use crate::decoder::Decoded;
+use crate::protocol::Role;
 use crate::select::{Filter, Key};
 use crate::tape::Node;
 use std::collections::BTreeSet;
@@ -25,12 +26,17 @@ struct Words {
 }
 
 /// The words that occur where a condition wants others.
-pub struct Unmatched(Vec<Words>);
+pub struct Unmatched {
+    lists: Vec<Words>,
+    /// The number of messages with `outcome=error`, if the condition wants `role=error`.
+    failed: Option<u64>,
+}
 
 impl Unmatched {
     /// Creates the lists for the keys that a filter compares.
     pub fn new(filter: &Filter) -> Self {
         let mut all: Vec<Words> = Vec::new();
+        let mut failed = None;
         filter.expr().wanted(&mut |key, word| {
             let (what, get): (_, GetWords) = match key {
                 Key::Kind => ("kinds", |decoded, add| add(&decoded.message.kind)),
@@ -45,6 +51,10 @@ impl Unmatched {
                     let members = root.into_iter().flat_map(Node::members);
                     members.for_each(|(key, _)| add(&key.text().unwrap_or_default()));
                 }),
+                Key::Role if word == Role::Error.name() => {
+                    failed = Some(0);
+                    return;
+                }
                 _ => return,
             };
             let path = key.to_string();
@@ -61,12 +71,15 @@ impl Unmatched {
                 });
             }
         });
-        Self(all)
+        Self { lists: all, failed }
     }
 
     /// Stores the words of a message.
     pub fn add(&mut self, decoded: &Decoded<'_>) {
-        for words in &mut self.0 {
+        if let (Some(failed), true) = (&mut self.failed, decoded.message.failed) {
+            *failed += 1;
+        }
+        for words in &mut self.lists {
             let found = &mut words.found;
             (words.get)(decoded, &mut |word| {
                 let is_new = !word.is_empty() && word.len() <= MAX_LEN && !found.contains(word);
@@ -79,7 +92,7 @@ impl Unmatched {
 
     /// Returns what there is, the nearest first: `kinds: call, cast, response`. A word that occurs says nothing.
     pub fn describe(&self) -> Option<String> {
-        let lists = self.0.iter().filter_map(|words| {
+        let lists = self.lists.iter().filter_map(|words| {
             let is_there = |word: &String| word.to_lowercase() == words.wanted;
             if words.found.is_empty() || words.found.iter().any(is_there) {
                 return None;
@@ -101,7 +114,9 @@ impl Unmatched {
             };
             Some(format!("{}: {}{more}", words.what, shown.join(", ")))
         });
-        let lists: Vec<String> = lists.collect();
+        let failed = self.failed.filter(|failed| *failed > 0);
+        let failed = failed.map(|failed| format!("{failed} with outcome=error"));
+        let lists: Vec<String> = lists.chain(failed).collect();
         (!lists.is_empty()).then(|| lists.join("; "))
     }
 }

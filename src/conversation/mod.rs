@@ -69,6 +69,8 @@ pub struct Conversation<'p> {
     /// The directions with bytes and with messages at the last judgement of the held findings.
     held_since: (bool, [bool; 2]),
     findings: Vec<Finding>,
+    /// Requests without an answer whose connection has ended, up to the limit of open requests.
+    left: Vec<Waiting>,
     damages: Damages,
     short: ShortMessages,
     /// The number of reported faults of the current message.
@@ -110,6 +112,7 @@ impl<'p> Conversation<'p> {
             held: Vec::new(),
             held_since: (false, [false; 2]),
             findings: Vec::new(),
+            left: Vec::new(),
             damages: Damages::default(),
             short: ShortMessages::default(),
             faults: 0,
@@ -266,19 +269,34 @@ impl<'p> Conversation<'p> {
     pub(crate) fn waiting_in_protocol(&self) -> Vec<Waiting> {
         let mut all = self.session.as_ref().map_or(Vec::new(), |s| s.waiting());
         for waiting in &mut all {
-            let direction = waiting.owes.map(Direction::other);
-            let origin = Origin {
-                direction: direction.or(waiting.place.origin.direction),
-                ..waiting.place.origin
-            };
-            if let Some(closed) = self.links.closed_reason(origin) {
-                let why = waiting.why.take().map(|why| format!("; {why}"));
-                waiting.why = Some(format!("{closed}{}", why.unwrap_or_default()));
-            }
-            let sides = self.session.as_ref().and_then(|s| s.sides(origin.conn));
+            self.explain_end(waiting);
+            let conn = waiting.place.origin.conn;
+            let sides = self.session.as_ref().and_then(|s| s.sides(conn));
             waiting.side = sides.and_then(|sides| waiting.expected_sender(sides));
         }
         all
+    }
+
+    /// Returns the requests of this protocol alone whose connection has ended.
+    pub(crate) fn left_in_protocol(&self) -> Vec<Waiting> {
+        let mut all = self.left.clone();
+        for waiting in &mut all {
+            self.explain_end(waiting);
+        }
+        all
+    }
+
+    /// Adds that the connection of an answer has ended, if so.
+    fn explain_end(&self, waiting: &mut Waiting) {
+        let direction = waiting.owes.map(Direction::other);
+        let origin = Origin {
+            direction: direction.or(waiting.place.origin.direction),
+            ..waiting.place.origin
+        };
+        if let Some(closed) = self.links.closed_reason(origin) {
+            let why = waiting.why.take().map(|why| format!("; {why}"));
+            waiting.why = Some(format!("{closed}{}", why.unwrap_or_default()));
+        }
     }
 
     /// Returns `true` if only one direction of this protocol was seen.
@@ -368,6 +386,8 @@ impl<'p> Conversation<'p> {
             broken!(self.report, rule::OPEN_LIMIT, self.last;
                 "{} requests wait for an answer: later ones are not tracked", self.config.max_open);
         }
+        let space = self.config.max_open.saturating_sub(self.left.len());
+        self.left.extend(self.report.left.drain(..).take(space));
         // What a held finding needs can only be there after one of these changes.
         let seen = (self.facts.has_both_directions(), self.facts.has_messages);
         if std::mem::replace(&mut self.held_since, seen) != seen && seen.0 {

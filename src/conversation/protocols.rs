@@ -166,6 +166,7 @@ impl<'p> Conversation<'p> {
             return Vec::new();
         }
         let mut all = self.waiting_in_protocol();
+        all.extend(self.left_in_protocol());
         all.extend_from_slice(self.injected.unreceived());
         let sides = self.sides();
         for one in &mut all {

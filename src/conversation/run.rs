@@ -12,7 +12,7 @@ mod sink;
 mod source;
 
 use super::{Conversation, Finding};
-use crate::capture::{CaptureInput, Event, Form, Item};
+use crate::capture::{CaptureInput, Chunk, Event, Form, Item};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, FrameSink, KeptMessage};
 use crate::protocol::{Direction, Protocol};
 use items::{ItemReader, KeptOutput, Outlet, WaitingItem};
@@ -253,7 +253,7 @@ impl<'p> Run<'p> {
                 }
                 RunState::Decoded => {
                     self.state = RunState::Waited;
-                    sink.take(Output::Waiting(self, None))?;
+                    sink.take(Output::BeforeEnd(self))?;
                 }
                 RunState::Waited => {
                     self.state = RunState::Ended;
@@ -292,7 +292,7 @@ impl<'p> Run<'p> {
         sink: &mut S,
     ) -> ControlFlow<S::Break> {
         self.pass_waiting(sink)?;
-        sink.take(Output::Waiting(self, Some(silent)))
+        sink.take(Output::Pause(self, silent))
     }
 
     /// Reads an item that was not read from the input.
@@ -308,6 +308,17 @@ impl<'p> Run<'p> {
         let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
         self.reader.take(item, &mut outlet, &mut self.items);
         outlet.flow
+    }
+
+    /// Says that bytes are missing in the stream of a chunk, before it.
+    pub(crate) fn gap<S: Sink + ?Sized>(
+        &mut self,
+        chunk: &Chunk<'_>,
+        len: u64,
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
+        let origin = self.reader.origin_of_chunk(chunk);
+        self.decode(|decoder, sink| decoder.gap(origin, len, sink), sink)
     }
 
     /// Passes on the messages that a step of the decoder yields, as [`Run::item`] does with those of a chunk.

@@ -327,7 +327,7 @@ mod tests {
                     seen += &format!("{kind} {time:?} {latency:?} {faulty}\n");
                 }
                 Output::Event(event, _) => seen += &format!("{}\n", event.what.name()),
-                Output::Waiting(run, _) => {
+                Output::Pause(run, _) | Output::BeforeEnd(run) => {
                     let waiting = run.conversation().map(|all| all.unanswered(true));
                     for one in waiting.into_iter().flatten() {
                         seen += &format!("waits: {}\n", one.what);

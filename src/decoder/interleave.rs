@@ -20,6 +20,74 @@ pub struct StreamPiece {
     pub end: usize,
 }
 
+/// One direction of a connection, as a capture holds it.
+#[derive(Debug, Default)]
+pub struct OneWay {
+    /// The bytes that the capture has.
+    pub bytes: Vec<u8>,
+    gaps: Vec<OneWayGap>,
+}
+
+/// Missing bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct OneWayGap {
+    /// The index in the bytes of the first byte after the gap.
+    pub index: usize,
+    /// The number of missing bytes.
+    pub len: u64,
+    /// The offset of the first missing byte in the stream.
+    offset: u64,
+}
+
+impl OneWay {
+    /// Adds missing bytes after those so far.
+    pub fn push_gap(&mut self, len: u64) {
+        let end = |gap: &OneWayGap| gap.offset.saturating_add(gap.len) - gap.index as u64;
+        let missing = self.gaps.last().map_or(0, end);
+        self.gaps.push(OneWayGap {
+            index: self.bytes.len(),
+            len,
+            offset: missing.saturating_add(self.bytes.len() as u64),
+        });
+    }
+
+    /// Returns the gaps, in order.
+    pub fn gaps(&self) -> &[OneWayGap] {
+        &self.gaps
+    }
+
+    /// Returns the index in the bytes of an offset in the stream.
+    fn index(&self, offset: u64) -> usize {
+        let before = self.gaps.partition_point(|gap| gap.offset < offset);
+        let gap = before.checked_sub(1).and_then(|n| self.gaps.get(n));
+        gap.map_or(offset as usize, |gap| {
+            let after = offset.saturating_sub(gap.offset.saturating_add(gap.len));
+            gap.index + after as usize
+        })
+    }
+
+    /// Decodes the stream.
+    fn decode(
+        &self,
+        decoder: &mut Decoder<'_>,
+        direction: Direction,
+        sink: &mut super::FrameSink<'_>,
+    ) {
+        let origin = Origin {
+            direction: Some(direction),
+            ..Origin::default()
+        };
+        let mut from = 0;
+        for gap in &self.gaps {
+            let bytes = self.bytes.get(from..gap.index).unwrap_or_default();
+            decoder.push(origin, bytes, sink);
+            decoder.gap(origin, gap.len, sink);
+            from = gap.index;
+        }
+        decoder.push(origin, self.bytes.get(from..).unwrap_or_default(), sink);
+    }
+}
+
 /// The maximum number of frames to look ahead, to limit the time.
 const LOOKAHEAD: usize = 256;
 
@@ -46,9 +114,9 @@ struct InterleaveSide {
 /// order, earlier connections come first.
 pub fn interleave(
     options: &DecodeOptions<'_>,
-    connections: &[[&[u8]; 2]],
+    connections: &[[OneWay; 2]],
 ) -> Vec<(usize, StreamPiece)> {
-    let all = connections.iter().map(|streams| order(options, *streams));
+    let all = connections.iter().map(|streams| order(options, streams));
     let mut all: Vec<VecDeque<_>> = all.map(VecDeque::from).collect();
     // Requests that follow, by direction and id; and those of each connection.
     let mut ahead: HashMap<(Direction, String), usize> = HashMap::new();
@@ -116,13 +184,9 @@ impl PieceRole {
 }
 
 /// Returns the pieces of both streams of a connection in the order of a conversation.
-fn order(options: &DecodeOptions<'_>, streams: [&[u8]; 2]) -> Vec<(StreamPiece, PieceRole)> {
+fn order(options: &DecodeOptions<'_>, streams: &[OneWay; 2]) -> Vec<(StreamPiece, PieceRole)> {
     let [to_server, to_client] = streams;
-    let mut sides = [
-        (Direction::ToServer, to_server),
-        (Direction::ToClient, to_client),
-    ]
-    .map(|(direction, _)| InterleaveSide {
+    let mut sides = [Direction::ToServer, Direction::ToClient].map(|direction| InterleaveSide {
         direction,
         frames: Vec::new(),
         next: 0,
@@ -134,26 +198,19 @@ fn order(options: &DecodeOptions<'_>, streams: [&[u8]; 2]) -> Vec<(StreamPiece, 
     let mut decoder = Decoder::new(options.clone());
     {
         let mut collect = |decoded: &super::Decoded<'_>| {
-            let to_server = decoded.origin.direction == Some(Direction::ToServer);
+            let is_to_server = decoded.origin.direction == Some(Direction::ToServer);
             let [server, client] = &mut sides;
-            let side = if to_server { server } else { client };
-            let mark = side.mark(decoded, to_server);
+            let (side, stream) = if is_to_server {
+                (server, to_server)
+            } else {
+                (client, to_client)
+            };
+            let mark = side.mark(decoded, is_to_server);
             let call = PieceRole::of(decoded);
-            side.frames.push((decoded.next as usize, mark, call));
+            side.frames.push((stream.index(decoded.next), mark, call));
         };
-        for (direction, bytes) in [
-            (Direction::ToServer, to_server),
-            (Direction::ToClient, to_client),
-        ] {
-            decoder.push(
-                Origin {
-                    direction: Some(direction),
-                    ..Origin::default()
-                },
-                bytes,
-                &mut collect,
-            );
-        }
+        to_server.decode(&mut decoder, Direction::ToServer, &mut collect);
+        to_client.decode(&mut decoder, Direction::ToClient, &mut collect);
         decoder.finish(&mut collect);
     }
     let mut pieces = Vec::new();
@@ -170,12 +227,12 @@ fn order(options: &DecodeOptions<'_>, streams: [&[u8]; 2]) -> Vec<(StreamPiece, 
         };
         pieces.push(piece);
     }
-    for (side, bytes) in [(server, to_server), (client, to_client)] {
-        if side.at < bytes.len() {
+    for (side, stream) in [(server, to_server), (client, to_client)] {
+        if side.at < stream.bytes.len() {
             let piece = StreamPiece {
                 direction: side.direction,
                 start: side.at,
-                end: bytes.len(),
+                end: stream.bytes.len(),
             };
             pieces.push((piece, PieceRole::Neither));
         }

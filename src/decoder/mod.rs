@@ -1,7 +1,7 @@
 //! The decoder: takes chunks, and emits decoded frames.
 //!
 //! ```text
-//!   push(conn, stream, direction, time, bytes)
+//!   push(origin, bytes)     origin: connection, stream, direction, time
 //!      -> detect    which protocol, which framing; chunks are held until the bytes decide
 //!      -> framing   one framer for each lane: connection, stream, direction
 //!      -> protocol  kind, role, id, subject, faults
@@ -50,7 +50,7 @@ pub use decoded::Decoded;
 pub use detect::Guess;
 use detect::{Detector, ProtocolVerdict};
 use fallible::unbroken;
-pub(crate) use interleave::interleave;
+pub(crate) use interleave::{OneWay, interleave};
 pub use kept::KeptMessage;
 pub(crate) use length_repair::REST_OF_PREVIOUS;
 pub use metadata::{Metadata, SideEvent};

@@ -17,8 +17,6 @@ pub use exact::write_exact;
 pub(crate) use form::{ObjectForm, form, quote, text};
 pub(super) use streamed::{PairMaps, StreamedText};
 
-// Long: the sink and the writer are in one file, so that they can be compared.
-
 use super::json::{write_escaped, write_short, write_str};
 use crate::span::Span;
 use crate::tape::{KeyName, Node, Scalar, Shape, Sink, Value};

@@ -2,7 +2,7 @@
 //! as its reader.
 //!
 //! ```text
-//!   body + wire  -write->  frame  -Weave->  stream
+//!   body + wire  -write->  frame  -joined->  stream
 //! ```
 //!
 //! A writer writes the given values, correct or not: tests and bug reports need both.

@@ -154,6 +154,12 @@ impl DirectionQueue {
         self.flush(self.end());
     }
 
+    /// Sends held bytes, with the edits in them.
+    ///
+    /// ```text
+    ///   start           at        edit.at          upto        end
+    ///     |-- passed ----|- part --|-- replaced --|-- ... ------|-- stays held
+    /// ```
     fn flush(&mut self, upto: u64) {
         if upto < self.start || self.over {
             return;

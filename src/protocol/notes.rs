@@ -1,6 +1,6 @@
 //! Notes on the values of a message, and the values that are secret.
 
-use super::secrets::{Extent, SecretNames, for_each_secret, holds_secret};
+use super::secrets::{Extent, SecretNames, for_each_secret, holds_secret, public_value};
 use super::{Message, Protocol};
 use crate::framing::fields::{HeaderSecret, without};
 use crate::tape::Node;
@@ -152,7 +152,9 @@ impl Notes {
 pub fn annotate(protocol: &dyn Protocol, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
     notes.clear();
     let names = SecretNames::of(protocol);
+    let public = public_value(names.marks, root, message);
     for_each_secret(root, &names, &mut |node, extent| match extent {
+        Extent::Whole if public == Some(node.index()) => {}
         Extent::Whole => notes.secret(node),
         Extent::Parts(parts) => notes.parts.push((node.index(), parts)),
     });

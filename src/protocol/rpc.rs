@@ -15,6 +15,8 @@ pub(super) mod http;
 pub(super) mod pairing;
 #[cfg(feature = "rules")]
 pub(super) mod peer;
+#[cfg(feature = "rules")]
+pub(super) mod posts;
 pub(super) mod read;
 #[cfg(feature = "rules")]
 pub(super) mod session;

@@ -8,8 +8,8 @@
 //!   "https://me:hunter2@host/"                       a part of a text
 //! ```
 
-use super::Protocol;
 use super::schema::marks::Marks;
+use super::{Message, Protocol};
 use crate::encoding::json;
 use crate::framing::fields::{
     HeaderSecret, is_flag, is_secret_field, is_secret_name, text_secrets,
@@ -62,6 +62,15 @@ impl<'n> SecretNames<'n> {
         // In a JSON Schema, the value of a property name describes the property.
         name == b"properties" || own.any(|own| name == own.as_bytes())
     }
+}
+
+/// Returns the index of the value in a message that only connects messages, although its name is that of a secret.
+pub fn public_value(marks: &Marks, root: Node<'_>, message: &Message<'_>) -> Option<usize> {
+    let subject = message.subject.as_deref();
+    let mut public = marks.public.iter();
+    let (_, keys) = public.find(|(own, _)| subject == Some(*own))?;
+    let value = keys.iter().try_fold(root, |node, key| node.get(key))?;
+    (!value.is_map() && !value.is_array()).then(|| value.index())
 }
 
 /// Calls `visit` for each value that is secret, as a whole or in part.

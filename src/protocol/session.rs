@@ -107,6 +107,8 @@ pub struct Report {
     pub answer: Option<Answer>,
     /// The subscriptions that begin or end.
     pub subscriptions: Vec<SubscriptionChange>,
+    /// The requests that get no answer, because their connection has ended.
+    pub(crate) left: Vec<Waiting>,
     /// The rules that are off: their texts are not written.
     pub(crate) off: RuleSet,
 }
@@ -134,6 +136,12 @@ impl Report {
         self.broken.clear();
         self.answer = None;
         self.subscriptions.clear();
+        self.left.clear();
+    }
+
+    /// Adds a request that gets no answer, because its connection has ended: [`Session::waiting`] lists it no more.
+    pub fn leave(&mut self, waiting: Waiting) {
+        self.left.push(waiting);
     }
 
     /// Adds the begin or the end of a subscription, by the index of its request.

@@ -114,7 +114,32 @@ const NAMES: &[(&str, Key)] = &[
     ("latency_ms", Key::Latency),
 ];
 
+/// Words in place of a key, and the condition that is probably meant. Words of a row are separated by spaces.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    (
+        "error errors failed",
+        "errors are role=error or outcome=error; a field of the message is .error",
+    ),
+    ("duration elapsed took", "did you mean latency?"),
+    (
+        "type",
+        "did you mean role or kind? A field of the message is .type",
+    ),
+    (
+        "open pending unanswered waiting",
+        "wiretool lint FILE lists requests without an answer",
+    ),
+    ("tool", "did you mean name?"),
+];
+
 impl Key {
+    /// Returns the condition that a word in place of a key probably means.
+    pub(super) fn instead_of(word: &str) -> Option<&'static str> {
+        let is_in = |words: &str| words.split(' ').any(|one| one == word);
+        let found = OTHER_WORDS.iter().find(|(words, _)| is_in(words));
+        found.map(|(_, instead)| *instead)
+    }
+
     /// Returns the key with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         let found = NAMES.iter().find(|(n, _)| *n == name);

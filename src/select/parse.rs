@@ -258,13 +258,18 @@ impl<'t> SelectParser<'t> {
         self.has_unit = word.ends_with("_ms");
         Key::from_name(word).ok_or_else(|| {
             let mut error = self.error(start..self.at, "a key");
-            error.hint = Some(match nearest(word, Key::names()) {
-                Some(near) => format!("did you mean {near}?"),
-                None if word.starts_with(is_name_char)
-                    && word.chars().all(|c| is_name_char(c) || c == '.') =>
-                {
-                    format!("fields of the message begin with a dot: .{word}")
-                }
+            let before = self.text.get(..start).unwrap_or_default();
+            let listed = before.split_whitespace().last().filter(|_| word == "in");
+            let instead = match listed {
+                Some(key) => Some(format!("a list has commas: {key}=2,3")),
+                None => Key::instead_of(word).map(str::to_owned),
+            };
+            let near = || nearest(word, Key::names()).map(|near| format!("did you mean {near}?"));
+            let is_field =
+                word.starts_with(is_name_char) && word.chars().all(|c| is_name_char(c) || c == '.');
+            error.hint = Some(match instead.or_else(near) {
+                Some(hint) => hint,
+                None if is_field => format!("fields of the message begin with a dot: .{word}"),
                 None => format!("keys are {}", Key::names().collect::<Vec<_>>().join(" ")),
             });
             error
@@ -363,7 +368,15 @@ impl<'t> SelectParser<'t> {
             KeySort::Any | KeySort::Id => return Ok(Operand::Text(text.to_owned())),
         };
         let number = number.map(Operand::Number);
-        number.ok_or_else(|| self.error(whole, wanted(sort, ordered)))
+        number.ok_or_else(|| {
+            let mut error = self.error(whole, wanted(sort, ordered));
+            if let Some((first, last)) = text.split_once("..") {
+                let last = last.trim_start_matches('=');
+                let key = key.name();
+                error.hint = Some(format!("a range is {key}>={first} {key}<={last}"));
+            }
+            error
+        })
     }
 
     fn pattern(&mut self) -> ParseResult<TextPattern> {

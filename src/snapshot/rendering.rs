@@ -303,11 +303,11 @@ impl Sink for ShownSnapshot<'_> {
                 self.findings(verdict.findings);
             }
             Output::Note(text) => self.note(text),
-            Output::Waiting(run, None) => {
+            Output::BeforeEnd(run) => {
                 self.waiting = run.conversation().map_or(Vec::new(), Conversation::waiting);
             }
             Output::End(run, findings) => self.end(run, findings),
-            Output::Begin(_) | Output::Item(..) | Output::Waiting(..) => {}
+            Output::Begin(_) | Output::Item(..) | Output::Pause(..) => {}
         }
         ControlFlow::Continue(())
     }

@@ -4,8 +4,6 @@
 //! `WIRETOOL_CAPTURES`, if that is set. `cargo test --test integration exact -- --nocapture` shows
 //! the number of verbatim frames.
 
-// Long: one table of cases.
-
 use crate::capture::{CaptureInput, Form, Item};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encoding::{Want, json};

@@ -213,6 +213,77 @@ fn wire_bytes_are_escaped_on_screen() {
 }
 
 #[test]
+fn an_error_leaves_no_empty_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let (empty, kept, pipe) = (place("empty"), place("kept"), place("pipe"));
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/mcp/session.jsonl");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    // A reader that is open before, so that no one waits for it.
+    let reader = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&pipe)
+        .unwrap();
+    for (file, inputs, exists) in [
+        (&empty, &["/no/such"][..], false),
+        (&kept, &[session, "/no/such"], true),
+        (&pipe, &["/no/such"], true),
+    ] {
+        let args = [&["decode", "-w", file][..], inputs].concat();
+        let (code, _, err) = run(&args, b"");
+        assert_eq!(code, 2, "{args:?}: {err}");
+        assert_eq!(Path::new(file).exists(), exists, "{args:?}");
+    }
+    drop(reader);
+    let (_, out, _) = run(&["decode", &kept], b"");
+    assert_eq!(out.lines().count(), 10, "{out}");
+}
+
+#[test]
+fn unknown_names_lead_to_the_right_place() {
+    for (args, wanted) in [
+        (&["help", "filter"][..], "--where EXPR"),
+        (&["help", "latency"], "wiretool stat FILE"),
+        (&["help", "mcp"], "wiretool help protocols"),
+        (&["help", "hang"], "wiretool lint FILE"),
+        (&["help", "examples"], "wiretool --help"),
+        (&["help", "statt"], "did you mean stat?"),
+        (&["lint", "--deny", "warnings"], "--fail-on warning"),
+    ] {
+        let (code, _, err) = run(args, b"");
+        assert!(code == 2 && err.contains(wanted), "{args:?}: {err}");
+        assert_eq!(err.lines().count(), 1, "{err}");
+    }
+}
+
+#[test]
+fn tokens_of_progress_are_no_secrets() {
+    let input = concat!(
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"initializationOptions":{"token":"Zx81"},"capabilities":{}}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":1,"method":"window/workDoneProgress/create","params":{"token":"w1"}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"$/progress","params":{"token":"w2","value":{"token":"Zx82"}}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"window/workDoneProgress/cancel","params":{"token":3}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"$/progress","params":{"token":{"value":"Zx83"}}}"#,
+        "\n",
+    );
+    for format in ["line", "tree"] {
+        let args = ["decode", "-p", "lsp", "--framing", "lines", "-f", format];
+        let (_, out, _) = run(&args, input.as_bytes());
+        for token in ["\"w1\"", "\"w2\"", "3"] {
+            let is_shown = |line: &str| line.contains("token") && line.contains(token);
+            assert!(out.lines().any(is_shown), "{token}: {out}");
+        }
+        assert!(!out.contains("Zx8") && out.contains("(secret"), "{out}");
+    }
+}
+
+#[test]
 fn secrets_are_masked_without_flag() {
     let hey = br#"{"v":1,"kind":"HEY","agent":{"id":"a"},"auth":{"type":"bearer","token":"qct.v1.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"}}"#;
     for format in ["tree", "hex"] {
@@ -569,6 +640,58 @@ fn file_pairs_become_conversations() {
         .collect();
     assert_eq!(kinds, ["ready", "ack", "invoke", "result", "shutdown"]);
     assert_eq!(run(&["decode", "--c2s", &c2s], b"").0, 2);
+}
+
+/// A dump without one of its lines has the same messages in a pair as alone.
+#[test]
+fn gaps_of_dumps_are_gaps_in_pairs() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = |rest: &str| {
+        let all = (1..4).map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{rest}}}\n"));
+        all.collect::<String>()
+    };
+    let asks = lines("\"method\":\"echo\",\"params\":{\"text\":\"aaaaaaaaaaaaaaaa\"}");
+    let s2c = file(folder.path(), "s2c", lines("\"result\":1").as_bytes());
+    let dump = |without: usize| {
+        let rows = asks.as_bytes().chunks(16).enumerate();
+        let rows = rows.filter(|(n, _)| *n != without);
+        rows.fold(String::new(), |all, (n, row)| {
+            let groups = row.chunks(2).map(|group| {
+                let bytes = group.iter().map(|byte| format!("{byte:02x}"));
+                bytes.collect::<String>() + " "
+            });
+            let text = String::from_utf8_lossy(row).replace('\n', ".");
+            let groups = groups.collect::<String>();
+            format!("{all}{:08x}: {groups:<40} {text}\n", n * 16)
+        })
+    };
+    let places = |args: &[&str]| {
+        let (_, out, err) = run(
+            &[&["decode", "-f", "json", "-p", "jsonrpc"], args].concat(),
+            b"",
+        );
+        let all = out.lines().map(|line| serde_json::from_str(line).unwrap());
+        let own = all.filter(|one: &serde_json::Value| one["dir"] == "c2s");
+        let own = own.map(|one| {
+            (
+                one["offset"].clone(),
+                one["len"].clone(),
+                one["faults"].clone(),
+            )
+        });
+        (own.collect::<Vec<_>>(), err)
+    };
+    // Without the second line, the offsets may be octal.
+    for without in 2..asks.len().div_ceil(16) - 1 {
+        let c2s = file(folder.path(), "c2s.xxd", dump(without).as_bytes());
+        let (pair, reported) = places(&["--c2s", &c2s, "--s2c", &s2c]);
+        let (alone, _) = places(&["--dir", "c2s", &c2s]);
+        assert_eq!(pair, alone, "{without}");
+        let (from, to) = (without * 16, without * 16 + 16);
+        let note = format!("bytes {from} to {to} of the dump are missing");
+        assert!(reported.contains(&note), "{reported}");
+        assert!(reported.contains("got a gap of 16 bytes"), "{reported}");
+    }
 }
 
 #[test]

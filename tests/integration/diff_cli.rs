@@ -55,6 +55,36 @@ fn calls_are_paired_by_request() {
 }
 
 #[test]
+fn a_secret_is_hidden_in_every_part_of_a_difference() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, given: u32, used: u32| {
+        let lines = [
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#.to_owned(),
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"result":{{"inputRequests":{{}},"requestState":{given}}}}}"#
+            ),
+            format!(
+                r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"a","requestState":{used}}}}}"#
+            ),
+        ];
+        let path = folder.path().join(name);
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (a, b) = (write("a", 7001, 7001), write("b", 8001, 9151));
+    let shown = |flag: &[&str]| {
+        let (code, out, _) = diff(&[flag, &["-p", "mcp", &a, &b]].concat());
+        assert_eq!(code, 1);
+        out.lines().last().unwrap_or_default().to_owned()
+    };
+    let hidden = shown(&[]);
+    assert!(hidden.contains("(secret) → (secret)  ("), "{hidden}");
+    assert!(!hidden.contains("01") && !hidden.contains("wanted"));
+    let open = shown(&["--show-secrets"]);
+    assert!(open.contains("7001 → 9151 (wanted 8001)"), "{open}");
+}
+
+#[test]
 fn differences_print_as_json() {
     let (code, out, _) = diff(&["-f", "json", "--ignore", "**.ts", A, C]);
     assert_eq!(code, 1);

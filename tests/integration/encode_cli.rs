@@ -324,3 +324,37 @@ fn refused_words_have_an_example_that_works() {
         assert_eq!(make(&example).0, 0, "{example}");
     }
 }
+
+#[test]
+fn a_capture_is_named_in_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = env!("CARGO_MANIFEST_DIR");
+    let recording = format!("{root}/fixtures/mcp/session.jsonl");
+    let raw = folder.path().join("raw.bin");
+    std::fs::write(&raw, "\0\0\0\x01{").unwrap();
+    let raw = raw.to_str().unwrap();
+    let input = std::fs::read(&recording).unwrap();
+    for (args, input, wanted) in [
+        (
+            &["encode", &recording][..],
+            &b""[..],
+            format!("is a recording, not messages: wiretool decode -f json {recording} | wiretool encode\n"),
+        ),
+        (
+            &["encode"],
+            &input,
+            "wiretool: stdin is a recording, not messages: wiretool decode -f json FILE | wiretool encode\n".into(),
+        ),
+        (
+            &["encode", raw],
+            b"",
+            format!("; for a capture: wiretool decode -f json {raw} | wiretool encode\n"),
+        ),
+    ] {
+        let (code, out, err) = run(args, input);
+        assert_eq!((code, out.as_slice()), (2, &b""[..]), "{args:?}");
+        assert!(err.ends_with(&wanted) && err.lines().count() == 1, "{err}");
+    }
+    let lines = text(&["decode", "-f", "json", &recording], b"");
+    assert_eq!(run(&["encode"], lines.as_bytes()).0, 0);
+}

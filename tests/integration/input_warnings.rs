@@ -129,3 +129,14 @@ fn surplus_answers_are_found_without_order() {
         assert_eq!(output.status.code(), Some(i32::from(found)));
     }
 }
+
+#[test]
+fn an_input_without_bytes_has_one_reason() {
+    let har = r#"{"log":{"version":"1.2","creator":{"name":"x","version":"1"},"entries":[]}}"#;
+    let (code, text) = warning_of(&["decode"], har.as_bytes());
+    assert_eq!(code, 1);
+    assert_eq!(
+        text,
+        "wiretool: stdin: byte 76: the HAR file has no entries (record while the traffic flows, and export with content)\n"
+    );
+}

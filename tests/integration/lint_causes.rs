@@ -191,6 +191,30 @@ fn a_failed_server_is_an_error_and_a_refusal_an_info() {
 }
 
 #[test]
+fn a_request_that_was_not_read_can_be_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    for (protocol, conn) in [("mcp", 1), ("lsp", 0)] {
+        let path_of = format!("fixtures/{protocol}/rules/cancel-unknown.fires.jsonl");
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path_of));
+        let text = text.unwrap();
+        let (head, rest) = text.split_once('\n').unwrap();
+        let lost = format!(r#"{{"t":1,"conn":{conn},"event":"lost","dir":"c2s","len":40}}"#);
+        for (text, args, fires) in [
+            (text.clone(), &[][..], true),
+            (format!("{head}\n{lost}\n{rest}"), &[], false),
+            (text.clone(), &["--max-open", "0"], false),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let (found, _) = lint(&[&[path.to_str().unwrap()], args].concat());
+            let rule = format!("{protocol}/cancel-unknown");
+            let has_fired = found.iter().any(|f| f["rule"] == rule.as_str());
+            assert_eq!(has_fired, fires, "{protocol} {args:?}: {found:?}");
+        }
+    }
+}
+
+#[test]
 fn a_runtime_that_calls_a_provider_keeps_to_its_schema() {
     let folder = tempfile::tempdir().unwrap();
     let path = "fixtures/saikuro/rules/args-unfit.fires.jsonl";
@@ -209,6 +233,42 @@ fn a_runtime_that_calls_a_provider_keeps_to_its_schema() {
     let (found, _) = lint(&[path.to_str().unwrap()]);
     let rules: Vec<_> = found.iter().map(|f| f["rule"].as_str().unwrap()).collect();
     assert!(rules.contains(&"saikuro/args-unfit"), "{rules:?}");
+}
+
+/// The end of a connection does not change which requests have no answer.
+#[test]
+fn requests_without_an_answer_are_listed_after_their_connection_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    let path = path.to_str().unwrap();
+    for protocol in PROTOCOLS {
+        let rule = match protocol {
+            "oracle" => "died-in-invoke",
+            _ => "unanswered",
+        };
+        let name = format!("fixtures/{protocol}/rules/{rule}.fires.jsonl");
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
+        let text = text.unwrap();
+        // The traffic, without the ends of connections.
+        let is_traffic = |line: &&str| !line.contains("\"event\"") || line.contains("\"open\"");
+        let open: Vec<&str> = text.lines().filter(is_traffic).collect();
+        let conn = text.split_once("\"conn\":").unwrap().1;
+        let conn = conn.split_once(',').unwrap().0;
+        for event in ["close", "exit", "reset"] {
+            let end = format!(r#"{{"t":200000000,"conn":{conn},"event":"{event}"}}"#);
+            let [open, ended] = [&open[..], &[&open[..], &[&end]].concat()].map(|lines| {
+                std::fs::write(path, lines.join("\n") + "\n").unwrap();
+                let (_, summary) = lint(&[path]);
+                let (_, out, _) = run(&["stat", "-f", "json", path]);
+                let waiting = summary["waiting"].as_array().map_or(&[][..], Vec::as_slice);
+                let stat = objects(&out).pop().unwrap();
+                assert_eq!(stat["unanswered"], waiting.len(), "{protocol} {event}");
+                let index = waiting.iter().map(|one| one["index"].clone());
+                index.collect::<Vec<_>>()
+            });
+            assert_eq!((open.len(), &ended), (1, &open), "{protocol} {event}");
+        }
+    }
 }
 
 /// The law: lint and stat count the same open requests. The library test of watch compares its count with theirs.

@@ -308,6 +308,46 @@ fn leading_dot_of_path_is_optional() {
 }
 
 #[test]
+fn failed_results_are_named_if_no_message_is_an_error() {
+    let input = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}
+{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}
+"#;
+    for command in ["decode", "lint", "stat"] {
+        for (condition, there) in [
+            ("role=error", "; 1 with outcome=error"),
+            ("not role=request role=error", "; 1 with outcome=error"),
+            ("role=end", ""),
+        ] {
+            let args = [command, "-p", "mcp", "--where", condition];
+            let (code, _, err) = common::run(common::wiretool().args(args), input);
+            let wanted = format!("none of 2 messages matches{there}\n");
+            assert!(code == 1 && err.ends_with(&wanted), "{args:?}: {err}");
+        }
+    }
+}
+
+#[test]
+fn a_line_with_context_is_the_line_without() {
+    let line = |more: &[&str]| {
+        let args = ["decode", "--grep", "sub", "fixtures/mcp/session.jsonl"];
+        let mut command = common::wiretool();
+        command
+            .args(args)
+            .args(more)
+            .current_dir(env!("CARGO_MANIFEST_DIR"));
+        let (_, out, _) = common::run(&mut command, "");
+        let call = out.lines().find(|line| line.contains("tools/call sub"));
+        let call = call.unwrap_or_else(|| panic!("{out}"));
+        call.split(" → ").last().unwrap_or_default().to_owned()
+    };
+    let alone = line(&[]);
+    assert!(alone.ends_with("{a: 1, b: 2}"), "{alone}");
+    for more in [&["-C", "1"][..], &["-f", "line"]] {
+        assert_eq!(line(more), alone, "{more:?}");
+    }
+}
+
+#[test]
 fn words_that_exist_are_listed_if_none_matches() {
     let lists = [
         (

@@ -1,7 +1,5 @@
 //! Tests every form from bytes to items, in all splits.
 
-// Long: tests, one for each form of input.
-
 mod foreign;
 mod messages;
 mod pastes;

@@ -116,7 +116,8 @@ impl Log {
 
     /// Emits what a text has, and holds what is not complete.
     fn take(&mut self, text: &[u8], all: FoundAll, origin: TextOrigin, sink: &mut ItemSink<'_>) {
-        if all.messages.is_empty() && all.open.is_none() {
+        let is_other = all.messages.is_empty() && all.open.is_none();
+        if is_other && !self.note_cut(text, origin.line) {
             self.other(text);
         }
         self.emit(text, all.messages, origin, sink);

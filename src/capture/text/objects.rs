@@ -39,7 +39,7 @@ pub(super) struct Printed {
 }
 
 /// Finds the first message of a text that begins at a place or after it.
-pub(super) fn find(text: &[u8], from: usize, test: &mut MessageTest) -> Search {
+pub(super) fn find(text: &[u8], from: usize, messages: &mut MessageTest) -> Search {
     let mut open = None;
     let mut at = from;
     for _ in 0..MAX_STARTS {
@@ -59,7 +59,7 @@ pub(super) fn find(text: &[u8], from: usize, test: &mut MessageTest) -> Search {
             let mut json = Vec::new();
             match literal::read(text.get(start..).unwrap_or_default(), &mut json) {
                 Literal::Value { len, is_cut } => {
-                    if let Some(framing) = test.framing(&json) {
+                    if let Some(framing) = messages.framing(&json) {
                         return Search::Found(Printed {
                             json,
                             framing,

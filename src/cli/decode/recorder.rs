@@ -16,6 +16,8 @@ pub struct DecodeRecorder {
     file: RecordingFile,
     items: ItemRecorder,
     lines: Vec<u8>,
+    /// Bytes are in the file.
+    has_written: bool,
 }
 
 impl DecodeRecorder {
@@ -29,6 +31,7 @@ impl DecodeRecorder {
             file,
             items: ItemRecorder::default(),
             lines: Vec::new(),
+            has_written: false,
         }))
     }
 
@@ -48,7 +51,21 @@ impl DecodeRecorder {
         self.flush()
     }
 
+    /// Ends the recording after an error: what was read stays, an empty file does not.
+    pub fn abandon(mut self) -> Result<()> {
+        if self.lines.is_empty() && !self.has_written {
+            let found = self.file.file.metadata();
+            // A device or a pipe stays.
+            if found.is_ok_and(|found| found.is_file() && found.len() == 0) {
+                _ = std::fs::remove_file(&self.file.name);
+            }
+            return Ok(());
+        }
+        self.flush()
+    }
+
     fn flush(&mut self) -> Result<()> {
+        self.has_written = true;
         let written = self.file.file.write_all(&self.lines);
         written.with_context(|| format!("cannot write {}", self.file.name))?;
         self.lines.clear();

@@ -64,7 +64,7 @@ pub struct DecodeScreen<'a> {
     source: SourceCounts,
     /// Texts that are printed after all messages.
     closing: Vec<String>,
-    recorder: Option<DecodeRecorder>,
+    pub recorder: Option<DecodeRecorder>,
 }
 
 impl<'a> DecodeScreen<'a> {
@@ -409,8 +409,8 @@ impl<'a> DecodeScreen<'a> {
             Output::Item(item, _) => self.item(item)?,
             Output::Message(decoded, verdict) => self.message(decoded, verdict)?,
             Output::Event(event, verdict) => self.reporter.event(event, verdict.findings),
-            Output::Waiting(_, Some(_)) => self.idle()?,
-            Output::Waiting(run, None) => self.reporter.wait(run.conversation()),
+            Output::Pause(_, _) => self.idle()?,
+            Output::BeforeEnd(run) => self.reporter.wait(run.conversation()),
             Output::End(run, findings) => self.end(run, findings)?,
             Output::Note(_) => {}
         }
@@ -437,7 +437,10 @@ impl Sink for DecodeScreen<'_> {
     }
 
     fn take(&mut self, output: Output<'_>) -> Flow {
-        let is_end = matches!(output, Output::Waiting(..) | Output::End(..));
+        let is_end = matches!(
+            output,
+            Output::Pause(..) | Output::BeforeEnd(_) | Output::End(..)
+        );
         if self.is_done() && !is_end {
             return ControlFlow::Break(Ok(()));
         }

@@ -91,7 +91,9 @@ fn write_unwrapped(
     value(&field.left, Highlight::Error, out);
     out.push_str(" → ");
     value(&field.right, Highlight::ToClient, out);
-    if let Some(wanted) = &field.wanted {
+    let mut values = [&field.left, &field.right].into_iter().flatten();
+    let is_hidden = !display.show_secrets && values.any(|value| value.secret);
+    if let Some(wanted) = field.wanted.as_ref().filter(|_| !is_hidden) {
         style.push_wire(
             out,
             Highlight::Note,

@@ -23,6 +23,8 @@ pub(super) struct Feed<'f, 'p, 's> {
     has_bytes: bool,
     /// Reading stopped before the end of the input.
     pub is_cut: bool,
+    /// An error says why there are no bytes.
+    is_faulty: bool,
     /// Why nothing can be decoded.
     unreadable: Option<String>,
     name: String,
@@ -45,6 +47,7 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
             has_direction,
             has_bytes: false,
             is_cut: false,
+            is_faulty: false,
             unreadable: None,
             name: String::new(),
         }
@@ -66,6 +69,7 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
             }
             severity => severity == ProblemSeverity::Error,
         };
+        self.is_faulty |= bad;
         self.run.note(&self.name, &problem.to_string(), bad);
     }
 
@@ -101,7 +105,8 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
         }
         self.run.bytes += run.bytes();
         report_detection(&self.name, decoder, self.run);
-        let is_explained = self.run.findings_explain && !findings.is_empty();
+        let is_explained = self.run.findings_explain && !findings.is_empty()
+            || self.is_faulty && decoder.undetected() == 0;
         if run.is_unrecognised() && !is_explained {
             self.run.note(&self.name, &no_protocol(decoder), true);
         }
@@ -181,7 +186,7 @@ impl Sink for Feed<'_, '_, '_> {
                     return ControlFlow::Break(Err(error));
                 }
             }
-            Output::Item(..) | Output::Waiting(..) => {}
+            Output::Item(..) | Output::Pause(..) | Output::BeforeEnd(_) => {}
         }
         self.screen.take(output)
     }

@@ -5,10 +5,10 @@ use super::super::poll::wait_readable_unless;
 use super::super::progress::ReadProgress;
 use super::feed::Feed;
 use super::source::{ReadEnd, end_run};
-use super::{Flow, InputRun, Inputs, READ_SIZE, open, unless_failed};
-use crate::capture::{CaptureInput, Chunk, Form, Item, ProblemSeverity};
+use super::{Args, Flow, InputRun, Inputs, READ_SIZE, open, unless_failed};
+use crate::capture::{CaptureInput, Chunk, Item, ProblemSeverity};
 use crate::conversation::{Run, Source};
-use crate::decoder::{DecodeOptions, interleave};
+use crate::decoder::{DecodeOptions, OneWay, interleave};
 use crate::protocol::Direction;
 use anyhow::{Context as _, Result};
 use std::io::Read as _;
@@ -35,7 +35,7 @@ impl Inputs<'_, '_, '_> {
         let rules = self.screen.rules();
         let mut run = Run::of_source(source, None, options.clone(), rules);
         let feed = &mut Feed::new(&options, pairs.len(), false, self.run, self.screen);
-        let end = match read_pieces(pairs, self.args.from, &options, &mut run, feed) {
+        let end = match read_pieces(pairs, self.args, &options, &mut run, feed) {
             ControlFlow::Continue(end) => Ok(end),
             ControlFlow::Break(unneeded) => unneeded.map(|()| ReadEnd::Unneeded),
         };
@@ -47,7 +47,7 @@ impl Inputs<'_, '_, '_> {
 /// Reads the pieces of all files, in the order of a conversation.
 fn read_pieces<'p>(
     pairs: &[(&PathBuf, &PathBuf)],
-    from: Form,
+    args: &Args,
     options: &DecodeOptions<'p>,
     run: &mut Run<'p>,
     feed: &mut Feed<'_, 'p, '_>,
@@ -55,28 +55,43 @@ fn read_pieces<'p>(
     run.read(&mut &[][..], feed)?;
     let mut streams = Vec::with_capacity(pairs.len());
     for (c2s, s2c) in pairs {
-        let to_server = unless_failed(read_all(c2s, from, feed.run))?;
-        streams.push([to_server, unless_failed(read_all(s2c, from, feed.run))?]);
+        let to_server = unless_failed(read_all(c2s, args, feed.run))?;
+        streams.push([to_server, unless_failed(read_all(s2c, args, feed.run))?]);
     }
-    let total = streams.iter().flatten().map(Vec::len).sum::<usize>() as u64;
-    let mut progress = ReadProgress::new(total, feed.run.shows_progress());
-    let borrowed: Vec<[&[u8]; 2]> = streams.iter().map(|[a, b]| [&a[..], &b[..]]).collect();
-    for (n, piece) in interleave(options, &borrowed) {
+    let total: usize = streams.iter().flatten().map(|one| one.bytes.len()).sum();
+    let mut progress = ReadProgress::new(total as u64, feed.run.shows_progress());
+    let mut gaps: Vec<[_; 2]> = streams
+        .iter()
+        .map(|pair| pair.each_ref().map(|one| one.gaps().iter().peekable()))
+        .collect();
+    for (n, piece) in interleave(options, &streams) {
         if feed.run.is_stopped() {
             break;
         }
-        let [to_server, to_client] = borrowed.get(n).copied().unwrap_or_default();
-        let bytes = if piece.direction == Direction::ToServer {
-            to_server
-        } else {
-            to_client
+        let side = usize::from(piece.direction == Direction::ToClient);
+        let stream = streams.get(n).and_then(|pair| pair.get(side));
+        let gaps = gaps.get_mut(n).and_then(|pair| pair.get_mut(side));
+        let (Some(stream), Some(gaps)) = (stream, gaps) else {
+            continue;
         };
-        let bytes = bytes.get(piece.start..piece.end).unwrap_or_default();
         if let Some(progress) = &mut progress {
-            progress.set_done(run.bytes() + bytes.len() as u64);
+            progress.set_done(run.bytes() + (piece.end - piece.start) as u64);
         }
-        let chunk = Chunk::on(n as u32, piece.direction, bytes);
-        if let ControlFlow::Break(unneeded) = run.item(&Item::Chunk(chunk), feed) {
+        let chunk = |range| {
+            let bytes = stream.bytes.get(range).unwrap_or_default();
+            Chunk::on(n as u32, piece.direction, bytes)
+        };
+        let mut start = piece.start;
+        let mut give = || {
+            while let Some(gap) = gaps.next_if(|gap| gap.index <= piece.end) {
+                let before = chunk(start..gap.index);
+                run.item(&Item::Chunk(before), feed)?;
+                run.gap(&before, gap.len, feed)?;
+                start = gap.index;
+            }
+            run.item(&Item::Chunk(chunk(start..piece.end)), feed)
+        };
+        if let ControlFlow::Break(unneeded) = give() {
             unless_failed(unneeded)?;
             run.drop_waiting();
             return end_run(run, feed, ReadEnd::Unneeded);
@@ -101,15 +116,25 @@ fn pair_name(pairs: &[(&PathBuf, &PathBuf)]) -> String {
 }
 
 /// Returns all bytes of a one-way file, in any form.
-fn read_all(path: &Path, form: Form, run: &mut InputRun) -> Result<Vec<u8>> {
+fn read_all(path: &Path, args: &Args, run: &mut InputRun) -> Result<OneWay> {
     /// Both streams are stored to be put in order.
     const MAX_BYTES: usize = 1 << 30;
     let mut source = open(path)?;
-    let mut input = CaptureInput::new(form);
-    let mut bytes = Vec::new();
+    let mut input = CaptureInput::new(args.from).with_packet_options(args.packets.options());
+    let mut stream = OneWay::default();
+    let mut gaps = Vec::new();
     let mut problems = Vec::new();
     let mut collect = |item: Item<'_>| match item {
-        Item::Chunk(chunk) => bytes.extend_from_slice(chunk.bytes),
+        Item::Chunk(chunk) => stream.bytes.extend_from_slice(chunk.bytes),
+        Item::Gap(gap) => {
+            stream.push_gap(gap.to.saturating_sub(gap.from));
+            gaps.push(gap.to_string());
+        }
+        Item::Event(event) => {
+            if let Some((_, len)) = event.lost() {
+                stream.push_gap(len);
+            }
+        }
         Item::Problem(problem) => problems.push(problem),
         _ => {}
     };
@@ -139,6 +164,9 @@ fn read_all(path: &Path, form: Form, run: &mut InputRun) -> Result<Vec<u8>> {
         input.push(buffer.get(..n).unwrap_or_default(), &mut collect);
     }
     input.finish(&mut collect);
+    for gap in gaps {
+        run.note(&source.name, &gap, false);
+    }
     for problem in problems {
         run.note(
             &source.name,
@@ -146,5 +174,5 @@ fn read_all(path: &Path, form: Form, run: &mut InputRun) -> Result<Vec<u8>> {
             problem.severity != ProblemSeverity::Note,
         );
     }
-    Ok(bytes)
+    Ok(stream)
 }

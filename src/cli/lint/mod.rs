@@ -176,8 +176,8 @@ impl LintScreen {
                 source.now = event.origin().time.or(source.now);
                 self.reporter.add(verdict.findings)?;
             }
-            Output::Waiting(run, Some(silent)) => self.pause(run, silent)?,
-            Output::Waiting(run, None) => self.wait(run),
+            Output::Pause(run, silent) => self.pause(run, silent)?,
+            Output::BeforeEnd(run) => self.wait(run),
             Output::End(run, findings) => self.end(run, findings)?,
             Output::Note(_) => {}
         }

@@ -78,7 +78,7 @@ fn render(format: Option<Format>, display: DisplayOptions) -> Render {
                     write_event(event, display, &mut text);
                 }
             }
-            Output::Waiting(run, None) => {
+            Output::BeforeEnd(run) => {
                 if let Some(conversation) = run.conversation() {
                     write_waiting(conversation, now, display, &mut text);
                 }

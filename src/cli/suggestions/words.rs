@@ -24,7 +24,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "analyse analyze audit errors expert verify",
-        "wiretool lint FILE checks the rules; --where role=error selects errors",
+        "wiretool lint FILE checks the rules; --where 'role=error or outcome=error' selects errors",
     ),
     (
         "count hist latency metrics perf slow summary top",
@@ -56,6 +56,38 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     ("rules", "wiretool lint --rules lists the rules"),
     (
+        "hang next pending stuck unanswered wait waiting",
+        "wiretool lint FILE lists requests without an answer, and the side that must send next",
+    ),
+    (
+        "concat join merge mergecap",
+        "wiretool decode A B reads several captures; --c2s FILE --s2c FILE make one conversation of one-way files",
+    ),
+    (
+        "diagnose doctor troubleshoot",
+        "wiretool decode -v FILE says what was detected, and why; wiretool config show, the settings",
+    ),
+    (
+        "health ping probe",
+        "wiretool send mcp ping -- COMMAND asks a server for an answer; wiretool make PROTOCOL --list lists other messages",
+    ),
+    (
+        "chaos corrupt fault fuzz",
+        "wiretool proxy --fault 'WHERE: ACTION' changes traffic (see wiretool help faults); wiretool encode --patch, one message",
+    ),
+    (
+        "init install setup",
+        "wiretool help clients says how to record between a client and its server; wiretool completions completes words in a shell",
+    ),
+    (
+        "example examples quickstart tutorial",
+        "wiretool --help has examples, and so has --help of each command",
+    ),
+    (
+        "accept approve bless update",
+        "wiretool snapshot accept PATH accepts new snapshots",
+    ),
+    (
         "anonymise anonymize clean mask sanitise sanitize scrub",
         "wiretool redact FILE replaces the secrets of a recording",
     ),
@@ -86,6 +118,35 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Commands below a command: the command, words in place of the one below it, and a tip.
+pub(super) const SUBCOMMANDS: &[(&str, &str, &str)] = &[
+    (
+        "snapshot",
+        "assert check compare diff run verify",
+        "wiretool snapshot test PATH compares captures with their snapshots",
+    ),
+    (
+        "snapshot",
+        "add create generate init new record save write",
+        "wiretool snapshot test PATH writes new snapshots, wiretool snapshot accept PATH accepts them",
+    ),
+    (
+        "snapshot",
+        "approve bless update",
+        "wiretool snapshot accept PATH accepts new snapshots, wiretool snapshot review shows them first",
+    ),
+    (
+        "snapshot",
+        "ls status",
+        "wiretool snapshot list PATH lists captures and the state of their snapshots",
+    ),
+    (
+        "config",
+        "get list ls print",
+        "wiretool config show lists the settings",
+    ),
+];
+
 /// The commands that read captures.
 const READERS: &[&str] = &["decode", "diff", "lint", "stat", "watch"];
 /// The commands that messages pass through.
@@ -96,6 +157,10 @@ const STUB: &[&str] = &["stub"];
 const LINT: &[&str] = &["lint"];
 const STAT: &[&str] = &["stat"];
 const DIFF: &[&str] = &["diff"];
+const WATCH: &[&str] = &["watch"];
+const REDACT: &[&str] = &["redact"];
+const REPLAY: &[&str] = &["replay"];
+const SNAPSHOT: &[&str] = &["snapshot"];
 /// Every command.
 const ANY: &[&str] = &[];
 
@@ -113,7 +178,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         LINT,
-        "--strict --werror --warnings-as-errors --max-warnings",
+        "--strict --werror --Werror --warnings-as-errors --max-warnings -W",
         "--fail-on warning fails on warnings, too",
     ),
     (
@@ -125,6 +190,37 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         STAT,
         "--by --group --group-by --sort --sort-by",
         "-f json has all numbers, to be sorted with jq",
+    ),
+    (
+        STAT,
+        "--histogram --percentile --percentiles --slowest --top",
+        "stat always lists percentiles and the slowest calls; -f json has all numbers",
+    ),
+    (WATCH, "-f", "--follow reads while the file grows"),
+    (
+        REDACT,
+        "--in-place --inplace -i",
+        "the recording stays as it is; the result goes to stdout or to -o FILE",
+    ),
+    (
+        REDACT,
+        "--match --pattern --regex --regexp --text -E -e",
+        "a pattern is --value REGEX, a name --key NAME",
+    ),
+    (
+        REPLAY,
+        "--count --iterations --loop --loops --times -n",
+        "--repeat N sends the requests N times",
+    ),
+    (
+        REPLAY,
+        "--check --dry-run --list --no-send",
+        "wiretool decode --where role=request FILE shows the requests, and sends nothing",
+    ),
+    (
+        SNAPSHOT,
+        "--accept --bless --update --update-snapshots -u",
+        "wiretool snapshot accept PATH accepts new snapshots, wiretool snapshot review shows them first",
     ),
     (
         DIFF,
@@ -193,7 +289,17 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         RELAYS,
-        "--delay --drop --latency --modify --corrupt",
+        "--env --environment -E",
+        "variables stand before the command: -- env NAME=TEXT COMMAND",
+    ),
+    (
+        RELAYS,
+        "--timeout",
+        "--idle TIME ends it if nothing is received",
+    ),
+    (
+        RELAYS,
+        "--change --delay --drop --latency --modify --modify-body --replace --rewrite --corrupt",
         "faults are --fault 'CONDITION: ACTION' (see wiretool help faults)",
     ),
     (
@@ -215,6 +321,16 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         SENDERS,
         "--max-time --connect-timeout --wait -m",
         "the time limit is --timeout TIME",
+    ),
+    (
+        STUB,
+        "--delay --latency --sleep",
+        "a pause is delay of a script (see wiretool help scripts); --speed 1 keeps the pauses of a recording",
+    ),
+    (
+        STUB,
+        "--timeout",
+        "--idle TIME ends a stub that receives nothing",
     ),
     (
         STUB,
@@ -279,7 +395,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--compact --full --indent --pretty --details -V",
+        "--compact --full --indent --line --oneline --pretty --details --tree -V",
         "all fields are -f tree, one line per message -f line",
     ),
     (
@@ -290,12 +406,32 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         READERS,
         "--error --errors --errors-only --failed --only-errors",
-        "errors are --where role=error, messages that cannot be decoded --where fault",
+        "errors are --where 'role=error or outcome=error', messages that cannot be decoded --where fault",
     ),
     (
         READERS,
-        "--method --methods --name --tool",
-        "a method or name is --subject NAME, or --where 'subject~\"NAME*\"'",
+        "--method --methods",
+        "a method is --subject NAME, or --where 'subject~\"NAME*\"'",
+    ),
+    (
+        READERS,
+        "--name --prompt --resource --tool",
+        "a tool, or what else a message names, is --where name=VALUE",
+    ),
+    (
+        READERS,
+        "--hang --open --pending --unanswered --waiting",
+        "wiretool lint FILE lists requests without an answer",
+    ),
+    (
+        READERS,
+        "--messages --range --slice",
+        "a range is --where 'index>=3 index<=5', or --skip N and --head N",
+    ),
+    (
+        READERS,
+        "--full-width --no-cut --no-trunc --no-truncate --no-wrap --untruncated --wide --width --wrap -W",
+        "-f json has whole messages, -f tree whole values; lines cut arguments and results",
     ),
     (
         READERS,
@@ -341,6 +477,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         ANY,
         "-k",
         "--insecure accepts any certificate, in commands that connect",
+    ),
+    (
+        ANY,
+        "--no-pager",
+        "only help uses a pager: wiretool help --no-pager NAME",
     ),
     (READERS, "--faults", "messages at fault are --where fault"),
     (READERS, "--sarif", "SARIF is --report sarif"),

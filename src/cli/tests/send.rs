@@ -470,6 +470,15 @@ fn invalid_requests_are_refused_before_connecting() {
             "wanted one of ready",
         ),
         (&["oracle", "invoke", "f"], "no peer"),
+        (
+            &["mcp", "tools/list", "sh", "x"],
+            "the command stands after --: wiretool send mcp tools/list -- sh x",
+        ),
+        (
+            &["mcp", "tools/list", "sh"],
+            "the command stands after --: wiretool send mcp tools/list -- sh",
+        ),
+        (&["mcp", "tools/call", "sh"], "no peer: use --connect"),
         (&["oracle", "--connect", TCP], "required"),
         (
             &["saikuro", "call", "a", "--connect", "ftp://x"],

@@ -162,7 +162,7 @@ impl Sink for Results {
             Output::Item(Item::Header(_), _) => self.is_recording = true,
             Output::Message(decoded, verdict) => self.message(decoded, verdict.unwrap_or_default()),
             Output::Event(_, verdict) => self.add(verdict, self.done),
-            Output::Waiting(run, _) => {
+            Output::Pause(run, _) | Output::BeforeEnd(run) => {
                 let waiting = run.conversation().map(|one| self.find_open(one));
                 self.waiting = Some(waiting.unwrap_or_default());
             }

@@ -198,9 +198,9 @@ impl Sink for IndexSink {
             Output::Item(Item::Header(header), _) => self.header(header),
             Output::Message(decoded, _) => self.message(decoded),
             Output::Event(event, _) => self.event(event),
-            Output::Waiting(_, Some(silent)) => self.pause(silent),
+            Output::Pause(_, silent) => self.pause(silent),
             Output::End(..) => self.end(),
-            Output::Item(..) | Output::Note(_) | Output::Waiting(_, None) => Ok(()),
+            Output::Item(..) | Output::Note(_) | Output::BeforeEnd(_) => Ok(()),
         })
     }
 }

@@ -181,7 +181,7 @@ impl Sink for InOneThread {
                 assert_eq!(decoded.index as usize, self.answers.len());
                 self.answers.push(answer.map(|answer| answer.to));
             }
-            Output::Waiting(run, None) => {
+            Output::BeforeEnd(run) => {
                 let conversation = run.conversation();
                 let open = conversation.map(|one| one.unanswered(self.is_recording));
                 let open = open.into_iter().flatten().map(|one| one.place.index);

@@ -112,9 +112,9 @@ impl<'p> ItemReader<'p> {
                 }
             }
             Item::Gap(gap) => {
-                let (from, to) = (gap.from, gap.to);
-                out.note(&format!("bytes {from} to {to} of the dump are missing"));
-                let (origin, len) = (self.origin(gap.direction), to.saturating_sub(from));
+                out.note(&gap.to_string());
+                let origin = self.origin(gap.direction);
+                let len = gap.to.saturating_sub(gap.from);
                 self.decode(out, |decoder, sink| decoder.gap(origin, len, sink));
             }
             Item::Event(event) => self.event(*event, out),
@@ -237,7 +237,7 @@ impl<'p> ItemReader<'p> {
         }
     }
 
-    fn origin_of_chunk(&self, chunk: &Chunk<'_>) -> Origin {
+    pub fn origin_of_chunk(&self, chunk: &Chunk<'_>) -> Origin {
         let origin = chunk.origin();
         Origin {
             conn: origin.conn.filter(|_| self.has_connections).or(self.conn),

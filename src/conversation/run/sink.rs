@@ -23,9 +23,10 @@ pub enum Output<'a> {
     Event(&'a Event<'a>, Verdict<'a>),
     /// A note about bytes that the capture lacks.
     Note(&'a str),
-    /// Everything that arrived is read, and nothing more arrived for this time; `None` at the end of the capture. Only
-    /// A pause of live traffic and the end of the capture give it.
-    Waiting(&'a Run<'a>, Option<Duration>),
+    /// Everything that arrived is read, and nothing more arrived for this time. Only live traffic has it.
+    Pause(&'a Run<'a>, Duration),
+    /// The capture is read to its end, and what follows from the end is not known yet.
+    BeforeEnd(&'a Run<'a>),
     /// The end, with the findings that follow from it.
     End(&'a Run<'a>, &'a [Finding]),
 }

@@ -1,7 +1,7 @@
 //! Names of secret values, in messages, HTTP heads, queries and recordings.
 
 /// Names of values that are secret wherever they occur: lower case, letters and digits only.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 12] = [
     "auth",
     "bearer",
     "cookies",
@@ -13,15 +13,17 @@ pub const NAMES: [&str; 11] = [
     "pwd",
     "secrets",
     "setcookie",
+    "totp",
 ];
 /// Endings of names that are secret too.
-pub const ENDINGS: [&str; 18] = [
+pub const ENDINGS: [&str; 19] = [
     "accesskey",
     "apikey",
     "authorization",
     "cookie",
     "credential",
     "jwt",
+    "licensekey",
     "passcode",
     "passphrase",
     "passwd",
@@ -152,6 +154,8 @@ mod tests {
             "password_hash",
             "pin",
             "otp",
+            "totp",
+            "licenseKey",
         ] {
             assert!(is_secret_name(name.as_bytes()), "{name}");
         }

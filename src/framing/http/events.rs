@@ -301,7 +301,7 @@ impl EventLines {
         let mut fits = true;
         match self.place {
             // A bare `data` has an empty value.
-            EventPlace::Name(4) => {
+            EventPlace::Name(n) if n == NAME.len() => {
                 if self.event.is_none() {
                     self.value = here;
                 }

@@ -94,6 +94,13 @@ const IDS: [(&str, &str, Option<Maker>); 12] = [
     ),
 ];
 
+/// The requests and notifications whose `token` connects the messages of one progress.
+const PROGRESS: [&str; 3] = [
+    "$/progress",
+    "window/workDoneProgress/create",
+    "window/workDoneProgress/cancel",
+];
+
 /// Data of items, which a server gives, and the client returns with the item.
 const DATA: [&str; 11] = [
     "response:result[*].data.**",
@@ -127,6 +134,8 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     marks.generated.extend(ids);
     marks.generated.extend(data);
     marks.generated.push(version.volatile());
+    let tokens = PROGRESS.map(|method| (method, &["params", "token"][..]));
+    marks.public.extend(tokens);
     marks
 });
 

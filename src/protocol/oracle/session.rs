@@ -171,19 +171,9 @@ impl Session for OracleSession<'_> {
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let mut all: Vec<Waiting> = self
-            .children
-            .values()
-            .filter_map(ChildSession::waiting)
-            .collect();
-        for (key, asked, invoke) in self.open.sorted() {
-            if self.needs_answer(key, invoke) {
-                all.push(Waiting {
-                    owes: Some(Direction::ToClient),
-                    ..asked.waiting(Some(NO_TIMEOUT.into()))
-                });
-            }
-        }
+        let children = self.children.values();
+        let mut all: Vec<Waiting> = children.filter_map(ChildSession::waiting).collect();
+        all.extend(self.waiting_invokes(self.open.sorted()));
         all.sort_by_key(|w| (w.place.index, w.place.origin.time, w.place.origin.conn));
         all
     }
@@ -294,9 +284,27 @@ impl OracleSession<'_> {
         child.is_some_and(|c| c.shut_down.is_none() && invoke.is_due(c))
     }
 
+    /// Returns the expected answers to invokes.
+    fn waiting_invokes<'o>(
+        &self,
+        open: Vec<(&OracleKey, &'o OpenRequest, &PendingInvoke)>,
+    ) -> impl Iterator<Item = Waiting> {
+        let open = open.into_iter();
+        open.filter(|(key, _, invoke)| self.needs_answer(key, invoke))
+            .map(|(_, asked, _)| Waiting {
+                owes: Some(Direction::ToClient),
+                ..asked.waiting(Some(NO_TIMEOUT.into()))
+            })
+    }
+
     /// Handles the end of a direction of the oracle, or of the whole connection.
     fn handle_end(&mut self, place: Place, what: ConnectionChange, report: &mut Report) {
         let conn = place.origin.conn;
+        let child = self.children.get(conn).and_then(ChildSession::waiting);
+        let invokes = self.waiting_invokes(self.open.sorted_in(conn));
+        for waiting in child.into_iter().chain(invokes) {
+            report.leave(waiting);
+        }
         let Some(child) = self.children.get_mut(conn) else {
             return;
         };

@@ -8,6 +8,7 @@
 
 use super::extension::{Extension, SessionField};
 use super::pairing::{PairKey, SentRequest};
+use super::posts::Posts;
 use crate::framing::Head;
 use crate::protocol::Role;
 use crate::protocol::correlation::OpenRequest;
@@ -24,14 +25,21 @@ pub(super) const MAX_CONNECTIONS: usize = 1 << 12;
 #[derive(Default)]
 pub(super) struct Connection {
     pub(super) http: bool,
-    /// The request in the last exchange.
-    pub(super) posted: Option<PairKey>,
-    /// The notification in the last exchange.
-    pub(super) posted_notification: Option<OpenRequest>,
+    pub(super) posts: Posts<Post>,
     /// Bytes were lost, or the capture does not start with the connection.
     pub(super) lost: bool,
     /// The direction of the server ended.
     pub(super) server_left: bool,
+}
+
+/// The content of an HTTP request.
+#[derive(Default)]
+pub(super) enum Post {
+    /// No message, or an unreadable one.
+    #[default]
+    Nothing,
+    Request(PairKey),
+    Notification(OpenRequest),
 }
 
 /// The owner of a session.
@@ -81,6 +89,13 @@ impl<E: Extension> Sessions<E> {
     /// Returns the name of the session in the last exchange of a connection: empty if the request had none.
     pub(super) fn name(&self, conn: ConnId) -> Option<&str> {
         self.connections.get(conn)?.name.as_deref()
+    }
+
+    /// Returns true if two connections may belong to the same session.
+    pub(super) fn may_share(&self, one: ConnId, other: ConnId) -> bool {
+        let named = |conn| self.name(conn).filter(|name| !name.is_empty());
+        let (one, other) = (named(one), named(other));
+        one.is_none() || other.is_none() || one == other
     }
 
     fn key(&self, conn: ConnId) -> SessionKey {

@@ -1,7 +1,7 @@
 //! Matches requests and answers by id.
 //!
 //! ```text
-//!   reach     the pipes of one child   or   all connections to one HTTP server: an answer may use another one
+//!   space     the pipes of one child   or   all connections to one HTTP server: an answer may use another one
 //!   requester the runtime              or   the server: each side has its own ids
 //!   id        by JSON type and value: 7 is 7.0 but not "7", "a\u0041" is "aA"
 //! ```

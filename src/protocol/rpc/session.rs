@@ -7,8 +7,10 @@
 //!
 //! A protocol adds its own state as an [`Extension`].
 
+mod exchange;
+
 use super::extension::{Extension, RpcMessage};
-use super::http::{Connection, MAX_CONNECTIONS, Sessions, report_refusal};
+use super::http::{Connection, MAX_CONNECTIONS, Post, Sessions};
 use super::pairing::{Closed, IdSpace, PairKey, PairedRequest, Pairing, SentRequest};
 use super::shape::{CallShape, usual_rule};
 use super::{Call, read};
@@ -20,7 +22,7 @@ use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{
     ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting, broken,
 };
-use crate::protocol::{Direction, Id, Origin, Role};
+use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use foldhash::HashMap;
 
@@ -75,29 +77,20 @@ impl<E: Extension> RpcSession<E> {
         let mut direction = seen.origin.direction;
         if let Head::Http { status, event, .. } = seen.frame.head {
             connection.http = true;
-            let is_final = !(100..200).contains(&status);
-            let posted = connection.posted.take_if(|_| is_final);
-            let notification = connection.posted_notification.take_if(|_| is_final);
             let asks = status == 0 && !event;
+            let is_final = !asks && !event && !(100..200).contains(&status);
+            if asks {
+                connection.posts.push(Post::default());
+            }
+            let post = is_final.then(|| connection.posts.take()).flatten();
             direction = direction.or(Some(if asks {
                 Direction::ToServer
             } else {
                 Direction::ToClient
             }));
             self.sessions.read(&seen, asks);
-            let answers = matches!(&seen.message.id, Id::Json(id) if id != "null");
-            match posted {
-                Some(key) if status >= 300 && !answers => {
-                    self.handle_refusal(&key, seen, status);
-                }
-                None if status >= 300 && E::HAS_HTTP => {
-                    if let Some(notification) = notification {
-                        report_refusal(seen, &notification, status);
-                    }
-                }
-                // The events of a response follow its head.
-                Some(key) if event => connection.posted = Some(key),
-                _ => {}
+            if is_final && status >= 300 {
+                self.handle_refusal(post, seen, status);
             }
         }
         if E::HAS_LINES && seen.message.kind == "blank-line" {
@@ -106,19 +99,6 @@ impl<E: Extension> RpcSession<E> {
         }
         self.sessions.state(seen.origin.conn).frame(seen);
         direction
-    }
-
-    /// Handles an HTTP response that refuses a request: no answer will come.
-    fn handle_refusal(&mut self, key: &PairKey, seen: Current<'_, '_>, status: u16) {
-        if let Some((asked, _)) = self.pairs.open.close(key) {
-            self.forget(key);
-            seen.answers(&asked, true);
-            self.sessions.state(seen.origin.conn).refused(&asked);
-            let is_gone = status == 404 && self.sessions.deleted(seen.origin.conn).is_some();
-            if E::HAS_HTTP && !is_gone {
-                report_refusal(seen, &asked, status);
-            }
-        }
     }
 
     /// Handles a batch (JSON-RPC 2.0 section 6).
@@ -201,8 +181,8 @@ impl<E: Extension> RpcSession<E> {
         let own = self.sessions.state(message.origin.conn).asks(message);
         if message.role == Role::Notification && requester == Direction::ToServer {
             let connection = self.connections.get_mut(message.origin.conn);
-            if let Some(connection) = connection.filter(|connection| connection.http) {
-                connection.posted_notification = Some(shape.asked());
+            if let Some(post @ Post::Nothing) = connection.and_then(|c| c.posts.last_mut()) {
+                *post = Post::Notification(shape.asked());
             }
         }
         if let Some((_, id)) = E::CANCELS.iter().find(|(name, _)| message.is(name)) {
@@ -218,21 +198,21 @@ impl<E: Extension> RpcSession<E> {
         if self.pairs.is_duplicate(&key, shape) {
             return;
         }
-        if self.is_http(&message.seen) {
-            let conns = self.elsewhere.entry(key.at(IdSpace::Http)).or_default();
-            conns.push(message.origin.conn);
-            let connection = self.connections.get_mut(message.origin.conn);
-            if let Some(connection) = connection.filter(|_| requester == Direction::ToServer) {
-                connection.posted = Some(key.clone());
-            }
-        }
         let request = SentRequest::new(message.method, message.breaks_rule, own);
+        let sent = self.is_http(&message.seen).then(|| key.clone());
         self.pairs.add_request(key, shape.asked(), request);
-    }
-
-    fn is_http(&self, seen: &Seen<'_>) -> bool {
-        let connection = self.connections.get(seen.origin.conn);
-        connection.is_some_and(|connection| connection.http)
+        let Some(key) = sent.filter(|key| self.pairs.open.get(key).is_some()) else {
+            return;
+        };
+        let conns = self.elsewhere.entry(key.at(IdSpace::Http)).or_default();
+        if !conns.contains(&message.origin.conn) {
+            conns.push(message.origin.conn);
+        }
+        let connection = self.connections.get_mut(message.origin.conn);
+        let connection = connection.filter(|_| requester == Direction::ToServer);
+        if let Some(post) = connection.and_then(|c| c.posts.last_mut()) {
+            *post = Post::Request(key);
+        }
     }
 
     /// Records that a request is cancelled.
@@ -244,36 +224,16 @@ impl<E: Extension> RpcSession<E> {
             return;
         };
         let key = self.resolve(key, &message.seen);
-        match self.pairs.open.get_mut(&key) {
-            Some((asked, request)) => {
-                request.cancelled = Some((message.index, message.origin.time));
-                let asked = asked.clone();
-                let state = self.sessions.state(message.origin.conn);
-                state.cancels(message, &asked);
-            }
-            None if self.pairs.answered.get(&key).is_some() => {}
-            None => {
-                broken!(message, rule::CANCEL_UNKNOWN, message.at(id);
-                    "no open request has the id {}", quote(id));
-            }
+        if let Some((asked, request)) = self.pairs.open.get_mut(&key) {
+            request.cancelled = Some((message.index, message.origin.time));
+            let asked = asked.clone();
+            let state = self.sessions.state(message.origin.conn);
+            state.cancels(message, &asked);
+        } else if self.pairs.answered.get(&key).is_none() && !self.may_miss_requests(&message.seen)
+        {
+            broken!(message, rule::CANCEL_UNKNOWN, message.at(id);
+                "no open request has the id {}", quote(id));
         }
-    }
-
-    /// Returns the key of an open request that a message of this connection means: over HTTP it may have been sent on
-    /// another connection.
-    fn resolve(&self, key: PairKey, seen: &Seen<'_>) -> PairKey {
-        if self.pairs.open.get(&key).is_some() || !self.is_http(seen) {
-            return key;
-        }
-        let session = |conn| self.sessions.name(conn).filter(|name| !name.is_empty());
-        let mine = session(seen.origin.conn);
-        let conns = self.elsewhere.get(&key.at(IdSpace::Http));
-        let mut conns = conns.into_iter().flatten().copied();
-        let found = conns.find(|conn| {
-            let theirs = session(*conn);
-            mine.is_none() || theirs.is_none() || mine == theirs
-        });
-        found.map_or(key.clone(), |conn| key.at(IdSpace::Pipe(conn)))
     }
 
     fn answers(&mut self, message: &RpcMessage<'_, '_>, shape: &CallShape<'_, '_>) {
@@ -290,9 +250,7 @@ impl<E: Extension> RpcSession<E> {
             PairedRequest::Open(key) | PairedRequest::Retyped(key) => key,
             PairedRequest::NoId => return,
             PairedRequest::Nothing(key) => {
-                let connection = self.connections.get(seen.origin.conn);
-                let may_be_lost = connection.is_some_and(|c| c.lost || c.http && self.has_lost);
-                if !may_be_lost && !message.breaks_rule {
+                if !message.breaks_rule && !self.may_miss_requests(&seen) {
                     self.pairs.report_unmatched(&key, shape);
                 }
                 return;
@@ -316,17 +274,12 @@ impl<E: Extension> RpcSession<E> {
         }
     }
 
-    /// Removes a closed request from the connections over HTTP.
-    fn forget(&mut self, key: &PairKey) {
-        let (IdSpace::Pipe(conn), shared) = (key.id_space, key.at(IdSpace::Http)) else {
-            return;
-        };
-        if let Some(conns) = self.elsewhere.get_mut(&shared) {
-            let at = conns.iter().position(|c| *c == conn);
-            at.map(|at| conns.remove(at));
-            if conns.is_empty() {
-                self.elsewhere.remove(&shared);
-            }
+    /// Returns the reason why a request waits.
+    fn reason(&self, request: &SentRequest<E::Own>) -> Option<String> {
+        if request.breaks_rule {
+            Some("it breaks a rule itself, so peers may not answer it".to_owned())
+        } else {
+            self.sessions.waits(request)
         }
     }
 
@@ -363,11 +316,12 @@ impl<E: Extension> Session for RpcSession<E> {
                     .connections
                     .entry_or_evict(origin.conn, Connection::default);
                 connection.lost = true;
+                connection.posts.lose();
                 self.has_lost = true;
-                self.pairs.open.retain(id_space, |_, _, request| {
-                    request.may_be_missed = true;
-                    true
-                });
+                self.miss_answers(id_space);
+                if http {
+                    self.miss_answers_elsewhere(origin);
+                }
                 self.sessions.state(origin.conn).missed();
             }
             // An answer may come on another connection.
@@ -392,6 +346,9 @@ impl<E: Extension> Session for RpcSession<E> {
                 });
                 for (_, asked, request) in &gone {
                     Self::unanswered(asked, request, report);
+                    if !request.may_be_missed && E::needs_answer(request) {
+                        report.leave(asked.waiting(self.reason(request)));
+                    }
                 }
                 if answers != Some(Direction::ToServer) {
                     self.sessions.end(origin.conn, report);
@@ -408,15 +365,8 @@ impl<E: Extension> Session for RpcSession<E> {
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let why = |request: &SentRequest<E::Own>| {
-            if request.breaks_rule {
-                Some("it breaks a rule itself, so peers may not answer it".to_owned())
-            } else {
-                self.sessions.waits(request)
-            }
-        };
         let open = self.pairs.open.sorted().into_iter();
-        open.map(|(_, asked, request)| asked.waiting(why(request)))
+        open.map(|(_, asked, request)| asked.waiting(self.reason(request)))
             .collect()
     }
 

@@ -299,7 +299,13 @@ impl SaikuroSession {
             if matches!(state, OpenKind::Stream(SeqStream { orphan: true, .. })) {
                 self.orphans -= 1;
             }
-            let lost = self.conns.get(&key.conn).is_some_and(|c| c.lost);
+            let conn = self.conns.get(&key.conn);
+            let lost = conn.is_some_and(|c| c.lost);
+            if let Some(mut waiting) = waiting_for((&key, &asked, &state)).filter(|_| !lost) {
+                let names = conn.and_then(|conn| conn.names());
+                waiting.side = names.and_then(|names| waiting.expected_sender(names));
+                report.leave(waiting);
+            }
             if let Some((rule, text)) = find_open_problem(&asked, &state).filter(|_| !lost) {
                 broken!(report, rule, asked.place; "{text}");
             }

@@ -86,6 +86,9 @@ pub struct Marks {
     pub secrets: Vec<&'static str>,
     /// Members whose keys are names of something else, such as functions: such a key makes no value secret.
     pub dictionaries: Vec<&'static str>,
+    /// Members that only connect messages, although their names are those of secrets: the subject of the message and
+    /// the keys of the member from the root.
+    pub public: Vec<(&'static str, &'static [&'static str])>,
 }
 
 impl Marks {

@@ -1,7 +1,7 @@
 //! The session of a stepflow conversation.
 //!
 //! ```text
-//!   runtime                                 server            open requests, by reach, requester and id
+//!   runtime                                 server            open requests, by space, requester and id
 //!      | -> initialize, initialized            |              { runtime "a" }, then none: Ready
 //!      | -> components/execute "b"             |              { runtime "b" }
 //!      | <- blobs/put "c"                      |              { runtime "b", server "c" within b }

@@ -277,7 +277,11 @@ impl<'s> TelequickSession<'s> {
                 self.report_unanswered(&conn, true, report);
                 conn.report_inclusive(report);
                 for number in conn.queues.values().flatten() {
-                    self.open.close(number);
+                    if let Some((asked, pending)) = self.open.close(number)
+                        && let Some(waiting) = waiting_for(&asked, &pending, &conn)
+                    {
+                        report.leave(waiting);
+                    }
                 }
             }
         }
@@ -402,26 +406,7 @@ impl Session for TelequickSession<'_> {
 
     fn waiting(&self) -> Vec<Waiting> {
         let waits = |(_, asked, pending): (&u64, &OpenRequest, &Pending)| {
-            let conn = self.conns.get(&pending.link)?;
-            // The SDKs do not read answers and gateways may send none: only a request that differs from others is
-            // listed.
-            let others = conn.answered.is_some();
-            let owes = asked.origin().direction.map(Direction::other);
-            let silent = owes.is_some() && !conn.streams.get(owes).is_active;
-            // One direction alone also looks silent.
-            let wrong_mode =
-                pending.inclusive && silent && conn.known == KnownHistory::Opened && !others;
-            let why = match pending.alias {
-                _ if wrong_mode => Some(
-                    "length mode: the request's length counts itself, but a server that follows the document \
-                     waits for 4 more bytes"
-                        .to_owned(),
-                ),
-                _ if !pending.sound => Some("the request has a fault".to_owned()),
-                Some(id) => Some(format!("the server may not know the method by the id {id}")),
-                None => None,
-            };
-            (others || wrong_mode).then(|| asked.waiting(why))
+            waiting_for(asked, pending, self.conns.get(&pending.link)?)
         };
         self.open.sorted().into_iter().filter_map(waits).collect()
     }
@@ -437,6 +422,32 @@ impl Session for TelequickSession<'_> {
     fn refused(&self) -> u64 {
         self.open.refused()
     }
+}
+
+/// Returns the expected answer to an open request on a connection, if one is expected.
+fn waiting_for(
+    asked: &OpenRequest,
+    pending: &Pending,
+    conn: &TelequickConnection,
+) -> Option<Waiting> {
+    // The SDKs do not read answers and gateways may send none: only a request that differs from others is
+    // listed.
+    let others = conn.answered.is_some();
+    let owes = asked.origin().direction.map(Direction::other);
+    let silent = owes.is_some() && !conn.streams.get(owes).is_active;
+    // One direction alone also looks silent.
+    let wrong_mode = pending.inclusive && silent && conn.known == KnownHistory::Opened && !others;
+    let why = match pending.alias {
+        _ if wrong_mode => Some(
+            "length mode: the request's length counts itself, but a server that follows the document \
+             waits for 4 more bytes"
+                .to_owned(),
+        ),
+        _ if !pending.sound => Some("the request has a fault".to_owned()),
+        Some(id) => Some(format!("the server may not know the method by the id {id}")),
+        None => None,
+    };
+    (others || wrong_mode).then(|| asked.waiting(why))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Frames made by hand from the document, and their decoding.
 
-// Long: tests, one for each promise of the protocol.
 
 use super::*;
 use crate::encoding::Want;

@@ -42,6 +42,31 @@ fn errors_have_a_caret() {
       role=call
            ^^^^
     ");
+    for (text, hint) in [
+        ("error", "errors are role=error or outcome=error"),
+        ("not failed", "errors are role=error or outcome=error"),
+        ("duration>1ms", "did you mean latency?"),
+        ("type=request", "did you mean role or kind?"),
+        ("unanswered", "wiretool lint FILE lists requests"),
+        ("waiting", "wiretool lint FILE lists requests"),
+        ("open", "wiretool lint FILE lists requests"),
+        ("pending", "wiretool lint FILE lists requests"),
+        ("fault id in (2,3)", "a list has commas: id=2,3"),
+        ("index=3..5", "a range is index>=3 index<=5"),
+        ("latency=1ms..2ms", "a range is latency>=1ms latency<=2ms"),
+        ("tool=echo", "did you mean name?"),
+    ] {
+        let error = error(text);
+        assert!(error.contains(&format!("^ {hint}")), "{error}");
+    }
+    for right in [
+        "role=error or outcome=error",
+        "id=2,3",
+        "index>=3 index<=5",
+        "latency>=1ms latency<=2ms",
+    ] {
+        parse(right);
+    }
     insta::assert_snapshot!(error("protocol='orcale'"), @"
     wanted a protocol, got 'orcale'
       protocol='orcale'

@@ -6,7 +6,7 @@
 //!        <- decoder <- capture, conversation, render, select, ...  <- transport <- cli
 //! ```
 //!
-//! Comments and tests are exempt. A file of more than 450 lines gives the reason in a comment `// Long: ...` in its
+//! Comments and tests are exempt. A file of more than 600 lines gives the reason in a comment `// Long: ...` in its
 //! first 15 lines.
 
 mod cycles;
@@ -114,7 +114,7 @@ const PROTOCOL_FREE: &[&str] = &[
 ];
 
 /// The maximum number of lines of a file without a reason.
-const MAX_LINES: usize = 450;
+const MAX_LINES: usize = 600;
 
 /// The common files of all protocol folders.
 const COMMON_FILES: &[&str] = &[

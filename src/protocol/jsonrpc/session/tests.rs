@@ -141,6 +141,79 @@ fn lost_bytes_and_full_tables_cause_no_findings() {
     let ask = |id: &str| line(0, '>', &ASK.replace("-1", id));
     let said = [ask("1"), ask("2"), line(0, '<', &ANSWER.replace("-1", "1"))];
     assert_eq!(found(1, &said).answers, [(2, 0)]);
+    // The second request is not tracked: its answer is no orphan.
+    let said = [
+        ask("1"),
+        ask("2"),
+        line(0, '<', &ANSWER.replace("-1", "1")),
+        line(0, '<', &ANSWER.replace("-1", "2")),
+    ];
+    let found = found(1, &said);
+    assert_eq!((found.broken, found.answers), (vec![], vec![(2, 0)]));
+}
+
+fn refused(conn: u32) -> (u32, char, String) {
+    let head = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
+    (conn, '<', head.to_owned())
+}
+
+#[test]
+fn responses_belong_to_posts_in_their_order() {
+    let ask = |id: &str| http(0, '>', &ASK.replace("-1", id));
+    let answer = |id: &str| http(0, '<', &ANSWER.replace("-1", id));
+    let get = || (0, '>', "GET / HTTP/1.1\r\nhost: a\r\n\r\n".to_owned());
+    let lost = |way| (0, way, "lost".to_owned());
+    let cases = [
+        // Two requests are sent before the first response.
+        (
+            vec![ask("1"), ask("2"), refused(0), answer("2")],
+            vec![("refused", 2)],
+            vec![(2, 0), (3, 1)],
+        ),
+        (
+            vec![ask("1"), ask("2"), answer("1"), refused(0)],
+            vec![("refused", 3)],
+            vec![(2, 0), (3, 1)],
+        ),
+        // A request that is not a message has its response, too.
+        (
+            vec![get(), ask("1"), refused(0), answer("1")],
+            vec![],
+            vec![(3, 1)],
+        ),
+        // After lost bytes, the only request has the response, but one of several may be refused.
+        (
+            vec![lost('<'), ask("1"), refused(0)],
+            vec![("refused", 1)],
+            vec![(1, 0)],
+        ),
+        (
+            vec![lost('<'), ask("1"), ask("2"), refused(0), answer("2")],
+            vec![],
+            vec![(3, 1)],
+        ),
+    ];
+    for (said, broken, answers) in cases {
+        let found = found(9, &said);
+        assert_eq!((found.broken, found.answers), (broken, answers), "{said:?}");
+    }
+}
+
+#[test]
+fn lost_events_may_be_answers_to_requests_of_another_connection() {
+    let stream = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    let accepted = "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n";
+    for (conn, broken) in [(0, vec![]), (2, vec![("unanswered", 2)])] {
+        let said = [
+            (0, '>', "GET / HTTP/1.1\r\nhost: a\r\n\r\n".to_owned()),
+            (0, '<', stream.to_owned()),
+            http(1, '>', ASK),
+            (1, '<', accepted.to_owned()),
+            // Connection 2 is not one of HTTP.
+            (conn, '<', "lost".to_owned()),
+        ];
+        assert_eq!(found(9, &said).broken, broken, "{conn}");
+    }
 }
 
 /// Damages the bytes of each example one after another: nothing panics.

@@ -1,4 +1,3 @@
-// Long: data.
 //! The messages of all versions: 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28, from the `schema.ts` of
 //! each.
 //!

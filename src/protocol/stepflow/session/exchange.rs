@@ -12,24 +12,17 @@ use super::matching::{Enclosing, Matched, Sent};
 use super::{MessageTurn, StepflowSession, rule};
 use crate::protocol::correlation::OpenRequest;
 use crate::protocol::rpc::pairing::{IdSpace, PairKey};
+use crate::protocol::rpc::posts::Posts;
 use crate::protocol::session::http;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{ConnectionChange, Current, Report, Severity, broken};
 use crate::protocol::{Origin, Role};
-use std::collections::VecDeque;
-
-/// The largest number of requests on one connection that wait for their response. If there are more, they are not
-/// matched any more.
-const MAX_POSTS: usize = 1 << 12;
 
 /// An HTTP connection.
 #[derive(Default)]
 pub(super) struct HttpConnection {
-    /// Requests without a response, the oldest first.
-    posts: VecDeque<Post>,
+    posts: Posts<Post>,
     stream: Option<EventStream>,
-    /// Responses can no longer be matched to requests.
-    unpaired: bool,
 }
 
 /// An HTTP request.
@@ -70,18 +63,11 @@ impl StepflowSession {
         {
             want.breaks_rule |= breaks_rule;
         }
-        let wire = self.wire(seen.origin.conn);
-        if wire.posts.len() >= MAX_POSTS {
-            wire.posts.clear();
-            wire.unpaired = true;
-        }
-        if !wire.unpaired {
-            wire.posts.push_back(Post {
-                index: seen.index,
-                sent,
-                breaks_rule,
-            });
-        }
+        self.wire(seen.origin.conn).posts.push(Post {
+            index: seen.index,
+            sent,
+            breaks_rule,
+        });
     }
 
     /// Handles an HTTP response: a message, no message, or the head of an event stream.
@@ -93,7 +79,7 @@ impl StepflowSession {
         }
         self.end_stream(seen.origin, &mut message.report());
         let wire = self.wire(seen.origin.conn);
-        let post = wire.posts.pop_front();
+        let post = wire.posts.take();
         let streams = seen.frame.control.is_some() && http::starts_events(&seen);
         let Some(Post {
             index,
@@ -279,9 +265,8 @@ impl StepflowSession {
     /// Handles lost bytes: they may contain answers, and requests that are answered later.
     pub(super) fn record_loss(&mut self, origin: Origin) {
         let wire = self.wire(origin.conn);
-        wire.posts.clear();
+        wire.posts.lose();
         wire.stream = None;
-        wire.unpaired = true;
         let id_spaces = [IdSpace::Http, IdSpace::Pipe(origin.conn)];
         for id_space in id_spaces {
             self.scope(id_space).record_loss(origin.direction);

@@ -1,0 +1,99 @@
+//! Requests over HTTP: refused ones, and those whose answers come on another connection or may be lost.
+
+use super::super::extension::Extension;
+use super::super::http::{Post, report_refusal};
+use super::super::pairing::{IdSpace, PairKey};
+use super::RpcSession;
+use crate::protocol::session::memory::ConnId;
+use crate::protocol::session::{Current, Seen};
+use crate::protocol::{Id, Origin};
+use std::collections::BTreeSet;
+
+impl<E: Extension> RpcSession<E> {
+    /// Handles an HTTP response that refuses what was posted: no answer will come.
+    pub(super) fn handle_refusal(
+        &mut self,
+        post: Option<Post>,
+        seen: Current<'_, '_>,
+        status: u16,
+    ) {
+        let conn = seen.origin.conn;
+        let answers = matches!(&seen.message.id, Id::Json(id) if id != "null");
+        match post {
+            Some(Post::Request(key)) if !answers => {
+                let Some((asked, _)) = self.pairs.open.close(&key) else {
+                    return;
+                };
+                self.forget(&key);
+                seen.answers(&asked, true);
+                self.sessions.state(conn).refused(&asked);
+                let is_gone = status == 404 && self.sessions.deleted(conn).is_some();
+                if E::HAS_HTTP && !is_gone {
+                    report_refusal(seen, &asked, status);
+                }
+            }
+            Some(Post::Notification(notification)) if E::HAS_HTTP => {
+                report_refusal(seen, &notification, status);
+            }
+            // It may refuse each request of this connection.
+            None if !answers => self.miss_answers(IdSpace::Pipe(conn)),
+            _ => {}
+        }
+    }
+
+    /// Records that lost bytes of an HTTP connection may contain answers to requests of the others.
+    pub(super) fn miss_answers_elsewhere(&mut self, origin: Origin) {
+        let conns: BTreeSet<ConnId> = self.elsewhere.values().flatten().copied().collect();
+        for conn in conns {
+            if self.sessions.may_share(origin.conn, conn) {
+                self.miss_answers(IdSpace::Pipe(conn));
+            }
+        }
+    }
+
+    /// Records that answers to open requests may be missing.
+    pub(super) fn miss_answers(&mut self, id_space: IdSpace) {
+        self.pairs.open.retain(id_space, |_, _, request| {
+            request.may_be_missed = true;
+            true
+        });
+    }
+
+    pub(super) fn is_http(&self, seen: &Seen<'_>) -> bool {
+        let connection = self.connections.get(seen.origin.conn);
+        connection.is_some_and(|connection| connection.http)
+    }
+
+    /// Returns true if requests are not tracked: their bytes were lost, or there was no space for them.
+    pub(super) fn may_miss_requests(&self, seen: &Seen<'_>) -> bool {
+        let connection = self.connections.get(seen.origin.conn);
+        connection.is_some_and(|c| c.lost || c.http && self.has_lost)
+            || self.pairs.open.refused() > 0
+    }
+
+    /// Returns the key of an open request that a message of this connection means: over HTTP it may have been sent on
+    /// another connection.
+    pub(super) fn resolve(&self, key: PairKey, seen: &Seen<'_>) -> PairKey {
+        if self.pairs.open.get(&key).is_some() || !self.is_http(seen) {
+            return key;
+        }
+        let conns = self.elsewhere.get(&key.at(IdSpace::Http));
+        let mut conns = conns.into_iter().flatten().copied();
+        let found = conns.find(|conn| self.sessions.may_share(seen.origin.conn, *conn));
+        found.map_or(key.clone(), |conn| key.at(IdSpace::Pipe(conn)))
+    }
+
+    /// Removes a closed request from the connections over HTTP.
+    pub(super) fn forget(&mut self, key: &PairKey) {
+        let (IdSpace::Pipe(conn), shared) = (key.id_space, key.at(IdSpace::Http)) else {
+            return;
+        };
+        if let Some(conns) = self.elsewhere.get_mut(&shared) {
+            let at = conns.iter().position(|c| *c == conn);
+            at.map(|at| conns.remove(at));
+            if conns.is_empty() {
+                self.elsewhere.remove(&shared);
+            }
+        }
+    }
+}
