@@ -16,7 +16,7 @@
 //! - `t` is nanoseconds since `started`. `conn` is the number of the connection; absent means 0. `stream` is the number of
 //!   the stream in a connection with several streams; events without it concern the whole connection.
 //! - A line with `dir` is a chunk, exactly as one read returned it. `text` holds bytes that are valid UTF-8, with
-//!   control and bidi characters `\u`-escaped; `b64` (standard alphabet, padded) holds all others.
+//!   control, bidi and invisible characters `\u`-escaped; `b64` (standard alphabet, padded) holds all others.
 //! - A chunk with `"datagram":true` is one QUIC datagram.
 //! - A line with `event` is an event: open, eof, close, reset, exit, lost, inject, and at the end `end`, which counts chunks
 //!   and bytes. Events may have more keys. An eof has `dir`, and `"close_notify":false` if TLS ended without `close_notify`:

@@ -82,21 +82,26 @@ const fn is_plain(byte: u8) -> bool {
         & (byte != b'"')
         & (byte != b'\\')
         & (byte != 0x7f)
-        // U+0080 to U+00BF, U+0600 to U+063F, U+2000 to U+2FFF, U+F000 to U+FFFF
+        // U+0080 to U+00BF, U+0340 to U+037F, U+0600 to U+063F
         & (byte != 0xc2)
-        & (byte != 0xef)
+        & (byte != 0xcd)
         & (byte != 0xd8)
+        // U+1000 to U+3FFF, U+F000 to U+FFFF, U+C0000 to U+FFFFF
+        & (byte != 0xe1)
         & (byte != 0xe2)
+        & (byte != 0xe3)
+        & (byte != 0xef)
+        & (byte != 0xf3)
 }
 
 /// The number of bytes that are checked together.
 const BLOCK: usize = 32;
 /// The number of bytes that are collected before they are appended.
 const BUFFER_SIZE: usize = 1 << 10;
-/// The length of the longest escape.
-const MAX_ESCAPE: usize = 6;
+/// The length of the longest escape: two UTF-16 units.
+const MAX_ESCAPE: usize = 12;
 
-/// Appends text in the form of a JSON string, with control and bidi characters escaped.
+/// Appends text in the form of a JSON string, with control, bidi and invisible characters escaped.
 fn escape(text: &str, out: &mut Vec<u8>) {
     // JSON in JSON has a quote every few bytes: appending each run separately would be slower.
     let mut buffer = [0; BUFFER_SIZE + 2 * BLOCK + MAX_ESCAPE];
@@ -141,10 +146,14 @@ fn write_char(c: char, buffer: &mut [u8]) -> usize {
     if !is_active(c) {
         return c.encode_utf8(buffer).len();
     }
-    // All of them lie below U+10000.
-    let digit = |shift: u32| b"0123456789abcdef"[(c as usize >> shift) & 15];
-    buffer.copy_from_slice(&[b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]);
-    MAX_ESCAPE
+    let mut len = 0;
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        let digit = |shift: u32| b"0123456789abcdef"[usize::from(*unit >> shift) & 15];
+        let escape = [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)];
+        buffer[len..len + escape.len()].copy_from_slice(&escape);
+        len += escape.len();
+    }
+    len
 }
 
 /// Formats the lines of a recording. Each call appends one whole line, so that one write(2) puts it into the file.
@@ -258,7 +267,7 @@ mod tests {
         let bytes = prop_oneof![
             vec(any::<u8>(), 0..40),
             any::<String>().prop_map(String::into_bytes),
-            "[\u{0}-\u{9f}\u{200e}\u{2028}-\u{2069}😀\"\\\\]{0,20}".prop_map(String::into_bytes),
+            "[\u{0}-\u{9f}\u{34f}\u{61c}\u{180e}\u{200e}\u{2028}-\u{2069}\u{3164}\u{ffa0}\u{e0001}😀\"\\\\]{0,20}".prop_map(String::into_bytes),
         ];
         let started =
             proptest::option::of(-377_705_000_000_000_000_000..253_402_200_000_000_000_000_i128);
