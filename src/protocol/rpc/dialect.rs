@@ -348,7 +348,8 @@ impl Dialect {
         let mut marks = collector.finish();
         let id = Generated::new("id", "id", Fresh::Id).volatile();
         let part = Generated::new("batch:[*].id", "id", Fresh::Id).volatile();
-        marks.generated.splice(0..0, [id, part]);
+        let part = Some(part).filter(|_| self.batches);
+        marks.generated.splice(0..0, std::iter::once(id).chain(part));
         marks
     }
 }
