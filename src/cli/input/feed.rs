@@ -92,11 +92,7 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
             return Err(anyhow!("{name}: {text}"));
         }
         let mut all = self.plausibilities.iter();
-        let advice = |one: &FlagPlausibility<'_>| {
-            one.detected_protocol(decoder)
-                .or_else(|| one.other_framing(decoder))
-        };
-        if let Some(text) = all.find_map(advice) {
+        if let Some(text) = all.find_map(|one| one.detected_protocol(decoder)) {
             self.run.note(name, &text, false);
         }
         self.report_direction(run);
