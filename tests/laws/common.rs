@@ -47,6 +47,8 @@ impl Setup {
         let mut options =
             DecodeOptions::new(self.protocol.map_or_else(|| protocols.to_vec(), named));
         (options.framing, options.limits, options.want) = (self.framing, self.limits, want);
+        // As the command line writes them.
+        options.flags = true;
         options
     }
 }

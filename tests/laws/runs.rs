@@ -30,6 +30,7 @@ fn add_captures(folder: &Path, found: &mut Vec<PathBuf>) {
 
 fn new_run() -> Run<'static> {
     let mut options = DecodeOptions::new(registry::all().to_vec());
+    options.flags = true;
     options.want = Want::Text;
     Run::new(CaptureInput::new(Form::Auto), options, None)
 }
@@ -125,7 +126,8 @@ fn breaks_change_no_output() {
     for path in paths {
         let bytes = std::fs::read(&path).expect("a file");
         let read = |breaks: bool, size: usize| {
-            let options = DecodeOptions::new(registry::all().to_vec());
+            let mut options = DecodeOptions::new(registry::all().to_vec());
+            options.flags = true;
             let rules = Some(RuleSettings::default());
             let mut run = Run::new(CaptureInput::new(Form::Auto), options, rules);
             let mut shown = String::new();

@@ -73,6 +73,7 @@ fn every_generated_path_exists_in_a_fixture() {
     stepflow: response:result.details.completed_at
     stepflow: response:result.completedAt
     stepflow: response:result.results[*].completedAt
+    mcp: batch:[*].id
     mcp: response:result.content.toolUseId
     mcp: response:result.content[*].toolUseId
     lsp: request codeAction/resolve:params.data.**
