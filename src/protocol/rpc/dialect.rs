@@ -348,8 +348,8 @@ impl Dialect {
         let mut marks = collector.finish();
         let id = Generated::new("id", "id", Fresh::Id).volatile();
         let part = Generated::new("batch:[*].id", "id", Fresh::Id).volatile();
-        let part = Some(part).filter(|_| self.batches);
-        marks.generated.splice(0..0, std::iter::once(id).chain(part));
+        let ids = std::iter::once(id).chain(Some(part).filter(|_| self.batches));
+        marks.generated.splice(0..0, ids);
         marks
     }
 }
