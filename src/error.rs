@@ -77,14 +77,35 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Returns a text in which settings are flags: `--max-message` for max-message in backticks.
+/// The settings that hints name.
+const HINTED: [&str; 6] = [
+    "framing",
+    "length-mode",
+    "max-depth",
+    "max-message",
+    "secret-file",
+    "signature",
+];
+
+/// Returns a text in which settings are flags: `--max-message` for max-message in backticks. Other text in backticks stays.
 pub fn with_flags(text: &str) -> Text {
-    let mut parts = text.split('`');
-    let mut written = parts.next().unwrap_or_default().to_owned();
-    for (n, part) in parts.enumerate() {
-        written += if n % 2 == 0 { "--" } else { "" };
-        written += part;
+    let (mut written, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once('`') {
+        written += before;
+        let setting = after.split_once('`').filter(|(inside, _)| {
+            let name = inside.split(' ').next().unwrap_or_default();
+            HINTED.contains(&name)
+        });
+        if let Some((inside, after)) = setting {
+            written += "--";
+            written += inside;
+            rest = after;
+        } else {
+            written.push('`');
+            rest = after;
+        }
     }
+    written += rest;
     written.into()
 }
 
@@ -160,5 +181,39 @@ pub(crate) fn show_byte(byte: u8) -> String {
         format!("0x{byte:02x} '{}'", byte as char)
     } else {
         format!("0x{byte:02x}")
+    }
+}
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use super::*;
+    use crate::settings::setting;
+
+    #[test]
+    fn settings_in_hints_are_flags() {
+        for (text, want) in [
+            (
+                "raise the limit with `max-message`",
+                "raise the limit with --max-message",
+            ),
+            (
+                "this is HTTP: `framing http` reads it",
+                "this is HTTP: --framing http reads it",
+            ),
+            (
+                "`text` is missing; `max-depth`",
+                "`text` is missing; --max-depth",
+            ),
+            (
+                "one ` only, then `max-depth`",
+                "one ` only, then --max-depth",
+            ),
+            ("", ""),
+        ] {
+            assert_eq!(with_flags(text), want);
+        }
+        // The file of a secret is a flag alone.
+        let mut names = HINTED.iter().filter(|name| **name != "secret-file");
+        assert!(names.all(|name| setting(name).is_some()));
     }
 }

@@ -1,6 +1,7 @@
 //! Says what there is if no message matches.
 
 use crate::decoder::Decoded;
+use crate::framing::fields::{text_secrets, without};
 use crate::protocol::Role;
 use crate::select::{Filter, Key};
 use crate::tape::Node;
@@ -74,7 +75,7 @@ impl Unmatched {
         Self { lists: all, failed }
     }
 
-    /// Stores the words of a message.
+    /// Stores the words of a message, without secrets.
     pub fn add(&mut self, decoded: &Decoded<'_>) {
         if let (Some(failed), true) = (&mut self.failed, decoded.message.failed) {
             *failed += 1;
@@ -84,7 +85,7 @@ impl Unmatched {
             (words.get)(decoded, &mut |word| {
                 let is_new = !word.is_empty() && word.len() <= MAX_LEN && !found.contains(word);
                 if is_new && found.len() < MAX_WORDS {
-                    found.insert(word.to_owned());
+                    found.insert(without(word, &text_secrets(word.as_bytes())).into_owned());
                 }
             });
         }

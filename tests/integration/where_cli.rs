@@ -31,6 +31,21 @@ const STREAMS: &str = r#"{"wiretool":1,"protocol":"oracle","started":"2026-11-21
 "#;
 
 #[test]
+fn words_that_exist_are_listed_without_secrets() {
+    let input = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x://u:hunter2@h/?token=SEKRET123\"}\n";
+    for command in ["decode", "lint", "stat"] {
+        let mut wiretool = common::wiretool();
+        wiretool.args([command, "-p", "jsonrpc", "--where", "subject=other"]);
+        let (_, _, err) = common::run(&mut wiretool, input);
+        assert!(err.contains("subjects: x://"), "{err}");
+        assert!(
+            !err.contains("hunter2") && !err.contains("SEKRET123"),
+            "{err}"
+        );
+    }
+}
+
+#[test]
 fn streams_of_connection_are_decoded_separately() {
     for (condition, want) in [
         (

@@ -102,8 +102,8 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
         }
         self.run.bytes += run.bytes();
         report_detection(&self.name, decoder, self.run);
-        let is_explained = self.run.findings_explain && !findings.is_empty()
-            || self.is_faulty && decoder.undetected() == 0;
+        let is_explained = (self.run.findings_explain && !findings.is_empty())
+            || (self.is_faulty && decoder.undetected() == 0);
         if run.is_unrecognised() && !is_explained {
             self.run.note(&self.name, &no_protocol(decoder), true);
         }
