@@ -78,7 +78,7 @@ impl fmt::Display for DecodeError {
 impl std::error::Error for DecodeError {}
 
 /// The settings that hints name.
-const HINTED: [&str; 6] = [
+pub(crate) const HINTED: [&str; 6] = [
     "framing",
     "length-mode",
     "max-depth",
@@ -181,39 +181,5 @@ pub(crate) fn show_byte(byte: u8) -> String {
         format!("0x{byte:02x} '{}'", byte as char)
     } else {
         format!("0x{byte:02x}")
-    }
-}
-
-#[cfg(all(test, feature = "cli"))]
-mod tests {
-    use super::*;
-    use crate::settings::setting;
-
-    #[test]
-    fn settings_in_hints_are_flags() {
-        for (text, want) in [
-            (
-                "raise the limit with `max-message`",
-                "raise the limit with --max-message",
-            ),
-            (
-                "this is HTTP: `framing http` reads it",
-                "this is HTTP: --framing http reads it",
-            ),
-            (
-                "`text` is missing; `max-depth`",
-                "`text` is missing; --max-depth",
-            ),
-            (
-                "one ` only, then `max-depth`",
-                "one ` only, then --max-depth",
-            ),
-            ("", ""),
-        ] {
-            assert_eq!(with_flags(text), want);
-        }
-        // The file of a secret is a flag alone.
-        let mut names = HINTED.iter().filter(|name| **name != "secret-file");
-        assert!(names.all(|name| setting(name).is_some()));
     }
 }

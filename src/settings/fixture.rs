@@ -164,6 +164,7 @@ fn flags_in(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::{HINTED, with_flags};
     use crate::protocol::Direction;
     use crate::render::format::Format;
 
@@ -229,5 +230,33 @@ mod tests {
             let got = FixtureOptions::default().take(words, Path::new(""));
             assert_eq!(got, Err(SettingsError(want.to_owned())), "{words}");
         }
+    }
+
+    #[test]
+    fn settings_in_hints_are_flags() {
+        for (text, want) in [
+            (
+                "raise the limit with `max-message`",
+                "raise the limit with --max-message",
+            ),
+            (
+                "this is HTTP: `framing http` reads it",
+                "this is HTTP: --framing http reads it",
+            ),
+            (
+                "`text` is missing; `max-depth`",
+                "`text` is missing; --max-depth",
+            ),
+            (
+                "one ` only, then `max-depth`",
+                "one ` only, then --max-depth",
+            ),
+            ("", ""),
+        ] {
+            assert_eq!(with_flags(text), want);
+        }
+        // The file of a secret is a flag alone.
+        let mut names = HINTED.iter().filter(|name| **name != "secret-file");
+        assert!(names.all(|name| setting(name).is_some()));
     }
 }
