@@ -275,11 +275,11 @@ impl<E: Extension> RpcSession<E> {
     }
 
     /// Returns the reason why a request waits.
-    fn reason(&self, request: &SentRequest<E::Own>) -> Option<String> {
+    fn reason(&self, asked: &OpenRequest, request: &SentRequest<E::Own>) -> Option<String> {
         if request.breaks_rule {
             Some("it breaks a rule itself, so peers may not answer it".to_owned())
         } else {
-            self.sessions.waits(request)
+            self.sessions.waits(asked.origin().conn, request)
         }
     }
 
@@ -347,7 +347,7 @@ impl<E: Extension> Session for RpcSession<E> {
                 for (_, asked, request) in &gone {
                     Self::unanswered(asked, request, report);
                     if !request.may_be_missed && E::needs_answer(request) {
-                        report.leave(asked.waiting(self.reason(request)));
+                        report.leave(asked.waiting(self.reason(asked, request)));
                     }
                 }
                 if answers != Some(Direction::ToServer) {
@@ -366,7 +366,7 @@ impl<E: Extension> Session for RpcSession<E> {
 
     fn waiting(&self) -> Vec<Waiting> {
         let open = self.pairs.open.sorted().into_iter();
-        open.map(|(_, asked, request)| asked.waiting(self.reason(request)))
+        open.map(|(_, asked, request)| asked.waiting(self.reason(asked, request)))
             .collect()
     }
 
