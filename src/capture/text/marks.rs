@@ -69,7 +69,7 @@ impl Marks {
         }
         Mark {
             direction: find_direction(end.unwrap_or(before), after).or(self.kept.direction),
-            time: find_time(start).or(self.kept.time),
+            time: time_beside(start, end.unwrap_or(before), after).or(self.kept.time),
         }
     }
 }
@@ -221,8 +221,44 @@ fn from_differs(word: &[u8]) -> bool {
 /// The longest time of a line.
 const MAX_TIME: usize = 40;
 
+/// Finds the time beside bytes: in JSON the member that is nearest, otherwise what the line begins with.
+fn time_beside(start: &[u8], before: &[u8], after: &[u8]) -> Option<Time> {
+    let is_json = matches!(start.trim_ascii_start().first(), Some(b'{' | b'['));
+    let named = || named_times(before).last();
+    let head = || find_time(start);
+    let found = if is_json {
+        named().or_else(head)
+    } else {
+        head().or_else(named)
+    };
+    found.or_else(|| named_times(after).next())
+}
+
+/// The times of members in JSON, by their names.
+fn named_times(text: &[u8]) -> impl Iterator<Item = Time> {
+    const NAMES: [&[u8]; 9] = [
+        b"time",
+        b"timestamp",
+        b"@timestamp",
+        b"ts",
+        b"@t",
+        b"t",
+        b"date",
+        b"datetime",
+        b"timeUnixNano",
+    ];
+    memchr::memmem::find_iter(text, b"\":").filter_map(|end| {
+        let name = text.get(..end)?.rsplit(|&c| c == b'"').next()?;
+        let value = text.get(end + 2..)?.trim_ascii_start();
+        let value = value.strip_prefix(b"\"").unwrap_or(value);
+        NAMES
+            .contains(&name)
+            .then(|| calendar(value).or_else(|| epoch(value)))?
+    })
+}
+
 /// Finds the time at the beginning of a line, or within its first 160 bytes.
-fn find_time(before: &[u8]) -> Option<Time> {
+pub(super) fn find_time(before: &[u8]) -> Option<Time> {
     let head = before.get(..160).unwrap_or(before);
     for (at, pair) in head.windows(5).enumerate() {
         let fresh = at == 0
@@ -267,6 +303,12 @@ fn calendar(text: &[u8]) -> Option<Time> {
         written.push_str(std::str::from_utf8(fraction.get(..digits.min(9))?).ok()?);
         rest = fraction.get(digits..)?;
     }
+    // The zone may stand after a blank.
+    let apart = rest.strip_prefix(b" ").filter(|rest| {
+        let digits = rest.get(1..5).unwrap_or_default();
+        digits.len() == 4 && digits.iter().all(|c| c.is_ascii_digit() || *c == b':')
+    });
+    let rest = apart.unwrap_or(rest);
     let zone = rest.first().filter(|c| matches!(c, b'+' | b'-'));
     let len = 1 + rest
         .iter()

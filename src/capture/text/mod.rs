@@ -17,6 +17,7 @@ mod arrays;
 mod call_log;
 mod clean;
 mod escapes;
+mod finder;
 mod line;
 mod literal;
 mod log;
@@ -40,7 +41,6 @@ use call_log::{CallLog, CallLogKind};
 use escapes::Escapes;
 use log::Log;
 use neovim::Neovim;
-use objects::Objects;
 use percent::Percent;
 use probe::{Probe, Score, has_bare_message};
 use rows::{Columns, Rows};
@@ -65,7 +65,6 @@ struct Reading {
 enum ReadingKind {
     Raw,
     Log,
-    Objects,
     Neovim,
     Trace,
     Rows(Columns),
@@ -106,9 +105,8 @@ const fn strings(name: &'static str, latin1: bool, radix: u32) -> Reading {
 /// The readings; of equally good ones, the first is chosen.
 const READINGS: &[Reading] = &[
     reading(Form::Raw, "the text itself", Kind::Raw),
-    reading(Form::Log, "messages in lines of a log", Kind::Log),
     reading(Form::Log, "the log of Neovim", Kind::Neovim),
-    reading(Form::Log, "objects as programs print them", Kind::Objects),
+    reading(Form::Log, "messages in lines of a log", Kind::Log),
     reading(Form::Log, "the trace of an editor", Kind::Trace),
     rows("rows of hex bytes", Columns::Pairs),
     rows("rows of 2-byte hex words", Columns::little(16, 2)),
@@ -153,11 +151,11 @@ const READINGS: &[Reading] = &[
     plain("decimal bytes", Columns::little(10, 1)),
     plain("2-byte decimal words", Columns::little(10, 2)),
     plain("4-byte decimal words", Columns::little(10, 4)),
-    arrays("lists of numbers", 10),
-    arrays("lists of hex numbers", 16),
     strings("strings with escapes", true, 8),
     strings("strings with escapes, as UTF-8", false, 8),
     strings("strings with decimal escapes", true, 10),
+    arrays("lists of numbers", 10),
+    arrays("lists of hex numbers", 16),
     reading(
         Form::Literal,
         "percent-encoded bytes",
@@ -178,7 +176,6 @@ impl Reading {
         Some(match self.kind {
             Kind::Raw => return None,
             Kind::Log => Box::new(Log::new(quoted)),
-            Kind::Objects => Box::new(Objects::new(quoted)),
             Kind::Neovim => Box::new(Neovim::new(quoted)),
             Kind::Trace => Box::new(Trace::new(quoted)),
             Kind::Rows(columns) => Box::new(Rows::new(quoted, columns, true)),
@@ -191,15 +188,15 @@ impl Reading {
         })
     }
 
-    fn score(&self, text: &[u8], quoted: bool, ended: bool) -> Score {
+    fn score(&self, text: &[u8], quoted: bool, ended: bool, last: bool) -> Score {
         let mut probe = Probe::default();
         match self.reader(quoted) {
             None => probe.item(&Item::Chunk(Chunk::of(None, text))),
             Some(form) => {
                 let mut lines = Lines::new(form);
                 lines.push(text, &mut |item| probe.item(&item));
-                // Rows hold the last one back until the next: other readings would be complete earlier.
-                if ended || matches!(self.kind, Kind::Rows(_)) {
+                // Rows hold the last one back until the next, and a log holds lines: other readings would be complete earlier.
+                if last || matches!(self.kind, Kind::Rows(_) | Kind::Log) {
                     lines.finish(&mut |item| probe.item(&item));
                 }
             }
@@ -265,14 +262,16 @@ impl Text {
     ) -> Option<(&'static Reading, bool, Score)> {
         let quoted = is_quoted(text);
         let mut best: Option<(&Reading, Score)> = None;
+        let mut has_stream = false;
         for reading in READINGS {
             let is_wanted = self.wanted.is_none_or(|form| form == reading.form);
             if !is_wanted {
                 continue;
             }
-            let score = reading.score(text, quoted, ended);
+            let score = reading.score(text, quoted, ended, last);
             // Nothing marks these lines as a log: other lines are errors in a stream.
-            let is_stream = reading.form == Form::Log && !score.directed;
+            has_stream |= reading.form == Form::Raw && score.whole > 0;
+            let is_stream = reading.form == Form::Log && !score.directed && has_stream;
             if is_stream
                 && self.wanted.is_none()
                 && score.is_sure()
@@ -315,7 +314,7 @@ impl Text {
             let mut readings = READINGS.iter().filter(|r| r.form == form);
             // Rows of words are more likely than groups of bytes where the columns are not plain bytes.
             let words = readings.clone().skip(1).find(|r| {
-                let score = r.score(&held, quoted, true);
+                let score = r.score(&held, quoted, true, true);
                 score.bytes > 0 && score.problems == 0
             });
             words.or(readings.next()).unwrap_or(reading)

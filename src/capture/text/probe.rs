@@ -140,6 +140,11 @@ impl MessageTest {
 
     /// Returns the framing of the protocols that may have written this message: lines, headers, or either one.
     pub(super) fn framing(&mut self, body: &[u8]) -> Option<MessageFraming> {
+        self.certain_framing(body).map(|(framing, _)| framing)
+    }
+
+    /// Returns the framing, and true if this is a message of some protocol for certain.
+    pub(super) fn certain_framing(&mut self, body: &[u8]) -> Option<(MessageFraming, bool)> {
         let frame = Frame {
             offset: 0,
             len: body.len() as u64,
@@ -153,7 +158,7 @@ impl MessageTest {
             control: None,
             fault: None,
         };
-        let mut found = None;
+        let (mut found, mut is_certain) = (None, false);
         for protocol in registry::all() {
             let has = |framing| protocol.descriptor().framings.contains(&framing);
             let framing = match (has(Framing::Lines), has(Framing::ContentLength)) {
@@ -165,11 +170,17 @@ impl MessageTest {
             let message = protocol.read(&frame, &Context::default(), &mut self.0);
             match message.evidence {
                 Evidence::None => {}
-                Evidence::Certain if framing != MessageFraming::Either => return Some(framing),
-                _ => found = Some(MessageFraming::Either),
+                Evidence::Certain if framing != MessageFraming::Either => {
+                    return Some((framing, true));
+                }
+                evidence => {
+                    // An envelope that protocols share is a message, whatever it has inside.
+                    is_certain |= evidence == Evidence::Certain || found.is_some();
+                    found = Some(MessageFraming::Either);
+                }
             }
         }
-        found
+        Some((found?, is_certain))
     }
 }
 
