@@ -283,6 +283,18 @@ impl Finder {
     }
 }
 
+/// Returns true if a line is a whole message, or the header of one: the text is a stream of messages, and other lines
+/// are errors in it.
+pub(super) fn has_bare_message(text: &[u8]) -> bool {
+    let mut finder = Finder::default();
+    text.split(|&c| c == b'\n').any(|line| {
+        let line = line.trim_ascii();
+        let is_json = matches!(line.first(), Some(b'{' | b'['));
+        line.starts_with(b"Content-Length:")
+            || is_json && matches!(&*finder.find(line).messages, [found] if found.is_alone())
+    })
+}
+
 /// Reads a string in which two quotes are one, as in C# and CSV; returns the text after it.
 fn verbatim<'a>(text: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
     let mut rest = text;

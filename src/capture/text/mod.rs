@@ -39,10 +39,11 @@ use super::pasted::is_pasted;
 use arrays::Arrays;
 use call_log::{CallLog, CallLogKind};
 use escapes::Escapes;
+use finder::has_bare_message;
 use log::Log;
 use neovim::Neovim;
 use percent::Percent;
-use probe::{Probe, Score, has_bare_message};
+use probe::{Probe, Score};
 use rows::{Columns, Rows};
 use runs::{RunKind, Runs};
 use strings::Strings;
@@ -262,7 +263,8 @@ impl Text {
     ) -> Option<(&'static Reading, bool, Score)> {
         let quoted = is_quoted(text);
         let mut best: Option<(&Reading, Score)> = None;
-        let mut has_stream = false;
+        // A framing reads the text itself; that is not known yet.
+        let (mut has_stream, mut is_open) = (false, false);
         for reading in READINGS {
             let is_wanted = self.wanted.is_none_or(|form| form == reading.form);
             if !is_wanted {
@@ -271,13 +273,18 @@ impl Text {
             let score = reading.score(text, quoted, ended, last);
             // Nothing marks these lines as a log: other lines are errors in a stream.
             has_stream |= reading.form == Form::Raw && score.whole > 0;
-            let is_stream = reading.form == Form::Log && !score.directed && has_stream;
-            if is_stream
+            is_open |= reading.form == Form::Raw && score.is_undecided();
+            if reading.form == Form::Log
+                && !score.directed
+                && (has_stream || is_open)
                 && self.wanted.is_none()
                 && score.is_sure()
                 && has_bare_message(text)
                 && !is_pasted(text)
             {
+                if is_open && !last {
+                    return None;
+                }
                 let raw = READINGS.iter().find(|reading| reading.form == Form::Raw)?;
                 return Some((raw, quoted, score));
             }

@@ -41,6 +41,11 @@ impl Score {
         self.whole > 0 && self.faults * 4 <= self.whole
     }
 
+    /// Returns true if more bytes may show a message.
+    pub(super) fn is_undecided(self) -> bool {
+        !self.detected && self.whole == 0 && self.faults == 0
+    }
+
     /// Returns true if there are messages, perhaps with faults.
     pub(super) fn is_any(self) -> bool {
         self.whole > 0 || self.detected
@@ -193,15 +198,4 @@ pub(super) enum MessageFraming {
     Headers,
     /// Several protocols have such a message.
     Either,
-}
-
-/// Returns true if a line is a whole message, or the header of one: the text is a stream of messages, and other lines
-/// are errors in it.
-pub(super) fn has_bare_message(text: &[u8]) -> bool {
-    let mut messages = MessageTest::default();
-    text.split(|&c| c == b'\n').any(|line| {
-        let line = line.trim_ascii();
-        line.starts_with(b"Content-Length:")
-            || matches!(line.first(), Some(b'{' | b'[')) && messages.is_message(line)
-    })
 }
