@@ -289,9 +289,11 @@ pub(super) fn has_bare_message(text: &[u8]) -> bool {
     let mut finder = Finder::default();
     text.split(|&c| c == b'\n').any(|line| {
         let line = line.trim_ascii();
-        let is_json = matches!(line.first(), Some(b'{' | b'['));
-        line.starts_with(b"Content-Length:")
-            || is_json && matches!(&*finder.find(line).messages, [found] if found.is_alone())
+        let mut messages = Vec::new();
+        if matches!(line.first(), Some(b'{' | b'[')) {
+            finder.in_text(line, 0, &mut messages);
+        }
+        line.starts_with(b"Content-Length:") || matches!(&*messages, [found] if found.is_alone())
     })
 }
 
