@@ -49,6 +49,9 @@ const REPLACED: &[(&str, &str)] = &[
     ("’", "'"),
     ("→", "->"),
     ("←", "<-"),
+    // Browsers mark frames of WebSocket so.
+    ("⬆", "->"),
+    ("⬇", "<-"),
 ];
 
 /// Skips what follows ESC: `[32m`, or one character.
