@@ -70,7 +70,9 @@ fn all_messages_of_a_text_are_read() {
         quoted(LIST),
     );
     let plain = |way: [&str; 2], time: [&str; 2], messages: [&str; 2]| {
-        [0, 1].map(|n| format!("{} {} {}", way[n], time[n], messages[n]))
+        [0, 1]
+            .map(|n| format!("{} {} {}", way[n], time[n], messages[n]))
+            .to_vec()
     };
     let c2s_s2c = ["c2s", "s2c"];
     let rows = [
@@ -145,6 +147,19 @@ fn all_messages_of_a_text_are_read() {
                 ANSWER.replace('"', "\"\"")
             ),
             plain(["-", "-"], ["-", "-"], [CALL, ANSWER]),
+        ),
+        // Texts have any characters; the quotes of a message can be typographic.
+        (
+            format!("→ {}\n", LIST.replace("{}", "{\"q\":\"“a” → b…\"}")),
+            [format!(
+                "c2s - {}",
+                LIST.replace("{}", "{\"q\":\"“a” → b…\"}")
+            )]
+            .to_vec(),
+        ),
+        (
+            format!("← {}\n", ANSWER.replacen('"', "“", 1)),
+            [format!("s2c - {ANSWER}")].to_vec(),
         ),
         // A message with another one inside is one message.
         (

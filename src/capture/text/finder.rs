@@ -7,10 +7,12 @@
 //!   {'id': 0, 'ok': True}                    as Python prints it
 //! ```
 
+use super::clean::to_ascii;
 use super::escapes::Escapes;
 use super::objects;
 use super::probe::{MessageFraming, MessageTest};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Maximum depth of a message inside objects and strings.
@@ -85,8 +87,18 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    /// Finds all messages of a text.
+    /// Finds all messages of a text; its quotes may be typographic ones.
     pub(super) fn find(&mut self, text: &[u8]) -> FoundAll {
+        let found = self.find_exactly(text);
+        match to_ascii(text) {
+            Cow::Owned(text) if found.messages.is_empty() && found.open.is_none() => {
+                self.find_exactly(&text)
+            }
+            _ => found,
+        }
+    }
+
+    fn find_exactly(&mut self, text: &[u8]) -> FoundAll {
         let mut messages = Vec::new();
         let mut at = self.in_text(text, 0, &mut messages);
         let open = loop {
@@ -117,6 +129,9 @@ impl Finder {
             self.in_text(&unwrapped(text), 0, &mut messages);
         }
         if messages.is_empty() {
+            self.in_text(&to_ascii(text), 0, &mut messages);
+        }
+        if messages.is_empty() {
             return self.find(text);
         }
         FoundAll {
@@ -134,6 +149,7 @@ impl Finder {
 
     /// Returns true if a text is the beginning of a message.
     pub(super) fn is_cut_message(&mut self, text: &[u8]) -> bool {
+        let text = &*to_ascii(text);
         let Some(at) = memchr::memchr(b'{', text) else {
             return false;
         };

@@ -291,7 +291,7 @@ fn journald_time(entry: &[u8]) -> Option<Time> {
 
 impl LineForm for Log {
     fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
-        let text = self.common.clean(line.text).into_owned();
+        let text = self.common.uncoloured(line.text).into_owned();
         let mut origin = TextOrigin {
             line: line.number,
             time: None,

@@ -9,6 +9,7 @@
 //!   peer: 1                                                 s2c from here on
 //! ```
 
+use super::clean::to_ascii;
 use crate::capture::time::{self, Time};
 use crate::protocol::Direction;
 use Direction::{ToClient, ToServer};
@@ -43,6 +44,7 @@ impl Marks {
 
     /// Reads a line without bytes.
     pub(super) fn note(&mut self, line: &[u8]) {
+        let line = to_ascii(line);
         let text = line.trim_ascii();
         let text = text.strip_prefix(b"- ").unwrap_or(text);
         if std::mem::take(&mut self.is_used) {
@@ -79,16 +81,17 @@ impl Marks {
             .len()
             .checked_sub(NEAR)
             .and_then(|at| before.get(at..));
-        let after = after.get(..NEAR).unwrap_or(after);
+        let end = &*to_ascii(end.unwrap_or(before));
+        let after = &*to_ascii(after.get(..NEAR).unwrap_or(after));
         if let Some(peer) = peer_of_array(start.trim_ascii_start()) {
             self.kept.direction = Some(peer);
         }
         self.is_used = true;
         let heading = self.heading;
-        let own = find_direction(end.unwrap_or(before), after);
+        let own = find_direction(end, after);
         Mark {
             direction: own.or(heading.direction).or(self.kept.direction),
-            time: time_beside(start, end.unwrap_or(before), after)
+            time: time_beside(start, end, after)
                 .or(heading.time)
                 .or(self.kept.time),
         }
