@@ -109,14 +109,13 @@ fn heading_direction(line: &[u8]) -> Option<Direction> {
     let has_letters = |word: &&[u8]| word.iter().any(u8::is_ascii_alphabetic);
     let mut all = words(line).filter(has_letters);
     let (first, second) = (all.next()?, all.next());
-    let is_alone =
-        second.is_none() || second.is_some_and(|word| word.eq_ignore_ascii_case(b"body"));
+    let is_alone = second.is_none_or(|word| word.eq_ignore_ascii_case(b"body"));
     match first {
         b"Request" | b"REQUEST" if is_alone => return Some(ToServer),
         b"Response" | b"RESPONSE" if is_alone => return Some(ToClient),
         _ => {}
     }
-    let last = words(line).filter(|word| word.len() > 1).next_back()?;
+    let last = words(line).rfind(|word| word.len() > 1)?;
     let ends = word_direction(last, true).is_some() || second.is_none();
     (ends || named_sides(line).is_some())
         .then(|| find_direction(line, b""))
