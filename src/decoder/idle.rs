@@ -54,7 +54,7 @@ impl<'p> Stream<'p> {
     }
 }
 
-impl<'p> Decoder<'p> {
+impl Decoder<'_> {
     /// Notes a new stream. The oldest one is made small if it is at rest; streams of connections with several are not,
     /// because they end soon.
     pub(super) fn rest_oldest(&mut self, new: Lane) {
