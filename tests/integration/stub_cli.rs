@@ -603,7 +603,7 @@ fn unrecorded_request_fails_the_run_if_asked_and_shows_no_secret() {
     let recording = file(
         folder.path(),
         "calls.jsonl",
-        &lines.map(|line| format!("{line}\n")).concat(),
+        lines.map(|line| format!("{line}\n")).concat(),
     );
     let report = folder.path().join("report.json");
     for (flags, status) in [
