@@ -12,7 +12,7 @@ use crate::protocol::session::{Answer, Place, Severity, Waiting};
 use std::borrow::Cow;
 
 /// The maximum length of a finding in a line, in characters; the JSON output has all of it.
-const MAX_TEXT: usize = 300;
+pub(crate) const MAX_TEXT: usize = 300;
 
 /// Returns the color of a severity.
 pub const fn highlight(severity: Severity) -> Highlight {

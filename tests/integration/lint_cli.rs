@@ -755,7 +755,7 @@ fn most_severe_finding_is_first() {
 }
 
 #[test]
-fn findings_name_message_of_their_file() {
+fn findings_have_the_numbers_of_decode_and_name_their_file() {
     let folder = tempfile::tempdir().unwrap();
     let mut checked = 0;
     for rule in [
@@ -791,10 +791,13 @@ fn findings_name_message_of_their_file() {
                 if finding["dir"] == "c2s" { c2s } else { s2c },
                 "{reported}"
             );
-            let (_, out, _) = run(&["decode", "-p", "saikuro", "-f", "json", file]);
-            let messages = objects(&out);
+            let shown = [
+                "decode", "-p", "saikuro", "-f", "json", "--c2s", c2s, "--s2c", s2c,
+            ];
+            let messages = objects(&run(&shown).1);
             let index = finding["index"].as_u64().unwrap() as usize;
             let message = &messages[index];
+            assert_eq!(message["dir"], finding["dir"], "{reported} {message}");
             let number = |v: &Value| v.as_u64().unwrap();
             let (start, len) = (number(&message["offset"]), number(&message["len"]));
             let at = number(&finding["offset"]);
@@ -806,7 +809,7 @@ fn findings_name_message_of_their_file() {
         assert!(err.contains(&format!("{c2s} + {s2c}: ")), "{err}");
     }
     assert!(checked >= 6, "{checked}");
-    // Each file counts its own messages.
+    // Each input counts its own messages.
     let (_, out, _) = lint(&["-f", "json", GAP, GAP]);
     let all: Vec<u64> = objects(&out)
         .iter()
