@@ -38,6 +38,8 @@ pub enum Scalar<'a> {
     Uint(u64),
     /// A negative whole number.
     Int(i64),
+    /// A whole number below those of [`Scalar::Int`]: minus one minus this number.
+    Negative(u64),
     /// Bits of a 32-bit float.
     F32(u32),
     /// Bits of a 64-bit float.
@@ -92,6 +94,8 @@ pub trait Sink {
     /// Reports a key from a schema, which is not in the bytes; its value follows. `names[id]` is
     /// `name`, at byte `at`. [`Sink::key`] and [`Sink::value`] are not called for it.
     fn label(&mut self, at: usize, id: u32, name: &KeyName);
+    /// Announces the names of all labels of a value, before the value.
+    fn names(&mut self, _names: &Arc<Vec<KeyName>>) {}
     /// Reports keys and values of the open map through `tell`. All of them are determined by `key`:
     /// a sink without positions can store its output for a key.
     fn repeated(&mut self, _key: u128, tell: impl FnOnce(&mut Self))
@@ -117,6 +121,7 @@ enum EntryKind {
     BoolByte,
     Uint,
     Int,
+    Negative,
     F32,
     F64,
     Number,
@@ -380,6 +385,7 @@ impl Sink for Tape {
                 Ok(v) => (EntryKind::Int, v.cast_unsigned(), 0),
                 Err(_) => return self.push_wide(at, EntryKind::Int, v.cast_unsigned(), 0),
             },
+            Scalar::Negative(v) => return self.push_wide(at, EntryKind::Negative, v, 0),
             Scalar::F32(v) => (EntryKind::F32, v, 0),
             Scalar::F64(v) => return self.push_wide(at, EntryKind::F64, v, 0),
             Scalar::Number(_) => (EntryKind::Number, 0, 0),
@@ -444,5 +450,9 @@ impl Sink for Tape {
         {
             self.push(Span::new(at, at), EntryKind::Label, id, 0);
         }
+    }
+
+    fn names(&mut self, names: &Arc<Vec<KeyName>>) {
+        self.set_names(names);
     }
 }

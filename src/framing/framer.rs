@@ -93,9 +93,11 @@ impl Framer {
             Framing::Http => Inner::Http(Box::default()),
             Framing::Http3 => Inner::Http3(http3::Http3Framing::new(hints, mode)),
             Framing::Values | Framing::Header | Framing::Message => {
-                Inner::Values(values::ValuesFraming::new(framing))
+                Inner::Values(values::ValuesFraming::new(framing, hints.is_cbor))
             }
-            Framing::Custom(_) => Inner::Values(values::ValuesFraming::new(Framing::Message)),
+            Framing::Custom(_) => {
+                Inner::Values(values::ValuesFraming::new(Framing::Message, false))
+            }
         };
         Self {
             framing,

@@ -95,6 +95,7 @@ impl<'a> Node<'a> {
             }),
             EntryKind::Int if e.is_wide => Scalar::Int(wide().bits.cast_signed()),
             EntryKind::Int => Scalar::Int(e.bits.cast_signed().into()),
+            EntryKind::Negative => Scalar::Negative(wide().bits),
             EntryKind::F32 => Scalar::F32(e.bits),
             EntryKind::F64 => Scalar::F64(wide().bits),
             EntryKind::Number => Scalar::Number(self.span().of(self.bytes)),
@@ -344,6 +345,7 @@ impl<'a> Node<'a> {
         match self.value() {
             Value::Scalar(Scalar::Uint(v)) => Some(v as i128),
             Value::Scalar(Scalar::Int(v) | Scalar::Name(v, ..)) => Some(v as i128),
+            Value::Scalar(Scalar::Negative(v)) => Some(-1 - v as i128),
             Value::Scalar(Scalar::F64(v)) => whole(f64::from_bits(v)),
             Value::Scalar(Scalar::F32(v)) => whole(f32::from_bits(v) as f64),
             Value::Scalar(Scalar::Number(_)) => {
@@ -362,7 +364,9 @@ impl<'a> Node<'a> {
             Value::Scalar(s) => match s {
                 Scalar::Null => "null",
                 Scalar::Bool(_) | Scalar::BoolByte(_) => "a bool",
-                Scalar::Uint(_) | Scalar::Int(_) | Scalar::Name(..) => "an integer",
+                Scalar::Uint(_) | Scalar::Int(_) | Scalar::Negative(_) | Scalar::Name(..) => {
+                    "an integer"
+                }
                 Scalar::F32(_) | Scalar::F64(_) => "a float",
                 Scalar::Number(s) if s.iter().any(|b| matches!(b, b'.' | b'e' | b'E')) => {
                     "a fraction"

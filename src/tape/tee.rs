@@ -2,6 +2,7 @@
 
 use super::{KeyName, Scalar, Shape, Sink};
 use crate::span::Span;
+use std::sync::Arc;
 
 /// Two sinks that receive the same values.
 #[derive(Debug)]
@@ -42,5 +43,9 @@ impl<A: Sink, B: Sink> Sink for Tee<'_, A, B> {
     fn label(&mut self, at: usize, id: u32, name: &KeyName) {
         self.0.label(at, id, name);
         self.1.label(at, id, name);
+    }
+    fn names(&mut self, names: &Arc<Vec<KeyName>>) {
+        self.0.names(names);
+        self.1.names(names);
     }
 }
