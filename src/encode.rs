@@ -345,6 +345,12 @@ impl<'p> Encoder<'p> {
             form,
         };
         let written = target.protocol.write(message, &options, out)?;
+        let header = out.drain(..written.head.header_len.min(out.len()));
+        if wire.header.is_empty() {
+            wire.header.extend(header);
+        } else {
+            drop(header);
+        }
         if let (None, Some(id), true) =
             (wire.method, written.head.method_id, wire.header.is_empty())
         {

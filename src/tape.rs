@@ -18,7 +18,7 @@ mod tee;
 mod tests;
 
 use crate::span::Span;
-pub use key_name::KeyName;
+pub use key_name::{FormKey, KeyName};
 pub(crate) use node::unescape;
 pub use node::{Children, Node, Value};
 use std::sync::Arc;
@@ -91,11 +91,9 @@ pub trait Sink {
     fn skips(&self) -> bool {
         false
     }
-    /// Reports a key from a schema, which is not in the bytes; its value follows. `names[id]` is
+    /// Reports a key from a schema, or of a [`FormKey`], which is not in the bytes; its value follows. `names[id]` is
     /// `name`, at byte `at`. [`Sink::key`] and [`Sink::value`] are not called for it.
     fn label(&mut self, at: usize, id: u32, name: &KeyName);
-    /// Announces the names of all labels of a value, before the value.
-    fn names(&mut self, _names: &Arc<Vec<KeyName>>) {}
     /// Reports keys and values of the open map through `tell`. All of them are determined by `key`:
     /// a sink without positions can store its output for a key.
     fn repeated(&mut self, _key: u128, tell: impl FnOnce(&mut Self))
@@ -450,9 +448,5 @@ impl Sink for Tape {
         {
             self.push(Span::new(at, at), EntryKind::Label, id, 0);
         }
-    }
-
-    fn names(&mut self, names: &Arc<Vec<KeyName>>) {
-        self.set_names(names);
     }
 }

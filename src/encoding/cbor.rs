@@ -22,23 +22,12 @@ mod write;
 
 use crate::error::{DecodeError, show_byte};
 use crate::span::Span;
-use crate::tape::{KeyName, Scalar, Shape, Sink};
+use crate::tape::{FormKey, Scalar, Shape, Sink};
 use float::{of_half, of_single};
 use head::Head;
 pub(crate) use head::{Inside, head_size};
-use std::sync::{Arc, LazyLock};
 pub(super) use write::width;
 pub use write::{MAX_DEPTH, write};
-
-/// The keys of values that JSON lacks.
-static KEYS: LazyLock<Arc<Vec<KeyName>>> = LazyLock::new(|| {
-    let names = ["$tag", "$simple", "$str", "$bin"];
-    Arc::new(names.map(KeyName::new).to_vec())
-});
-const TAG: u32 = 0;
-const SIMPLE: u32 = 1;
-const TEXT_CHUNKS: u32 = 2;
-const BYTE_CHUNKS: u32 = 3;
 
 /// The byte that ends a value without a length.
 const BREAK: u8 = 0xff;
@@ -65,7 +54,6 @@ pub fn parse<S: Sink>(
             "nothing",
         ));
     }
-    sink.names(&KEYS);
     parser
         .value(sink)
         .map_err(|violation| explain(*violation, bytes, span, depth))?;
@@ -326,11 +314,10 @@ impl<'a> CborParser<'a> {
         }
     }
 
-    /// Opens an object with one key, from [`KEYS`].
-    fn open_form<S: Sink>(start: usize, key: u32, sink: &mut S) {
+    /// Opens an object with one key.
+    fn open_form<S: Sink>(start: usize, key: FormKey, sink: &mut S) {
         sink.open(start, Shape::Map);
-        let name = KEYS.get(key as usize).unwrap_or(KeyName::NONE);
-        sink.label(start, key, name);
+        sink.label(start, key.id(), key.name());
     }
 
     /// Reports `{"$tag":[number,value]}`.
@@ -341,7 +328,7 @@ impl<'a> CborParser<'a> {
         sink: &mut S,
     ) -> Result<(), Box<CborError>> {
         self.descend(start)?;
-        Self::open_form(start, TAG, sink);
+        Self::open_form(start, FormKey::Tag, sink);
         sink.open(start, Shape::Array);
         sink.item();
         sink.scalar(Span::new(start, self.at), Scalar::Uint(number));
@@ -361,7 +348,7 @@ impl<'a> CborParser<'a> {
         number: u64,
         sink: &mut S,
     ) -> Result<(), Box<CborError>> {
-        Self::open_form(start, SIMPLE, sink);
+        Self::open_form(start, FormKey::Simple, sink);
         sink.scalar(Span::new(start, self.at), Scalar::Uint(number));
         sink.close(self.at);
         Ok(())
@@ -375,7 +362,11 @@ impl<'a> CborParser<'a> {
         sink: &mut S,
     ) -> Result<(), Box<CborError>> {
         let is_text = major == 3;
-        let key = if is_text { TEXT_CHUNKS } else { BYTE_CHUNKS };
+        let key = if is_text {
+            FormKey::Text
+        } else {
+            FormKey::Bytes
+        };
         Self::open_form(start, key, sink);
         sink.open(start, Shape::Array);
         while !self.is_break() {

@@ -61,7 +61,7 @@ impl Framer {
     /// Creates a framer at the start of a stream in a framing from outside this crate. `resync` is `true` to search for
     /// the next frame after a bad one.
     pub fn custom(framing: &dyn CustomFraming, limits: Limits, resync: bool) -> Self {
-        let kind = Inner::Custom(CustomReader::new(framing));
+        let kind = Inner::Custom(CustomReader::new(framing, limits));
         let framing = Framing::Custom(framing.name());
         Self {
             framing,

@@ -28,6 +28,7 @@ mod frames;
 mod http;
 mod http3;
 mod input;
+pub mod layout;
 mod lines;
 mod method;
 mod prefix;
@@ -76,6 +77,11 @@ pub const FAULTS: &[(&str, &str)] = &[
         "bad-http",
         "an HTTP head, chunk or length that RFC 9112 forbids",
     ),
+    (
+        "bad-magic",
+        "a header that does not start with its magic bytes",
+    ),
+    ("bad-checksum", "a checksum that is not that of the frame"),
 ];
 
 /// The way in which messages are delimited.

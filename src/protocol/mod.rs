@@ -273,6 +273,9 @@ pub struct MessageHead {
     pub method_id: Option<u32>,
     /// The way in which the length counts, if the message states it.
     pub length_mode: Option<LengthMode>,
+    /// The number of bytes at the start of the output that are the header of a
+    /// [`HeaderLayout`](crate::framing::layout::HeaderLayout); the body follows.
+    pub header_len: usize,
 }
 
 /// Facts about a written message that are not in the body.

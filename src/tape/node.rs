@@ -1,6 +1,6 @@
 //! Values of a tape: kind, position and children.
 
-use super::{EntryKind, KeyName, Scalar, Tape, TapeEntry};
+use super::{EntryKind, FormKey, KeyName, Scalar, Tape, TapeEntry};
 use crate::span::{Span, SpannedText};
 use std::borrow::Cow;
 
@@ -77,7 +77,8 @@ impl<'a> Node<'a> {
             e.bits
         };
         let name = self.tape.names.get(index as usize);
-        name.map_or("", KeyName::as_str)
+        name.or_else(|| FormKey::named(index))
+            .map_or("", KeyName::as_str)
     }
 
     /// Returns the value.

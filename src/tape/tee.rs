@@ -2,7 +2,6 @@
 
 use super::{KeyName, Scalar, Shape, Sink};
 use crate::span::Span;
-use std::sync::Arc;
 
 /// Two sinks that receive the same values.
 #[derive(Debug)]
@@ -43,9 +42,5 @@ impl<A: Sink, B: Sink> Sink for Tee<'_, A, B> {
     fn label(&mut self, at: usize, id: u32, name: &KeyName) {
         self.0.label(at, id, name);
         self.1.label(at, id, name);
-    }
-    fn names(&mut self, names: &Arc<Vec<KeyName>>) {
-        self.0.names(names);
-        self.1.names(names);
     }
 }
