@@ -11,7 +11,7 @@ mod turns;
 use super::DESCRIPTOR;
 use super::schema::{self, DIALECT};
 use crate::protocol::Direction::{ToClient, ToServer};
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rpc::capabilities::Capabilities;
 use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::extension::{Extension, RpcMessage, SessionField};

@@ -2,7 +2,7 @@
 
 use super::DESCRIPTOR;
 use super::schema::DIALECT;
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::extension::{Extension, RpcMessage};
 use crate::protocol::rpc::pairing::SentRequest;

@@ -13,7 +13,7 @@ use super::DESCRIPTOR;
 use super::schema::{self, DIALECT};
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::Role;
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rpc::capabilities::{Capabilities, need};
 use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::extension::{Extension, RpcMessage};

@@ -3,7 +3,7 @@
 use super::Call;
 use super::dialect::Dialect;
 use super::pairing::{IdSpace, SentRequest};
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rule_names::all;
 use crate::protocol::schema::MessageSchema;
 use crate::protocol::session::text::short;

@@ -8,20 +8,17 @@
 
 use super::shape::CallShape;
 use super::spelling;
-use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
+use crate::protocol::exchange::{Added, Exchange, Ids, Key, OpenRequest};
 use crate::protocol::rule_names::all as rule;
 use crate::protocol::schema::MessageSchema;
 use crate::protocol::schema::check::number;
-use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Current, broken};
 use crate::protocol::{Direction, Origin};
 use crate::tape::Node;
 
-/// The number of stored ids of answers, and of ids without a request.
+/// The number of stored ids of answers.
 const MAX_ENDED: usize = 1 << 8;
-/// The largest number of requests with one id that are tracked at a time.
-const MAX_DUPLICATES: usize = 8;
 
 /// The range in which an id is unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,34 +40,21 @@ impl IdSpace {
 }
 
 /// The parts of a request that its answer repeats.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::protocol) struct PairKey {
-    pub(in crate::protocol) id_space: IdSpace,
-    /// The direction of the request.
-    pub(in crate::protocol) requester: Direction,
-    id: Ident,
-}
+pub(in crate::protocol) type PairKey = Key<IdSpace, Ident>;
 
+/// An id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Ident {
+pub(in crate::protocol) enum Ident {
     Whole(i64),
     Text(Box<str>),
     /// A value that is not allowed as an id, as it is spelled.
     Other(Box<str>),
 }
 
-impl Scoped for PairKey {
-    type Scope = IdSpace;
-
-    fn scope(&self) -> Self::Scope {
-        self.id_space
-    }
-}
-
 impl PairKey {
     /// Returns the key of a message's id; `None` if the id is null.
     pub(in crate::protocol) fn of(
-        id_space: IdSpace,
+        scope: IdSpace,
         requester: Direction,
         id: Node<'_>,
     ) -> Option<Self> {
@@ -86,8 +70,8 @@ impl PairKey {
             Ident::Other(spelled().into())
         };
         Some(Self {
-            id_space,
-            requester,
+            scope,
+            requester: Some(requester),
             id,
         })
     }
@@ -100,22 +84,6 @@ impl PairKey {
             Ident::Other(_) => return None,
         };
         Some(Self { id, ..*self })
-    }
-
-    /// Returns the same id in another range.
-    pub(in crate::protocol) fn at(&self, id_space: IdSpace) -> Self {
-        Self {
-            id_space,
-            ..self.clone()
-        }
-    }
-
-    /// Returns the same id in the opposite direction.
-    pub(in crate::protocol) fn reversed(&self) -> Self {
-        Self {
-            requester: self.requester.other(),
-            ..self.clone()
-        }
     }
 }
 
@@ -141,10 +109,8 @@ pub(in crate::protocol) struct SentRequest<S> {
     pub(in crate::protocol) cancelled: Option<(u64, Option<i64>)>,
     /// The client ended its direction of the HTTP connection before the server did.
     pub(in crate::protocol) client_left: bool,
-    /// Requests that used the same id while this one was open.
-    duplicates: Vec<OpenRequest>,
-    /// There was at least one request with the same id.
-    had_duplicate: bool,
+    /// Another request used the same id while this one was open.
+    is_duplicate: bool,
     pub(in crate::protocol) own: S,
 }
 
@@ -166,7 +132,7 @@ impl<S: Default> SentRequest<S> {
 impl<S> SentRequest<S> {
     /// Returns true if a missing answer is reported.
     pub(in crate::protocol) fn needs_answer(&self) -> bool {
-        !self.breaks_rule && !self.may_be_missed && !self.had_duplicate
+        !self.breaks_rule && !self.may_be_missed && !self.is_duplicate
     }
 }
 
@@ -181,68 +147,40 @@ pub(in crate::protocol) enum PairedRequest {
     Nothing(PairKey),
 }
 
-/// The result of closing a request.
-pub(in crate::protocol) enum Closed<S> {
-    /// There was no request.
-    Nothing,
-    /// Another request with the same id is open.
-    Twin,
-    Last(OpenRequest, SentRequest<S>),
-}
-
 /// Open requests and recent answers.
-pub(in crate::protocol) struct Pairing<S> {
-    pub(in crate::protocol) open: OpenRequests<PairKey, SentRequest<S>>,
-    /// The index of each recent answer.
-    pub(in crate::protocol) answered: RecentEntries<PairKey, u64>,
-    /// Answers without a request: if the order is not known, the request may come later.
-    unmatched: RecentEntries<PairKey, ()>,
+pub(in crate::protocol) type Pairing<S> = Exchange<IdSpace, Ident, SentRequest<S>>;
+
+/// Creates an engine for at most `capacity` open requests.
+pub(in crate::protocol) fn pairing<S>(capacity: usize) -> Pairing<S> {
+    Exchange::new(Ids::Again, capacity, MAX_ENDED)
 }
 
 impl<S> Pairing<S> {
-    pub(in crate::protocol) fn with_capacity(capacity: usize) -> Self {
-        Self {
-            open: OpenRequests::with_capacity(capacity),
-            answered: RecentEntries::with_capacity(MAX_ENDED),
-            unmatched: RecentEntries::with_capacity(MAX_ENDED),
-        }
-    }
-
-    /// Returns true if a request uses the id of an open request; both are tracked.
-    pub(in crate::protocol) fn is_duplicate(
-        &mut self,
-        key: &PairKey,
-        shape: &CallShape<'_, '_>,
-    ) -> bool {
-        let open = self.open.get_mut(key);
-        let Some((asked, request)) = open.filter(|(_, request)| !request.may_be_missed) else {
-            return false;
-        };
-        if let Some(id) = shape.call.id {
-            broken!(shape, rule::DUPLICATE_ID, shape.seen.at(id), asked.place.index;
-                "the id {} belongs to {}, which is not answered yet", quote(id), asked.describe());
-        }
-        request.had_duplicate = true;
-        if request.duplicates.len() < MAX_DUPLICATES {
-            request.duplicates.push(shape.asked());
-        }
-        true
-    }
-
-    /// Adds a request. Returns the one that had its id.
+    /// Adds a request. If its id is that of an open request, both are tracked.
     pub(in crate::protocol) fn add_request(
         &mut self,
         key: PairKey,
-        asked: OpenRequest,
+        shape: &CallShape<'_, '_>,
         mut request: SentRequest<S>,
-    ) -> Option<(OpenRequest, SentRequest<S>)> {
+    ) -> Added<SentRequest<S>> {
+        let before = self.open.get_mut(&key);
+        if let Some((asked, first)) = before.filter(|(_, first)| !first.may_be_missed) {
+            if let Some(id) = shape.call.id {
+                broken!(shape, rule::DUPLICATE_ID, shape.seen.at(id), asked.place.index;
+                    "the id {} belongs to {}, which is not answered yet",
+                    quote(id), asked.describe());
+            }
+            first.is_duplicate = true;
+            request.is_duplicate = true;
+            return self.open.queue(key, shape.asked(), request);
+        }
         // An answer that came earlier counts once.
-        request.may_be_missed |= self.unmatched.remove(&key).is_some();
-        self.open.add_request(key, asked, request)
+        request.may_be_missed |= self.early.remove(&key).is_some();
+        self.open.add(key, shape.asked(), request)
     }
 
     /// Finds the request of an answer that is sent in this direction.
-    pub(in crate::protocol) fn find(
+    pub(in crate::protocol) fn find_request(
         &self,
         id_space: IdSpace,
         direction: Option<Direction>,
@@ -284,12 +222,12 @@ impl<S> Pairing<S> {
         key: &PairKey,
         shape: &CallShape<'_, '_>,
     ) {
-        self.unmatched.insert(key.clone(), ());
+        self.early.insert(key.clone(), ());
         let Some(id) = shape.call.id else {
             return;
         };
         let place = shape.seen.at(id);
-        if let Some(answer) = self.answered.get(key) {
+        if let Some(answer) = self.ended.get(key) {
             broken!(shape, rule::ANSWERED_TWICE, place, *answer;
                 "the request with the id {} was answered before, by #{answer}", quote(id));
         } else if let Some((asked, _)) = self.open.get(&key.reversed()) {
@@ -301,20 +239,19 @@ impl<S> Pairing<S> {
         }
     }
 
-    /// Closes a request that is answered.
-    pub(in crate::protocol) fn close(&mut self, key: &PairKey, seen: Current<'_, '_>) -> Closed<S> {
-        if let Some((asked, request)) = self.open.get_mut(key)
-            && !request.duplicates.is_empty()
-        {
-            let first = std::mem::replace(asked, request.duplicates.remove(0));
-            seen.answers(&first, true);
-            return Closed::Twin;
-        }
-        let Some((asked, request)) = self.open.close(key) else {
-            return Closed::Nothing;
-        };
+    /// Closes a request that is answered. Returns `None` if another request with its id is open: it is not known which of
+    /// them the answer is for.
+    pub(in crate::protocol) fn close_answered(
+        &mut self,
+        key: &PairKey,
+        seen: Current<'_, '_>,
+    ) -> Option<(OpenRequest, SentRequest<S>)> {
+        let (asked, request) = self.open.close(key)?;
         seen.answers(&asked, true);
-        self.answered.insert(key.clone(), seen.index);
-        Closed::Last(asked, request)
+        if self.open.get(key).is_some() {
+            return None;
+        }
+        self.ended.insert(key.clone(), seen.index);
+        Some((asked, request))
     }
 }

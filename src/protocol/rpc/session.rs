@@ -11,11 +11,11 @@ mod exchange;
 
 use super::extension::{Extension, RpcMessage};
 use super::http::{Connection, MAX_CONNECTIONS, Post, Sessions};
-use super::pairing::{Closed, IdSpace, PairKey, PairedRequest, Pairing, SentRequest};
+use super::pairing::{IdSpace, PairKey, PairedRequest, Pairing, SentRequest, pairing};
 use super::shape::{CallShape, usual_rule};
 use super::{Call, read};
 use crate::framing::Head;
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::{Added, Found, OpenRequest};
 use crate::protocol::rule_names::all as rule;
 use crate::protocol::session::memory::{ConnId, Connections};
 use crate::protocol::session::text::{quote, short};
@@ -34,18 +34,16 @@ pub(in crate::protocol) struct RpcSession<E: Extension> {
     /// The connections of open requests over HTTP, by their key in [`IdSpace::Http`].
     elsewhere: HashMap<PairKey, Vec<ConnId>>,
     order: bool,
-    has_lost: bool,
 }
 
 impl<E: Extension> RpcSession<E> {
     pub(in crate::protocol) fn new(config: &SessionConfig) -> Self {
         Self {
             sessions: Sessions::new(),
-            pairs: Pairing::with_capacity(config.max_open),
+            pairs: pairing(config.max_open),
             connections: Connections::with_capacity(MAX_CONNECTIONS, 0),
             elsewhere: HashMap::default(),
             order: config.order,
-            has_lost: false,
         }
     }
 
@@ -195,13 +193,11 @@ impl<E: Extension> RpcSession<E> {
         let Some(key) = key.filter(|_| message.role == Role::Request) else {
             return;
         };
-        if self.pairs.is_duplicate(&key, shape) {
-            return;
-        }
         let request = SentRequest::new(message.method, message.breaks_rule, own);
         let sent = self.is_http(&message.seen).then(|| key.clone());
-        self.pairs.add_request(key, shape.asked(), request);
-        let Some(key) = sent.filter(|key| self.pairs.open.get(key).is_some()) else {
+        let added = self.pairs.add_request(key, shape, request);
+        let is_tracked = matches!(added, Added::New | Added::Replaced(..));
+        let Some(key) = sent.filter(|_| is_tracked) else {
             return;
         };
         let conns = self.elsewhere.entry(key.at(IdSpace::Http)).or_default();
@@ -229,8 +225,7 @@ impl<E: Extension> RpcSession<E> {
             let asked = asked.clone();
             let state = self.sessions.state(message.origin.conn);
             state.cancels(message, &asked);
-        } else if self.pairs.answered.get(&key).is_none() && !self.may_miss_requests(&message.seen)
-        {
+        } else if self.find(&key, &message.seen) == Found::Never {
             broken!(message, rule::CANCEL_UNKNOWN, message.at(id);
                 "no open request has the id {}", quote(id));
         }
@@ -244,34 +239,32 @@ impl<E: Extension> RpcSession<E> {
             .map_or(Direction::ToServer, Direction::other);
         let id = message.call.id;
         if let Some(key) = id.and_then(|id| PairKey::of(id_space, requester, id)) {
-            id_space = self.resolve(key, &seen).id_space;
+            id_space = self.resolve(key, &seen).scope;
         }
-        let key = match self.pairs.find(id_space, message.direction, shape) {
+        let key = match self.pairs.find_request(id_space, message.direction, shape) {
             PairedRequest::Open(key) | PairedRequest::Retyped(key) => key,
             PairedRequest::NoId => return,
             PairedRequest::Nothing(key) => {
-                if !message.breaks_rule && !self.may_miss_requests(&seen) {
+                if !message.breaks_rule && self.find(&key, &seen) != Found::Untracked {
                     self.pairs.report_unmatched(&key, shape);
                 }
                 return;
             }
         };
-        match self.pairs.close(&key, seen) {
-            Closed::Nothing | Closed::Twin => {}
-            Closed::Last(asked, request) => {
-                self.forget(&key);
-                if let Some(method) = request.method.filter(|_| !message.breaks_rule) {
-                    shape.result(method);
-                }
-                let batch = E::DIALECT.batches && asked.kind.as_ref() == "batch";
-                if batch && !message.in_batch && message.role != Role::Error {
-                    broken!(message, rule::BATCH_ANSWER, seen.whole(), asked.place.index;
-                        "this answers a member of a batch; it should be in an array");
-                }
-                let state = self.sessions.state(seen.origin.conn);
-                state.answers(message, &asked, &request);
-            }
+        let Some((asked, request)) = self.pairs.close_answered(&key, seen) else {
+            return;
+        };
+        self.forget(&key);
+        if let Some(method) = request.method.filter(|_| !message.breaks_rule) {
+            shape.result(method);
         }
+        let batch = E::DIALECT.batches && asked.kind.as_ref() == "batch";
+        if batch && !message.in_batch && message.role != Role::Error {
+            broken!(message, rule::BATCH_ANSWER, seen.whole(), asked.place.index;
+                "this answers a member of a batch; it should be in an array");
+        }
+        let state = self.sessions.state(seen.origin.conn);
+        state.answers(message, &asked, &request);
     }
 
     /// Returns the reason why a request waits.
@@ -309,15 +302,16 @@ impl<E: Extension> Session for RpcSession<E> {
         match what {
             ConnectionChange::Opened => {
                 self.connections.remove(origin.conn);
+                self.pairs.reopen(id_space);
                 self.sessions.open(origin.conn);
             }
             ConnectionChange::Lost => {
                 let connection = self
                     .connections
                     .entry_or_evict(origin.conn, Connection::default);
-                connection.lost = true;
                 connection.posts.lose();
-                self.has_lost = true;
+                self.pairs.lose(id_space, None);
+                self.pairs.lose(IdSpace::Http, None);
                 self.miss_answers(id_space);
                 if http {
                     self.miss_answers_elsewhere(origin);
@@ -331,19 +325,19 @@ impl<E: Extension> Session for RpcSession<E> {
                 match (connection, ended) {
                     (Some(connection), Some(Direction::ToClient)) => connection.server_left = true,
                     (Some(connection), Some(Direction::ToServer)) if !connection.server_left => {
-                        self.pairs.open.retain(id_space, |_, _, request| {
-                            request.client_left = true;
-                            true
-                        });
+                        self.pairs
+                            .open
+                            .each(id_space, |_, request| request.client_left = true);
                     }
                     _ => {}
                 }
             }
             _ => {
                 let answers = origin.direction.filter(|_| what == ConnectionChange::Ended);
-                let gone = self.pairs.open.end_where(id_space, |key| {
-                    answers.is_none_or(|direction| key.requester != direction)
-                });
+                let gone = match answers {
+                    Some(_) => self.pairs.open.end_side(id_space, answers),
+                    None => self.pairs.open.end(id_space),
+                };
                 for (_, asked, request) in &gone {
                     Self::unanswered(asked, request, report);
                     if !request.may_be_missed && E::needs_answer(request) {
@@ -374,7 +368,7 @@ impl<E: Extension> Session for RpcSession<E> {
         self.pairs.open.at(index).is_some()
     }
 
-    fn refused(&self) -> u64 {
-        self.pairs.open.refused()
+    fn untracked(&self) -> u64 {
+        self.pairs.open.untracked()
     }
 }

@@ -17,10 +17,10 @@ mod matching;
 mod server_state;
 mod shape;
 
-use super::super::correlation::OpenRequest;
+use super::super::exchange::OpenRequest;
 use super::schema;
 use crate::framing::{Framing, Head};
-use crate::protocol::rpc::pairing::{IdSpace, PairKey, Pairing, SentRequest};
+use crate::protocol::rpc::pairing::{IdSpace, PairKey, Pairing, SentRequest, pairing};
 use crate::protocol::rpc::{Call, lone_cr};
 use crate::protocol::rule_names::stepflow as rule;
 use crate::protocol::schema::MessageSchema;
@@ -92,7 +92,7 @@ impl<'t, 'a> Deref for MessageTurn<'t, 'a> {
 impl StepflowSession {
     pub(super) fn new(config: &SessionConfig) -> Self {
         Self {
-            pairs: Pairing::with_capacity(config.max_open),
+            pairs: pairing(config.max_open),
             scopes: BTreeMap::new(),
             wires: Connections::with_capacity(MAX_SCOPES, 0),
             side_stream: false,
@@ -179,7 +179,10 @@ impl StepflowSession {
             faulty,
             breaks_rule: seen.findings() > 0,
         };
-        let is_complete = self.scope(message.id_space).is_complete();
+        let is_complete = self.scope(message.id_space).has_begun()
+            && !self
+                .pairs
+                .has_gap(message.id_space, Some(Direction::ToServer));
         self.blobs.handle(&message, is_complete);
         match http {
             Some((_, true)) => self.handle_event(&message),
@@ -221,7 +224,7 @@ impl Session for StepflowSession {
 
     fn finish(&mut self, report: &mut Report) {
         for (key, asked, want) in self.pairs.open.sorted() {
-            let scope = self.scopes.get(&key.id_space);
+            let scope = self.scopes.get(&key.scope);
             let index = asked.place.index;
             // An execute that waits for a callback is not the cause.
             let waits = scope.and_then(|s| s.executes.get(&index));
@@ -248,7 +251,7 @@ impl Session for StepflowSession {
             } else if want.method.is_some_and(schema::opens_session) {
                 Some("no request is allowed before initialize is answered".to_owned())
             } else if want.method.is_some_and(schema::runs_component) {
-                let scope = self.scopes.get(&key.id_space);
+                let scope = self.scopes.get(&key.scope);
                 let own = scope.and_then(|s| s.executes.get(&asked.place.index)?.values().next());
                 let own = own
                     .and_then(|key| self.pairs.open.get(key))
@@ -282,21 +285,21 @@ impl Session for StepflowSession {
                 .any(|s| matches!(s.handshake, Handshake::Answered(place) if place.index == index))
     }
 
-    fn refused(&self) -> u64 {
-        self.pairs.open.refused()
+    fn untracked(&self) -> u64 {
+        self.pairs.open.untracked()
     }
 }
 
 /// Callbacks in pipes whose execute is not known, by pipe, the oldest first. Over HTTP the event stream shows the
 /// execute.
-struct LooseCallbacks<'o>(HashMap<IdSpace, Vec<(Direction, &'o OpenRequest)>>);
+struct LooseCallbacks<'o>(HashMap<IdSpace, Vec<(Option<Direction>, &'o OpenRequest)>>);
 
 impl<'o> LooseCallbacks<'o> {
     fn of(open: &[(&PairKey, &'o OpenRequest, &SentRequest<RequestContext>)]) -> Self {
         let mut loose: HashMap<IdSpace, Vec<_>> = HashMap::new();
         for (key, asked, want) in open {
-            if key.id_space != IdSpace::Http && want.own.within.is_none() {
-                let pipe = loose.entry(key.id_space).or_default();
+            if key.scope != IdSpace::Http && want.own.within.is_none() {
+                let pipe = loose.entry(key.scope).or_default();
                 pipe.push((key.requester, *asked));
             }
         }
@@ -305,7 +308,7 @@ impl<'o> LooseCallbacks<'o> {
 
     /// Returns the first callback of the other side after an execute.
     fn after(&self, key: &PairKey, execute: u64) -> Option<&'o OpenRequest> {
-        let pipe = self.0.get(&key.id_space)?;
+        let pipe = self.0.get(&key.scope)?;
         let from = pipe.partition_point(|(_, asked)| asked.place.index <= execute);
         let mut later = pipe.get(from..)?.iter();
         later

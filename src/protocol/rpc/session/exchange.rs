@@ -4,6 +4,7 @@ use super::super::extension::Extension;
 use super::super::http::{Post, report_refusal};
 use super::super::pairing::{IdSpace, PairKey};
 use super::RpcSession;
+use crate::protocol::exchange::Found;
 use crate::protocol::session::memory::ConnId;
 use crate::protocol::session::{Current, Seen};
 use crate::protocol::{Id, Origin};
@@ -53,10 +54,9 @@ impl<E: Extension> RpcSession<E> {
 
     /// Records that answers to open requests may be missing.
     pub(super) fn miss_answers(&mut self, id_space: IdSpace) {
-        self.pairs.open.retain(id_space, |_, _, request| {
-            request.may_be_missed = true;
-            true
-        });
+        self.pairs
+            .open
+            .each(id_space, |_, request| request.may_be_missed = true);
     }
 
     pub(super) fn is_http(&self, seen: &Seen<'_>) -> bool {
@@ -64,11 +64,12 @@ impl<E: Extension> RpcSession<E> {
         connection.is_some_and(|connection| connection.http)
     }
 
-    /// Returns true if requests are not tracked: their bytes were lost, or there was no space for them.
-    pub(super) fn may_miss_requests(&self, seen: &Seen<'_>) -> bool {
-        let connection = self.connections.get(seen.origin.conn);
-        connection.is_some_and(|c| c.lost || c.http && self.has_lost)
-            || self.pairs.open.refused() > 0
+    /// Returns what is known about the request that a message means: over HTTP, any connection may have lost it.
+    pub(super) fn find(&self, key: &PairKey, seen: &Seen<'_>) -> Found {
+        if self.is_http(seen) && self.pairs.has_gap(IdSpace::Http, None) {
+            return Found::Untracked;
+        }
+        self.pairs.find(key)
     }
 
     /// Returns the key of an open request that a message of this connection means: over HTTP it may have been sent on
@@ -85,7 +86,7 @@ impl<E: Extension> RpcSession<E> {
 
     /// Removes a closed request from the connections over HTTP.
     pub(super) fn forget(&mut self, key: &PairKey) {
-        let (IdSpace::Pipe(conn), shared) = (key.id_space, key.at(IdSpace::Http)) else {
+        let (IdSpace::Pipe(conn), shared) = (key.scope, key.at(IdSpace::Http)) else {
             return;
         };
         if let Some(conns) = self.elsewhere.get_mut(&shared) {

@@ -1,0 +1,488 @@
+//! Open requests: requests without an answer so far, by their key.
+//!
+//! ```text
+//!   scope { key -> first request, later requests with the same key }        add: the new one replaces the old
+//!                                                                           queue: the first is answered first
+//! ```
+//!
+//! The table is bounded. A request for which it has no space is not tracked, and the session reports that once.
+
+use super::Key;
+use crate::escape::shorten;
+use crate::framing::fields::{text_secrets, without};
+use crate::protocol::session::{Place, Seen, Waiting};
+use crate::protocol::{Direction, Origin, with_name};
+use foldhash::HashMap;
+use std::cell::OnceCell;
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// The largest number of requests that are tracked at a time.
+pub const MAX_ENTRIES: usize = 1 << 16;
+
+/// Up to this number of scopes, a table of at most this capacity is kept when its last request is closed.
+const MAX_KEPT: usize = 1 << 8;
+
+/// A message that needs an answer.
+#[derive(Clone, Debug)]
+pub struct OpenRequest {
+    /// The position.
+    pub place: Place,
+    /// The kind.
+    pub kind: Box<str>,
+    /// The subject.
+    pub subject: Option<Box<str>>,
+    /// The name within the subject.
+    pub name: Option<Box<str>>,
+    /// The id for display.
+    pub id: Box<str>,
+}
+
+impl OpenRequest {
+    /// Copies the parts of a message that the table stores.
+    pub fn of(seen: &Seen<'_>) -> Self {
+        let message = seen.message;
+        Self {
+            place: seen.whole(),
+            kind: message.kind.as_ref().into(),
+            subject: message.subject.as_deref().map(Into::into),
+            name: message.name.as_deref().map(Into::into),
+            id: message.id.text().as_ref().into(),
+        }
+    }
+
+    /// Returns the origin of the message.
+    pub fn origin(&self) -> Origin {
+        self.place.origin
+    }
+
+    /// Returns `call math.add` or `request tools/call echo`, for texts. Secrets are removed, and long subjects are shortened.
+    pub fn describe(&self) -> String {
+        const LONGEST: usize = 60;
+        let about = with_name(self.subject.as_deref(), self.name.as_deref());
+        // Findings about other messages show it: they mask only their own values.
+        let about = without(&about, &text_secrets(about.as_bytes()));
+        match about.as_ref() {
+            "" => self.kind.to_string(),
+            about => format!("{} {}", self.kind, shorten(about, LONGEST + 1)),
+        }
+    }
+
+    /// Returns that the request waits for the peer.
+    pub fn waiting(&self, why: Option<String>) -> Waiting {
+        Waiting {
+            place: self.place,
+            what: self.describe(),
+            id: self.id.to_string(),
+            owes: self.origin().direction.map(Direction::other),
+            side: None,
+            why,
+        }
+    }
+}
+
+/// A request and its state.
+type Entry<T> = (OpenRequest, T);
+
+/// The open requests with one key, the oldest first.
+#[derive(Debug)]
+struct Slot<T> {
+    first: Entry<T>,
+    later: Option<Box<VecDeque<Entry<T>>>>,
+}
+
+impl<T> Slot<T> {
+    fn len(&self) -> usize {
+        1 + self.later.as_ref().map_or(0, |later| later.len())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Entry<T>> {
+        std::iter::once(&self.first).chain(self.later.iter().flat_map(|later| later.iter()))
+    }
+
+    fn into_iter(self) -> impl Iterator<Item = Entry<T>> {
+        std::iter::once(self.first).chain(self.later.into_iter().flat_map(|later| *later))
+    }
+
+    /// Returns the request that is the message with this index.
+    fn at(&self, index: u64) -> Option<&Entry<T>> {
+        if self.first.0.place.index == index {
+            return Some(&self.first);
+        }
+        let later = self.later.as_ref()?;
+        let at = later.binary_search_by_key(&index, |(asked, _)| asked.place.index);
+        later.get(at.ok()?)
+    }
+
+    /// Removes the first request, if there is a later one.
+    fn pop(&mut self) -> Option<Entry<T>> {
+        let next = self.later.as_mut()?.pop_front()?;
+        Some(std::mem::replace(&mut self.first, next))
+    }
+}
+
+/// Boxed: a table has space for at least three entries, and most connections have one open request.
+type Slots<S, I, T> = HashMap<Key<S, I>, Box<Slot<T>>>;
+
+/// The result of adding a request.
+#[derive(Debug)]
+pub enum Added<T> {
+    /// It is tracked.
+    New,
+    /// It is tracked, and replaces the open request with this key.
+    Replaced(OpenRequest, T),
+    /// It is tracked, behind the open requests with this key.
+    Queued,
+    /// There is no space.
+    Untracked,
+}
+
+/// Requests by key, each with the state that a session stores for it. They are grouped by scope, so that the end of one
+/// scope does not search the requests of other scopes.
+#[derive(Debug)]
+pub struct OpenRequests<S, I, T> {
+    scopes: HashMap<S, Slots<S, I, T>>,
+    /// The keys by the index of the message. It is filled at the first lookup by index, because most sessions have
+    /// none.
+    indexes: OnceCell<HashMap<u64, Key<S, I>>>,
+    len: usize,
+    capacity: usize,
+    /// The number of requests for which there was no space.
+    untracked: u64,
+}
+
+impl<S, I, T> OpenRequests<S, I, T>
+where
+    S: Copy + Eq + Hash + Debug,
+    I: Clone + Eq + Hash,
+{
+    /// Creates a table for at most `capacity` requests.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self {
+            scopes: HashMap::default(),
+            indexes: OnceCell::new(),
+            len: 0,
+            capacity,
+            untracked: 0,
+        }
+    }
+
+    /// Adds a request. It replaces an open one with this key.
+    pub fn add(&mut self, key: Key<S, I>, asked: OpenRequest, state: T) -> Added<T> {
+        if self.is_full() && self.get(&key).is_none() {
+            self.untracked += 1;
+            return Added::Untracked;
+        }
+        self.index(&key, &asked);
+        let index = asked.place.index;
+        let first = (asked, state);
+        let slot = Box::new(Slot { first, later: None });
+        let before = self.scopes.entry(key.scope).or_default().insert(key, slot);
+        self.len += 1;
+        let Some(before) = before else {
+            return Added::New;
+        };
+        self.len -= before.len();
+        for (asked, _) in before.iter().filter(|(old, _)| old.place.index != index) {
+            forget(&mut self.indexes, asked);
+        }
+        let (asked, state) = before.first;
+        Added::Replaced(asked, state)
+    }
+
+    /// Adds a request behind those that have this key: they are answered first.
+    pub fn queue(&mut self, key: Key<S, I>, asked: OpenRequest, state: T) -> Added<T> {
+        if self.get(&key).is_none() {
+            return self.add(key, asked, state);
+        }
+        if self.is_full() {
+            self.untracked += 1;
+            return Added::Untracked;
+        }
+        self.index(&key, &asked);
+        let slots = self.scopes.get_mut(&key.scope);
+        if let Some(slot) = slots.and_then(|slots| slots.get_mut(&key)) {
+            slot.later.get_or_insert_default().push_back((asked, state));
+            self.len += 1;
+        }
+        Added::Queued
+    }
+
+    fn index(&mut self, key: &Key<S, I>, asked: &OpenRequest) {
+        if let Some(indexes) = self.indexes.get_mut() {
+            indexes.insert(asked.place.index, key.clone());
+        }
+    }
+
+    /// Returns the first request with this key, and its state.
+    pub fn get(&self, key: &Key<S, I>) -> Option<&(OpenRequest, T)> {
+        Some(&self.scopes.get(&key.scope)?.get(key)?.first)
+    }
+
+    /// Returns the request that is the message with this index.
+    pub fn at(&self, index: u64) -> Option<(&Key<S, I>, &OpenRequest, &T)> {
+        let indexes = self.indexes.get_or_init(|| {
+            let slots = self.scopes.values().flatten();
+            slots
+                .flat_map(|(key, slot)| slot.iter().map(move |entry| (key, entry)))
+                .map(|(key, (asked, _))| (asked.place.index, key.clone()))
+                .collect()
+        });
+        let (key, slot) = self.slot(indexes.get(&index)?)?;
+        let (asked, state) = slot.at(index)?;
+        Some((key, asked, state))
+    }
+
+    fn slot(&self, key: &Key<S, I>) -> Option<(&Key<S, I>, &Slot<T>)> {
+        let (key, slot) = self.scopes.get(&key.scope)?.get_key_value(key)?;
+        Some((key, slot))
+    }
+
+    /// Returns the first request with this key, and its state.
+    pub fn get_mut(&mut self, key: &Key<S, I>) -> Option<&mut (OpenRequest, T)> {
+        let slot = self.scopes.get_mut(&key.scope)?.get_mut(key)?;
+        Some(&mut slot.first)
+    }
+
+    /// Removes the first request with this key: no further answer comes.
+    pub fn close(&mut self, key: &Key<S, I>) -> Option<(OpenRequest, T)> {
+        let slots = self.scopes.get_mut(&key.scope)?;
+        let next = slots.get_mut(key)?.pop();
+        let closed = match next {
+            Some(first) => first,
+            None => slots.remove(key)?.first,
+        };
+        let is_large = slots.capacity() > MAX_KEPT;
+        if slots.is_empty() && (is_large || self.scopes.len() > MAX_KEPT) {
+            self.scopes.remove(&key.scope);
+        }
+        forget(&mut self.indexes, &closed.0);
+        self.len -= 1;
+        Some(closed)
+    }
+
+    /// Visits the requests of a scope.
+    pub fn each(&mut self, scope: S, mut visit: impl FnMut(&Key<S, I>, &mut T)) {
+        let Some(slots) = self.scopes.get_mut(&scope) else {
+            return;
+        };
+        work::count_visits(slots.len());
+        for (key, slot) in slots {
+            visit(key, &mut slot.first.1);
+            for (_, state) in slot.later.iter_mut().flat_map(|later| later.iter_mut()) {
+                visit(key, state);
+            }
+        }
+    }
+
+    /// Removes the requests of a scope that a side will not answer, because it sends nothing more, the oldest first.
+    pub fn end_side(
+        &mut self,
+        scope: S,
+        ended: Option<Direction>,
+    ) -> Vec<(Key<S, I>, OpenRequest, T)> {
+        let requester = ended.map(Direction::other);
+        self.end_where(scope, |key, _| key.requester == requester)
+    }
+
+    /// Removes the requests of a scope whose key or first state satisfies a condition, the oldest first.
+    pub fn end_where(
+        &mut self,
+        scope: S,
+        mut ends: impl FnMut(&Key<S, I>, &T) -> bool,
+    ) -> Vec<(Key<S, I>, OpenRequest, T)> {
+        let Some(slots) = self.scopes.get_mut(&scope) else {
+            return Vec::new();
+        };
+        work::count_visits(slots.len());
+        let gone: Vec<_> = slots
+            .extract_if(|key, slot| ends(key, &slot.first.1))
+            .collect();
+        if slots.is_empty() {
+            self.scopes.remove(&scope);
+        }
+        self.removed(gone)
+    }
+
+    /// Removes all requests of a scope, the oldest first.
+    pub fn end(&mut self, scope: S) -> Vec<(Key<S, I>, OpenRequest, T)> {
+        let slots = self.scopes.remove(&scope).unwrap_or_default();
+        work::count_visits(slots.len());
+        self.removed(slots)
+    }
+
+    /// Removes all requests, the oldest first.
+    pub fn end_all(&mut self) -> Vec<(Key<S, I>, OpenRequest, T)> {
+        let scopes: Vec<_> = self.scopes.keys().copied().collect();
+        let mut all: Vec<_> = scopes.into_iter().flat_map(|s| self.end(s)).collect();
+        sort_by_age(&mut all, |(_, asked, _)| asked);
+        all
+    }
+
+    /// Returns removed requests, the oldest first.
+    fn removed(
+        &mut self,
+        slots: impl IntoIterator<Item = (Key<S, I>, Box<Slot<T>>)>,
+    ) -> Vec<(Key<S, I>, OpenRequest, T)> {
+        let mut all = Vec::new();
+        for (key, slot) in slots {
+            for (asked, state) in (*slot).into_iter() {
+                forget(&mut self.indexes, &asked);
+                all.push((key.clone(), asked, state));
+            }
+        }
+        self.len -= all.len();
+        sort_by_age(&mut all, |(_, asked, _)| asked);
+        all
+    }
+
+    /// Returns true if no request is open.
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the number of open requests.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns true if there is no space for another request.
+    pub fn is_full(&self) -> bool {
+        self.len >= self.capacity
+    }
+
+    /// Returns the number of requests that were not tracked because there was no space.
+    pub fn untracked(&self) -> u64 {
+        self.untracked
+    }
+
+    /// Returns the keys of a scope, each with its first request.
+    pub fn in_scope(&self, scope: S) -> impl Iterator<Item = (&Key<S, I>, &OpenRequest)> {
+        let slots = self.scopes.get(&scope).into_iter().flatten();
+        slots.map(|(key, slot)| (key, &slot.first.0))
+    }
+
+    /// Returns the key of the only open request of a scope.
+    pub fn only(&self, scope: S) -> Option<&Key<S, I>> {
+        let mut slots = self.scopes.get(&scope)?.iter();
+        let (key, slot) = slots.next()?;
+        (slot.len() == 1 && slots.next().is_none()).then_some(key)
+    }
+
+    /// Returns the requests of a scope, the oldest first.
+    pub fn sorted_in(&self, scope: S) -> Vec<(&Key<S, I>, &OpenRequest, &T)> {
+        by_age(self.scopes.get(&scope).into_iter().flatten())
+    }
+
+    /// Returns all requests, the oldest first.
+    pub fn sorted(&self) -> Vec<(&Key<S, I>, &OpenRequest, &T)> {
+        by_age(self.scopes.values().flatten())
+    }
+}
+
+/// Removes a closed request from the index.
+fn forget<K>(indexes: &mut OnceCell<HashMap<u64, K>>, asked: &OpenRequest) {
+    if let Some(indexes) = indexes.get_mut() {
+        indexes.remove(&asked.place.index);
+    }
+}
+
+/// Returns the order of a request: that of the messages, and in a batch that of the ids.
+fn age(asked: &OpenRequest) -> (u64, &str) {
+    (asked.place.index, &asked.id)
+}
+
+/// Sorts entries, the oldest first. The sort is compiled once, not for each table: it is the largest part.
+fn sort_by_age<T>(all: &mut [T], asked: impl Fn(&T) -> &OpenRequest) {
+    let ages: Vec<_> = all.iter().map(|entry| age(asked(entry))).collect();
+    let mut order = order(&ages);
+    for start in 0..order.len() {
+        let mut at = start;
+        // Each place gets the entry that belongs there, until the first entry of the cycle has its own.
+        while let Some(from) = order.get_mut(at).map(|from| std::mem::replace(from, at))
+            && from != start
+            && from != at
+        {
+            all.swap(at, from);
+            at = from;
+        }
+    }
+}
+
+/// Returns the indexes of the ages, the oldest first.
+fn order(ages: &[(u64, &str)]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..ages.len()).collect();
+    order.sort_by_key(|at| ages.get(*at));
+    order
+}
+
+fn by_age<'o, K, T: 'o>(
+    slots: impl Iterator<Item = (&'o K, &'o Box<Slot<T>>)>,
+) -> Vec<(&'o K, &'o OpenRequest, &'o T)> {
+    let entries = slots.flat_map(|(key, slot)| slot.iter().map(move |(a, state)| (key, a, state)));
+    let mut all: Vec<_> = entries.collect();
+    work::count_visits(all.len());
+    sort_by_age(&mut all, |(_, asked, _)| asked);
+    all
+}
+
+/// Counts the entries that are visited one after another, so that tests can see how the cost of a conversation grows.
+pub(crate) mod work {
+    #[cfg(test)]
+    thread_local! {
+        static DONE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    }
+
+    #[cfg(not(test))]
+    pub(crate) fn count_visits(_: usize) {}
+
+    #[cfg(test)]
+    pub(crate) fn count_visits(entries: usize) {
+        DONE.set(DONE.get() + entries as u64);
+    }
+
+    /// Returns the count since the last call.
+    #[cfg(test)]
+    pub(crate) fn take() -> u64 {
+        DONE.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OpenRequest, sort_by_age};
+    use crate::protocol::session::Place;
+
+    #[test]
+    fn entries_are_sorted_by_index_and_id() {
+        let mut entries = Vec::new();
+        for (index, id) in [
+            (4, "b"),
+            (0, ""),
+            (4, "a"),
+            (3, ""),
+            (9, ""),
+            (1, ""),
+            (4, "a"),
+        ] {
+            let place = Place {
+                index,
+                ..Place::default()
+            };
+            let asked = OpenRequest {
+                place,
+                kind: "call".into(),
+                subject: None,
+                name: None,
+                id: id.into(),
+            };
+            entries.push((entries.len(), asked));
+        }
+        sort_by_age(&mut entries, |(_, asked)| asked);
+        let places: Vec<usize> = entries.iter().map(|(n, _)| *n).collect();
+        assert_eq!(places, [1, 5, 3, 2, 6, 0, 4]);
+    }
+}
