@@ -33,13 +33,12 @@ pub use open::OpenRequest;
 pub(crate) use open::{Added, MAX_ENTRIES, OpenRequests, work};
 
 use super::Direction;
-use super::peer::RecentEntries;
-use foldhash::HashSet;
+use super::session::memory::RecentEntries;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// The largest number of scopes whose gaps are stored.
-const MAX_GAPS: usize = 1 << 12;
+/// The largest number of stored gaps.
+const MAX_GAPS: usize = 1 << 13;
 
 /// What a request and its answers share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,6 +52,15 @@ pub(crate) struct Key<S, I> {
 }
 
 impl<S: Copy, I: Clone> Key<S, I> {
+    /// Returns the key of a request if only one side asks, or if both share their ids.
+    pub(crate) const fn one_way(scope: S, id: I) -> Self {
+        Self {
+            scope,
+            requester: None,
+            id,
+        }
+    }
+
     /// Returns the same id in another scope.
     pub(crate) fn at(&self, scope: S) -> Self {
         Self {
@@ -100,7 +108,8 @@ pub(crate) struct Exchange<S, I, T, E = u64> {
     /// Answers without a request: if the order of the directions is not known, the request may come later.
     pub(crate) early: RecentEntries<Key<S, I>, ()>,
     ids: Ids,
-    gaps: Gaps<S>,
+    /// Scopes and directions with missing messages.
+    gaps: RecentEntries<(S, Direction), ()>,
 }
 
 impl<S, I, T, E> Exchange<S, I, T, E>
@@ -115,7 +124,7 @@ where
             ended: RecentEntries::with_capacity(ended),
             early: RecentEntries::with_capacity(ended),
             ids,
-            gaps: Gaps::default(),
+            gaps: RecentEntries::with_capacity(MAX_GAPS),
         }
     }
 
@@ -139,39 +148,26 @@ where
 
     /// Returns true if requests of a side may be missing in the table, of any if it is not known.
     pub(crate) fn may_lack(&self, scope: S, requester: Option<Direction>) -> bool {
-        self.open.untracked() > 0 || self.gaps.has(scope, requester)
+        self.open.untracked() > 0 || self.has_gap(scope, requester)
     }
 
     /// Handles lost bytes: messages of this direction may be missing, of both if it is not known.
     pub(crate) fn lose(&mut self, scope: S, way: Option<Direction>) {
-        self.gaps.add(scope, way);
+        for way in ways(way) {
+            self.gaps.insert((scope, way), ());
+        }
     }
 
     /// Handles a scope that begins anew: none of its messages is missing.
     pub(crate) fn reopen(&mut self, scope: S) {
-        self.gaps.remove(scope);
+        for way in ways(None) {
+            self.gaps.remove(&(scope, way));
+        }
     }
 
     /// Returns true if messages of this direction are missing, of any if it is not known.
     pub(crate) fn has_gap(&self, scope: S, way: Option<Direction>) -> bool {
-        self.gaps.has(scope, way)
-    }
-}
-
-/// The scopes with missing messages, and their directions.
-#[derive(Debug)]
-struct Gaps<S> {
-    all: HashSet<(S, Direction)>,
-    /// There was no space for some.
-    is_partial: bool,
-}
-
-impl<S> Default for Gaps<S> {
-    fn default() -> Self {
-        Self {
-            all: HashSet::default(),
-            is_partial: false,
-        }
+        self.gaps.len() > 0 && ways(way).any(|way| self.gaps.get(&(scope, way)).is_some())
     }
 }
 
@@ -180,24 +176,4 @@ fn ways(way: Option<Direction>) -> impl Iterator<Item = Direction> {
     let both = [Direction::ToServer, Direction::ToClient];
     both.into_iter()
         .filter(move |one| way.is_none_or(|way| way == *one))
-}
-
-impl<S: Copy + Eq + Hash> Gaps<S> {
-    fn add(&mut self, scope: S, way: Option<Direction>) {
-        self.is_partial |= self.all.len() >= 2 * MAX_GAPS;
-        if !self.is_partial {
-            self.all.extend(ways(way).map(|way| (scope, way)));
-        }
-    }
-
-    fn remove(&mut self, scope: S) {
-        if !self.all.is_empty() {
-            self.all.retain(|(lost, _)| *lost != scope);
-        }
-    }
-
-    fn has(&self, scope: S, way: Option<Direction>) -> bool {
-        let lost = |way| self.all.contains(&(scope, way));
-        self.is_partial || !self.all.is_empty() && ways(way).any(lost)
-    }
 }

@@ -49,14 +49,6 @@ type OracleKey = Key<Option<u32>, PeerId>;
 /// The open requests of the executor.
 type OpenInvokes = OpenRequests<Option<u32>, PeerId, PendingInvoke>;
 
-fn key_of(scope: Option<u32>, id: PeerId) -> OracleKey {
-    Key {
-        scope,
-        requester: None,
-        id,
-    }
-}
-
 /// The state of the conversation.
 pub(super) struct OracleSession<'a> {
     signatures: &'a [Signature],
@@ -266,10 +258,10 @@ impl OracleSession<'_> {
         if let (Some(counts), Some(id)) = (&mut self.counts, line.id()) {
             match side {
                 Some(Direction::ToServer) if line.role() == Some(Role::Request) => {
-                    counts.asked(key_of(conn, id));
+                    counts.asked(Key::one_way(conn, id));
                 }
                 Some(Direction::ToClient) if line.is_answer() => {
-                    counts.answered(key_of(conn, id), line.id_place());
+                    counts.answered(Key::one_way(conn, id), line.id_place());
                 }
                 _ => {}
             }
@@ -327,7 +319,7 @@ impl OracleSession<'_> {
             return;
         };
         let due = child.due(&self.open, conn);
-        let due = due.and_then(|(_, id)| self.open.close(&key_of(conn, id)));
+        let due = due.and_then(|(_, id)| self.open.close(&Key::one_way(conn, id)));
         // The executor may wait for a request that no line was due to: an unreadable one, or one that read an extra
         // line. That was reported.
         let mut waits = child.unreadable.is_some();

@@ -47,14 +47,6 @@ use tools::Tools;
 /// A session and a seq: all requests are of the client.
 type CallKey = Key<u32, i128>;
 
-fn key_of(scope: u32, id: i128) -> CallKey {
-    Key {
-        scope,
-        requester: None,
-        id,
-    }
-}
-
 /// The state of the conversation.
 pub(super) struct SaelSession {
     secret: Option<Vec<u8>>,
@@ -239,7 +231,7 @@ impl SaelSession {
                 conn.beat_last = false;
                 if matches!(message.kind, "LST" | "INV" | "SUB") && message.get("seq").is_some() {
                     self.request(message);
-                    let key = key_of(self.parts(message.conn).0.session, message.seq.key);
+                    let key = Key::one_way(self.parts(message.conn).0.session, message.seq.key);
                     self.release(key);
                 }
             }

@@ -144,7 +144,7 @@ impl<'s> TelequickSession<'s> {
             inclusive: mode == Some(LengthMode::Inclusive),
             alias: (id != method.id).then_some(id),
         };
-        let key = key_of(seen, method.id);
+        let key = Key::one_way(seen.origin.link(), method.id);
         self.open.queue(key, OpenRequest::of(&seen), pending);
     }
 
@@ -153,16 +153,18 @@ impl<'s> TelequickSession<'s> {
         let Some(conn) = self.conns.get_mut(&seen.origin.link()) else {
             return;
         };
-        let key = method.map(|m| key_of(seen, m.id)).or_else(|| {
-            let fits = |key: &MethodKey| {
-                let method = self.schema.method(key.id);
-                method.is_some_and(|m| self.schema.struct_name(m.output) == seen.message.kind)
-            };
-            let open = self.open.in_scope(seen.origin.link());
-            let oldest = open.filter(|(key, _)| fits(key));
-            let oldest = oldest.min_by_key(|(_, asked)| asked.place.index);
-            oldest.map(|(key, _)| *key)
-        });
+        let key = method
+            .map(|m| Key::one_way(seen.origin.link(), m.id))
+            .or_else(|| {
+                let fits = |key: &MethodKey| {
+                    let method = self.schema.method(key.id);
+                    method.is_some_and(|m| self.schema.struct_name(m.output) == seen.message.kind)
+                };
+                let open = self.open.in_scope(seen.origin.link());
+                let oldest = open.filter(|(key, _)| fits(key));
+                let oldest = oldest.min_by_key(|(_, asked)| asked.place.index);
+                oldest.map(|(key, _)| *key)
+            });
         let Some((asked, _)) = key.and_then(|key| self.open.close(&key)) else {
             if sound && conn.known != KnownHistory::Partly && self.open.untracked() == 0 {
                 let name = seen.message.subject.as_deref().unwrap_or_default();
@@ -329,14 +331,6 @@ impl<'s> TelequickSession<'s> {
         if message.kind != UNKNOWN {
             self.calls.record(fields, opened, seen);
         }
-    }
-}
-
-fn key_of(seen: Current<'_, '_>, id: u32) -> MethodKey {
-    Key {
-        scope: seen.origin.link(),
-        requester: None,
-        id,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Messages of the executor: one acknowledgement, then invokes, then shutdown.
 
 use super::child::{ChildSession, PendingInvoke, ReadyStage, invokes};
-use super::{LAG, OracleLine, OracleSession, broken, close, felts, key_of, rule, shape};
+use super::{LAG, OracleLine, OracleSession, broken, close, felts, rule, shape};
 use crate::protocol::Role;
-use crate::protocol::exchange::{Added, OpenRequest};
+use crate::protocol::exchange::{Added, Key, OpenRequest};
 
 impl OracleSession<'_> {
     pub(super) fn executor_message(&mut self, line: &OracleLine<'_, '_>) {
@@ -58,7 +58,7 @@ impl OracleSession<'_> {
             return;
         };
         let before = child.dropped.replace(id.clone());
-        if let Some(before) = before.map(|id| key_of(conn, id))
+        if let Some(before) = before.map(|id| Key::one_way(conn, id))
             && self
                 .open
                 .get(&before)
@@ -67,7 +67,7 @@ impl OracleSession<'_> {
             self.open.close(&before);
         }
         self.open.add(
-            key_of(conn, id),
+            Key::one_way(conn, id),
             OpenRequest::of(&seen),
             PendingInvoke::DROPPED,
         );
@@ -118,7 +118,7 @@ impl OracleSession<'_> {
         // Old requests will not be answered any more.
         let long_ago = child.read.saturating_sub(LAG);
         while let Some((number, id)) = child.pop_below(long_ago) {
-            close(&mut self.open, &key_of(conn, id), number);
+            close(&mut self.open, &Key::one_way(conn, id), number);
         }
         let selector = shape::selector(line, self.signatures);
         let signature = selector.and_then(|n| self.signatures.get(n));
@@ -127,7 +127,7 @@ impl OracleSession<'_> {
             number: Some(number),
             selector,
         };
-        let key = key_of(conn, id.clone());
+        let key = Key::one_way(conn, id.clone());
         match self.open.add(key, OpenRequest::of(&seen), invoke) {
             Added::Untracked => return,
             // Of two requests with one id, only the later can still be answered.

@@ -1,8 +1,8 @@
 //! Messages of the oracle: ready, then one line for each invoke.
 
 use super::child::{ChildSession, PeerId, ReadyStage, invokes};
-use super::{OracleLine, OracleSession, broken, close, felts, key_of, rule, shape};
-use crate::protocol::exchange::OpenRequest;
+use super::{OracleLine, OracleSession, broken, close, felts, rule, shape};
+use crate::protocol::exchange::{Key, OpenRequest};
 use crate::protocol::session::text::short;
 use crate::protocol::{Role, rpc};
 
@@ -42,7 +42,7 @@ impl OracleSession<'_> {
             let key = line
                 .id()
                 .filter(|_| line.is_answer())
-                .map(|id| key_of(conn, id));
+                .map(|id| Key::one_way(conn, id));
             if let Some((asked, _)) = key.and_then(|key| self.open.close(&key)) {
                 line.answers(&asked, true);
             }
@@ -89,7 +89,7 @@ impl OracleSession<'_> {
         let Some(child) = self.children.get_mut(conn) else {
             return;
         };
-        let key = line.id().map(|id| key_of(conn, id));
+        let key = line.id().map(|id| Key::one_way(conn, id));
         if let Some((asked, invoke)) = key.as_ref().and_then(|key| self.open.close(key)) {
             line.answers(&asked, true);
             if !line.faulty {
@@ -117,7 +117,7 @@ impl OracleSession<'_> {
             .filter(|(id, _)| Some(id) == line.id().as_ref());
         let due = child.due(&self.open, conn);
         if let (Some((number, id)), None) = (due.clone(), &again)
-            && let Some((asked, invoke)) = self.open.close(&key_of(conn, id))
+            && let Some((asked, invoke)) = self.open.close(&Key::one_way(conn, id))
         {
             let index = asked.place.index;
             broken!(line, rule::ANSWER_ID, line.id_place(), index;
@@ -144,7 +144,7 @@ impl OracleSession<'_> {
             && !child.is_late
         {
             child.is_late = true;
-            let reader = self.open.get(&key_of(conn, id));
+            let reader = self.open.get(&Key::one_way(conn, id));
             broken!(line, rule::DESYNC, place, seen.index;
                 "id is {}, but {} reads this, and from here on each answer is one invoke late",
                 line.id_text(),
@@ -164,7 +164,9 @@ impl OracleSession<'_> {
         if in_step && number < child.read {
             if child.read < child.asked && !child.is_late {
                 child.is_late = true;
-                let reader = child.due(&self.open, conn).map(|(_, id)| key_of(conn, id));
+                let reader = child
+                    .due(&self.open, conn)
+                    .map(|(_, id)| Key::one_way(conn, id));
                 let reader = reader.and_then(|key| self.open.get(&key));
                 let reader = reader.map_or("an invoke".into(), |(asked, _)| describe_invoke(asked));
                 let lag = child.read - number;
@@ -187,7 +189,7 @@ impl OracleSession<'_> {
             return;
         };
         while let Some((before, id)) = child.pop_below(number.saturating_add(1)) {
-            let Some(asked) = close(&mut self.open, &key_of(conn, id), before) else {
+            let Some(asked) = close(&mut self.open, &Key::one_way(conn, id), before) else {
                 continue;
             };
             if before >= child.read && child.in_step {

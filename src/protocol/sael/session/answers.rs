@@ -1,8 +1,8 @@
 //! Answers of the server: LST, RES, STR, END, EVT, ERR.
 
 use super::state::{CallEnd, SaelCall, SaelRequestKind};
-use super::{SaelMessage, SaelSession, broken, envelope, key_of, rule, short};
-use crate::protocol::exchange::{Found, OpenRequest};
+use super::{SaelMessage, SaelSession, broken, envelope, rule, short};
+use crate::protocol::exchange::{Found, Key, OpenRequest};
 use crate::protocol::schema::check::number;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
@@ -20,12 +20,12 @@ impl SaelSession {
         self.report_after_refusal(message);
         let session = self.parts(message.conn).0.session;
         // A request without a seq has the key 0.
-        if seq.node.is_none() && self.calls.open.get(&key_of(session, 0)).is_none() {
+        if seq.node.is_none() && self.calls.open.get(&Key::one_way(session, 0)).is_none() {
             return;
         }
         let last = matches!(message.kind, "LST" | "RES" | "END");
         let (conn, state) = self.parts(message.conn);
-        let key = key_of(conn.session, seq.key);
+        let key = Key::one_way(conn.session, seq.key);
         state.record_seq(seq.key);
         let replaying = conn.replay.is_some();
         if replaying {
@@ -121,7 +121,7 @@ impl SaelSession {
                 return;
             }
         }
-        let key = key_of(conn.session, seq.key);
+        let key = Key::one_way(conn.session, seq.key);
         let replaying = conn.replay.is_some();
         if seq.key == 0 && self.calls.open.get(&key).is_none() {
             return;
@@ -174,7 +174,7 @@ impl SaelSession {
             return;
         }
         let (conn, _) = self.parts(message.conn);
-        let key = key_of(conn.session, seq.key);
+        let key = Key::one_way(conn.session, seq.key);
         if conn.may_have_gaps() || conn.refused.is_some() {
             return;
         }

@@ -2,8 +2,8 @@
 
 use super::state::{CallEnd, EndedCall, Required, SaelCall, SaelRequestKind, SessionState};
 use super::tools::Tool;
-use super::{CallKey, SaelMessage, SaelSession, broken, key_of, pipeline, rule, short};
-use crate::protocol::exchange::{Added, Found, OpenRequest};
+use super::{CallKey, SaelMessage, SaelSession, broken, pipeline, rule, short};
+use crate::protocol::exchange::{Added, Found, Key, OpenRequest};
 use crate::protocol::sael::capability::{self, Grant};
 use crate::tape::Node;
 
@@ -50,7 +50,7 @@ impl SaelSession {
                 "a session without a token subscribes");
         }
         let session = conn.session;
-        let key = key_of(session, seq.key);
+        let key = Key::one_way(session, seq.key);
         let good = seq.good;
         let highest = state.highest;
         if good {
@@ -167,7 +167,7 @@ impl SaelSession {
             return;
         }
         let (conn, _) = self.parts(message.conn);
-        let key = key_of(conn.session, seq.key);
+        let key = Key::one_way(conn.session, seq.key);
         let may_have_gaps = conn.may_have_gaps();
         let place = message.place(seq.node);
         let open = self.calls.open.get(&key);
@@ -199,7 +199,7 @@ impl SaelSession {
         }
         let state = self.states.get_mut(&key.scope);
         let oldest = state.and_then(|state| state.cancel(key.id));
-        if let Some(oldest) = oldest.map(|seq| key_of(key.scope, seq))
+        if let Some(oldest) = oldest.map(|seq| Key::one_way(key.scope, seq))
             && let Some((_, call)) = self.calls.open.get(&oldest)
             && call.cancelled.is_some()
         {

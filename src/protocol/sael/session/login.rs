@@ -1,11 +1,9 @@
 //! HEY and RSM, and the reaction of the server.
 
 use super::state::{Opening, REPLAYED, Replay, SaelConnection};
-use super::{
-    Report, SaelMessage, SaelSession, bearer_token, broken, envelope, key_of, rule, short,
-};
+use super::{Report, SaelMessage, SaelSession, bearer_token, broken, envelope, rule, short};
 use crate::protocol::Direction;
-use crate::protocol::exchange::OpenRequest;
+use crate::protocol::exchange::{Key, OpenRequest};
 use crate::protocol::sael::message::role;
 use crate::protocol::sael::token::Token;
 use crate::tape::Node;
@@ -220,7 +218,7 @@ impl SaelSession {
         let (session, sent) = (conn.session, state.sent.clone());
         // Open streams are cancelled: their earlier items need not be sent again.
         let is_due = |seq: &i128| {
-            let call = self.calls.open.get(&key_of(session, *seq));
+            let call = self.calls.open.get(&Key::one_way(session, *seq));
             last.is_some_and(|last| *seq > last) && call.is_none_or(|(_, call)| call.live)
         };
         let due = sent.into_iter().filter(is_due).collect();
