@@ -28,6 +28,7 @@
 //! that a session can also read them from a description.
 
 mod open;
+pub(super) mod pairs;
 
 pub use open::OpenRequest;
 pub(crate) use open::{Added, MAX_ENTRIES, OpenRequests, work};
@@ -177,3 +178,6 @@ fn ways(way: Option<Direction>) -> impl Iterator<Item = Direction> {
     both.into_iter()
         .filter(move |one| way.is_none_or(|way| way == *one))
 }
+
+#[cfg(test)]
+mod tests;

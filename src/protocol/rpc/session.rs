@@ -9,13 +9,13 @@
 
 mod exchange;
 
-use super::extension::{Extension, RpcMessage};
+use super::extension::{Extension, RpcMessage, SentCall, SentRequest};
 use super::http::{Connection, MAX_CONNECTIONS, Post, Sessions};
-use super::pairing::{IdSpace, PairKey, PairedRequest, Pairing, SentRequest, pairing};
 use super::shape::{CallShape, usual_rule};
 use super::{Call, read};
 use crate::framing::Head;
-use crate::protocol::exchange::{Added, Found, OpenRequest};
+use crate::protocol::exchange::pairs::{Facts, IdSpace, PairKey, Paired, Pairs, pairs};
+use crate::protocol::exchange::{Added, OpenRequest};
 use crate::protocol::rule_names::all as rule;
 use crate::protocol::session::memory::{ConnId, Connections};
 use crate::protocol::session::text::{quote, short};
@@ -29,9 +29,9 @@ use foldhash::HashMap;
 /// The state of a conversation.
 pub(in crate::protocol) struct RpcSession<E: Extension> {
     sessions: Sessions<E>,
-    pairs: Pairing<E::Own>,
+    pairs: Pairs<SentCall<E::Own>>,
     connections: Connections<Connection>,
-    /// The connections of open requests over HTTP, by their key in [`IdSpace::Http`].
+    /// The connections of open requests over HTTP, by their key in [`IdSpace::All`].
     elsewhere: HashMap<PairKey, Vec<ConnId>>,
     order: bool,
 }
@@ -40,7 +40,7 @@ impl<E: Extension> RpcSession<E> {
     pub(in crate::protocol) fn new(config: &SessionConfig) -> Self {
         Self {
             sessions: Sessions::new(),
-            pairs: pairing(config.max_open),
+            pairs: pairs(config.max_open),
             connections: Connections::with_capacity(MAX_CONNECTIONS, 0),
             elsewhere: HashMap::default(),
             order: config.order,
@@ -155,7 +155,7 @@ impl<E: Extension> RpcSession<E> {
             role,
             method,
             direction: context.direction,
-            id_space: IdSpace::Pipe(seen.origin.conn),
+            id_space: IdSpace::One(seen.origin.conn),
             breaks_rule: context.faulty || seen.findings() > before,
             order: self.order,
             unnamed: self.sessions.name(seen.origin.conn) == Some(""),
@@ -193,14 +193,17 @@ impl<E: Extension> RpcSession<E> {
         let Some(key) = key.filter(|_| message.role == Role::Request) else {
             return;
         };
-        let request = SentRequest::new(message.method, message.breaks_rule, own);
+        let method = message.method;
+        let request = SentRequest::new(message.breaks_rule, SentCall { method, own });
         let sent = self.is_http(&message.seen).then(|| key.clone());
-        let added = self.pairs.add_request(key, shape, request);
+        let added = self
+            .pairs
+            .add_request(key, &message.facts(), shape.asked(), request);
         let is_tracked = matches!(added, Added::New | Added::Replaced(..));
         let Some(key) = sent.filter(|_| is_tracked) else {
             return;
         };
-        let conns = self.elsewhere.entry(key.at(IdSpace::Http)).or_default();
+        let conns = self.elsewhere.entry(key.at(IdSpace::All)).or_default();
         if !conns.contains(&message.origin.conn) {
             conns.push(message.origin.conn);
         }
@@ -220,33 +223,27 @@ impl<E: Extension> RpcSession<E> {
             return;
         };
         let key = self.resolve(key, &message.seen);
-        if let Some((asked, request)) = self.pairs.open.get_mut(&key) {
-            request.cancelled = Some((message.index, message.origin.time));
-            let asked = asked.clone();
+        let lacks = self.lacks(&message.seen);
+        if let Some(asked) = self.pairs.cancel((&key, id), message.seen, lacks) {
             let state = self.sessions.state(message.origin.conn);
-            state.cancels(message, &asked);
-        } else if self.find(&key, &message.seen) == Found::Never {
-            broken!(message, rule::CANCEL_UNKNOWN, message.at(id);
-                "no open request has the id {}", quote(id));
+            state.cancels(message, asked);
         }
     }
 
     fn answers(&mut self, message: &RpcMessage<'_, '_>, shape: &CallShape<'_, '_>) {
         let seen = message.seen;
-        let mut id_space = message.id_space;
-        let requester = message
-            .direction
-            .map_or(Direction::ToServer, Direction::other);
-        let id = message.call.id;
-        if let Some(key) = id.and_then(|id| PairKey::of(id_space, requester, id)) {
-            id_space = self.resolve(key, &seen).scope;
-        }
-        let key = match self.pairs.find_request(id_space, message.direction, shape) {
-            PairedRequest::Open(key) | PairedRequest::Retyped(key) => key,
-            PairedRequest::NoId => return,
-            PairedRequest::Nothing(key) => {
-                if !message.breaks_rule && self.find(&key, &seen) != Found::Untracked {
-                    self.pairs.report_unmatched(&key, shape);
+        let own = message.facts();
+        let resolved = own.answered_key().map(|key| self.resolve(key, &seen).scope);
+        let facts = Facts {
+            space: resolved.unwrap_or(own.space),
+            ..own
+        };
+        let key = match self.pairs.find_request(&facts) {
+            Paired::Open(key) | Paired::Retyped(key) => key,
+            Paired::NoId => return,
+            Paired::Nothing(key) => {
+                if !message.breaks_rule && !self.lacks(&seen) {
+                    self.pairs.report_unmatched(&key, &facts);
                 }
                 return;
             }
@@ -297,7 +294,7 @@ impl<E: Extension> Session for RpcSession<E> {
         Current::handle(seen, report, |seen| self.handle(seen));
     }
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
-        let id_space = IdSpace::Pipe(origin.conn);
+        let id_space = IdSpace::One(origin.conn);
         let http = self.connections.get(origin.conn).is_some_and(|c| c.http);
         match what {
             ConnectionChange::Opened => {
@@ -311,8 +308,8 @@ impl<E: Extension> Session for RpcSession<E> {
                     .entry_or_evict(origin.conn, Connection::default);
                 connection.posts.lose();
                 self.pairs.lose(id_space, None);
-                self.pairs.lose(IdSpace::Http, None);
-                self.miss_answers(id_space);
+                self.pairs.lose(IdSpace::All, None);
+                self.pairs.miss_answers(id_space, None);
                 if http {
                     self.miss_answers_elsewhere(origin);
                 }

@@ -17,10 +17,11 @@ mod matching;
 mod server_state;
 mod shape;
 
-use super::super::exchange::OpenRequest;
 use super::schema;
 use crate::framing::{Framing, Head};
-use crate::protocol::rpc::pairing::{IdSpace, PairKey, Pairing, SentRequest, pairing};
+use crate::protocol::exchange::OpenRequest;
+use crate::protocol::exchange::pairs::{Facts, IdSpace, PairKey, Pairs, pairs};
+use crate::protocol::rpc::extension::{SentCall, SentRequest};
 use crate::protocol::rpc::{Call, lone_cr};
 use crate::protocol::rule_names::stepflow as rule;
 use crate::protocol::schema::MessageSchema;
@@ -47,7 +48,7 @@ const LONG_LINE: u64 = 1 << 19;
 
 /// The state of the conversation.
 pub(super) struct StepflowSession {
-    pairs: Pairing<RequestContext>,
+    pairs: Pairs<SentCall<RequestContext>>,
     scopes: BTreeMap<IdSpace, ServerScope>,
     /// The HTTP connections.
     wires: Connections<HttpConnection>,
@@ -89,10 +90,22 @@ impl<'t, 'a> Deref for MessageTurn<'t, 'a> {
     }
 }
 
+impl<'a> MessageTurn<'_, 'a> {
+    /// Returns the facts for its pairing.
+    fn facts(&self) -> Facts<'_, 'a> {
+        Facts {
+            seen: self.seen,
+            id: self.call.id,
+            space: self.id_space,
+            direction: self.direction,
+        }
+    }
+}
+
 impl StepflowSession {
     pub(super) fn new(config: &SessionConfig) -> Self {
         Self {
-            pairs: pairing(config.max_open),
+            pairs: pairs(config.max_open),
             scopes: BTreeMap::new(),
             wires: Connections::with_capacity(MAX_SCOPES, 0),
             side_stream: false,
@@ -103,7 +116,7 @@ impl StepflowSession {
 
     fn scope(&mut self, id_space: IdSpace) -> &mut ServerScope {
         if self.scopes.len() >= MAX_SCOPES && !self.scopes.contains_key(&id_space) {
-            let oldest = self.scopes.keys().find(|r| **r != IdSpace::Http).copied();
+            let oldest = self.scopes.keys().find(|r| **r != IdSpace::All).copied();
             oldest.and_then(|oldest| self.scopes.remove(&oldest));
         }
         self.scopes.entry(id_space).or_default()
@@ -175,7 +188,10 @@ impl StepflowSession {
             call,
             method,
             direction,
-            id_space: IdSpace::of(http.is_some(), seen.origin),
+            id_space: match http {
+                Some(_) => IdSpace::All,
+                None => IdSpace::One(seen.origin.conn),
+            },
             faulty,
             breaks_rule: seen.findings() > 0,
         };
@@ -208,7 +224,7 @@ impl Session for StepflowSession {
             }
             ConnectionChange::Lost => self.record_loss(origin),
             ConnectionChange::Ended if origin.direction == Some(Direction::ToServer) => {
-                if let Some(scope) = self.scopes.get_mut(&IdSpace::Pipe(origin.conn)) {
+                if let Some(scope) = self.scopes.get_mut(&IdSpace::One(origin.conn)) {
                     scope.closed = origin.time;
                 }
             }
@@ -298,7 +314,7 @@ impl<'o> LooseCallbacks<'o> {
     fn of(open: &[(&PairKey, &'o OpenRequest, &SentRequest<RequestContext>)]) -> Self {
         let mut loose: HashMap<IdSpace, Vec<_>> = HashMap::new();
         for (key, asked, want) in open {
-            if key.scope != IdSpace::Http && want.own.within.is_none() {
+            if key.scope != IdSpace::All && want.own.within.is_none() {
                 let pipe = loose.entry(key.scope).or_default();
                 pipe.push((key.requester, *asked));
             }

@@ -11,7 +11,7 @@
 use super::matching::{Enclosing, Matched, Sent};
 use super::{MessageTurn, StepflowSession, rule};
 use crate::protocol::exchange::OpenRequest;
-use crate::protocol::rpc::pairing::{IdSpace, PairKey};
+use crate::protocol::exchange::pairs::{IdSpace, PairKey};
 use crate::protocol::rpc::posts::Posts;
 use crate::protocol::session::http;
 use crate::protocol::session::text::short;
@@ -267,14 +267,12 @@ impl StepflowSession {
         let wire = self.wire(origin.conn);
         wire.posts.lose();
         wire.stream = None;
-        let id_spaces = [IdSpace::Http, IdSpace::Pipe(origin.conn)];
+        let id_spaces = [IdSpace::All, IdSpace::One(origin.conn)];
         for id_space in id_spaces {
             self.scope(id_space).record_loss();
             self.pairs.lose(id_space, origin.direction);
             let requester = origin.direction.map(Direction::other);
-            self.pairs.open.each(id_space, |key, want| {
-                want.may_be_missed |= requester.is_none() || requester == key.requester;
-            });
+            self.pairs.miss_answers(id_space, requester);
         }
     }
 }

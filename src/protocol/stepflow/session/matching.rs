@@ -7,8 +7,9 @@
 
 use super::super::schema;
 use super::{MessageTurn, RequestContext, StepflowSession, rule, shape};
-use crate::protocol::exchange::{Added, Found, OpenRequest};
-use crate::protocol::rpc::pairing::{IdSpace, PairKey, PairedRequest, SentRequest};
+use crate::protocol::exchange::pairs::{IdSpace, PairKey, Paired};
+use crate::protocol::exchange::{Added, OpenRequest};
+use crate::protocol::rpc::extension::{SentCall, SentRequest};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Current, broken};
 use crate::protocol::{Direction, Role, rpc};
@@ -142,21 +143,23 @@ impl StepflowSession {
         let (seen, id) = (message.seen, message.call.id?);
         let requester = Self::requester(message);
         let key = PairKey::of(message.id_space, requester, id)?;
-        let shape = shape::of(seen, &message.call);
         let version = message
             .call
             .params
             .filter(|_| message.method.is_some_and(schema::opens_session));
         let version = version.and_then(protocol_version).and_then(Node::as_i128);
         let own = RequestContext { version, within };
-        let request = SentRequest::new(message.method, message.breaks_rule, own);
-        match self.pairs.add_request(key.clone(), &shape, request) {
+        let method = message.method;
+        let request = SentRequest::new(message.breaks_rule, SentCall { method, own });
+        let asked = OpenRequest::of(&seen);
+        let facts = message.facts();
+        match self.pairs.add_request(key.clone(), &facts, asked, request) {
             Added::New => {}
             Added::Replaced(asked, before) => drop(self.forget(&key, &asked, &before)),
             Added::Queued => return Some(key),
             Added::Untracked => return None,
         }
-        let orderly = !message.breaks_rule && matches!(message.id_space, IdSpace::Pipe(_));
+        let orderly = !message.breaks_rule && matches!(message.id_space, IdSpace::One(_));
         let runs_component = message.method.is_some_and(schema::runs_component);
         let scope = self.scope(message.id_space);
         if runs_component && requester == Direction::ToServer {
@@ -177,28 +180,25 @@ impl StepflowSession {
         message: &MessageTurn<'_, '_>,
         exchange: Option<&PairKey>,
     ) -> Matched {
-        let shape = shape::of(message.seen, &message.call);
         let is_open = |key: &&PairKey| self.pairs.open.get(key).is_some();
         let posted = exchange.filter(is_open);
-        let (id_space, direction) = (message.id_space, message.direction);
-        let found = self.pairs.find_request(id_space, direction, &shape);
-        match found {
-            PairedRequest::Open(key) => {
+        match self.pairs.find_request(&message.facts()) {
+            Paired::Open(key) => {
                 if let Some(posted) = exchange.filter(|posted| **posted != key) {
                     self.report_wrong_answer(message, posted);
                 }
                 self.handle_answered(&key, message)
             }
-            PairedRequest::Retyped(key) => self.handle_answered(&key, message),
+            Paired::Retyped(key) => self.handle_answered(&key, message),
             // Without an id the exchange still shows the request.
-            PairedRequest::Nothing(key) if !message.faulty => {
+            Paired::Nothing(key) if !message.faulty => {
                 match posted {
                     Some(posted) => self.report_wrong_answer(message, posted),
-                    None => self.report_unmatched(message, &key),
+                    None => self.pairs.report_unmatched(&key, &message.facts()),
                 }
                 Matched::No
             }
-            PairedRequest::NoId | PairedRequest::Nothing(_) => {
+            Paired::NoId | Paired::Nothing(_) => {
                 exchange.map_or(Matched::No, |key| self.handle_answered(key, message))
             }
         }
@@ -212,14 +212,6 @@ impl StepflowSession {
         broken!(message, rule::WRONG_ANSWER, message.at(id), asked.place.index;
             "the response is for {} with the id {}, but the answer has the id {}",
             asked.describe(), short(&asked.id), quote(id));
-    }
-
-    /// Reports an answer without a request.
-    fn report_unmatched(&mut self, message: &MessageTurn<'_, '_>, key: &PairKey) {
-        if self.pairs.find(key) != Found::Untracked {
-            let shape = shape::of(message.seen, &message.call);
-            self.pairs.report_unmatched(key, &shape);
-        }
     }
 
     /// Handles an answered request.

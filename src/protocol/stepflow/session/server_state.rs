@@ -6,8 +6,8 @@
 //! ```
 
 use super::super::schema;
+use crate::protocol::exchange::pairs::PairKey;
 use crate::protocol::rpc::Call;
-use crate::protocol::rpc::pairing::PairKey;
 use crate::protocol::rule_names::stepflow as rule;
 use crate::protocol::schema::{MessageSchema, Releases};
 use crate::protocol::session::memory::PerDirection;
