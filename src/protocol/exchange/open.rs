@@ -89,6 +89,7 @@ type Entry<T> = (OpenRequest, T);
 #[derive(Debug)]
 struct Slot<T> {
     first: Entry<T>,
+    #[allow(clippy::box_collection)] // almost no slot has one
     later: Option<Box<VecDeque<Entry<T>>>>,
 }
 

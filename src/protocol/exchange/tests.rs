@@ -108,9 +108,10 @@ fn run(way: Way, script: &str) -> String {
                 "known".to_owned()
             }
             "end" => {
-                let left = match way.both_ask {
-                    true => exchange.open.end_side(key.scope, Some(from)),
-                    false => exchange.open.end(key.scope),
+                let left = if way.both_ask {
+                    exchange.open.end_side(key.scope, Some(from))
+                } else {
+                    exchange.open.end(key.scope)
                 };
                 let left: Vec<_> = left
                     .iter()
