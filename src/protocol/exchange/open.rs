@@ -78,6 +78,8 @@ impl OpenRequest {
             owes: self.origin().direction.map(Direction::other),
             side: None,
             why,
+            nests: false,
+            blocked_by: None,
         }
     }
 }
