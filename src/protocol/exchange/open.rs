@@ -251,10 +251,12 @@ where
     /// Removes the first request with this key: no further answer comes.
     pub fn close(&mut self, key: &Key<S, I>) -> Option<(OpenRequest, T)> {
         let slots = self.scopes.get_mut(&key.scope)?;
-        let next = slots.get_mut(key)?.pop();
-        let closed = match next {
-            Some(first) => first,
-            None => slots.remove(key)?.first,
+        let (own_key, mut slot) = slots.remove_entry(key)?;
+        let closed = if let Some(first) = slot.pop() {
+            slots.insert(own_key, slot);
+            first
+        } else {
+            slot.first
         };
         let is_large = slots.capacity() > MAX_KEPT;
         if slots.is_empty() && (is_large || self.scopes.len() > MAX_KEPT) {
