@@ -1,9 +1,9 @@
 //! The descriptor of a protocol, for generic code and the command line.
 
-use super::Role;
 use super::make::Recipe;
 use super::schema::json_schema::MessageJsonSchema;
 use super::schema::marks::Marks;
+use super::{MessageForm, Role};
 use crate::encoding::Encoding;
 use crate::framing::{Framing, Hints};
 use crate::tape::Node;
@@ -144,6 +144,16 @@ impl std::fmt::Debug for Descriptor {
 }
 
 impl Descriptor {
+    /// Returns the form of its messages that are not text: CBOR if it has CBOR and no `MessagePack`.
+    pub fn packed_form(&self) -> MessageForm {
+        let has = |encoding| self.encodings.contains(&encoding);
+        if has(Encoding::Cbor) && !has(Encoding::MessagePack) {
+            MessageForm::Cbor
+        } else {
+            MessageForm::MessagePack
+        }
+    }
+
     /// The usual values, with what follows from the schema; name, framings, sides and faults are still to be set.
     pub const fn new(
         kinds: Collected<Vec<Kind>>,

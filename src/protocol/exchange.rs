@@ -29,6 +29,7 @@
 
 mod open;
 pub(super) mod pairs;
+mod slots;
 
 pub use open::OpenRequest;
 pub(crate) use open::{Added, MAX_ENTRIES, OpenRequests, work};

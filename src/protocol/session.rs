@@ -25,6 +25,7 @@ pub(crate) use super::rule_names::{RuleId, RuleSet};
 pub(crate) use super::rules::{Example, Need, Rule, Severity};
 use super::{Direction, Message, Origin};
 pub(crate) use current::Current;
+use std::sync::Arc;
 pub use waiting::Waiting;
 
 /// An event of a connection.
@@ -70,11 +71,11 @@ pub struct Answer {
     /// Nanoseconds between the two, if both times are known.
     pub latency: Option<i64>,
     /// The kind of the request.
-    pub kind: Box<str>,
+    pub kind: Arc<str>,
     /// The subject of the request.
-    pub subject: Option<Box<str>>,
+    pub subject: Option<Arc<str>>,
     /// The name of the request within its subject.
-    pub name: Option<Box<str>>,
+    pub name: Option<Arc<str>>,
     /// No further message answers the request.
     pub last: bool,
     /// Its id is that of the request in another form. A client that compares ids as text does not match it.

@@ -8,21 +8,22 @@
 //! The table is bounded. A request for which it has no space is not tracked, and the session reports that once.
 
 use super::Key;
+use super::slots::{MAX_KEPT, Slot, Slots};
 use crate::escape::shorten;
 use crate::framing::fields::{text_secrets, without};
 use crate::protocol::session::{Place, Seen, Waiting};
 use crate::protocol::{Direction, Origin, with_name};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use std::cell::OnceCell;
-use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::sync::Arc;
 
 /// The largest number of requests that are tracked at a time.
 pub const MAX_ENTRIES: usize = 1 << 16;
 
-/// Up to this number of scopes, a table of at most this capacity is kept when its last request is closed.
-const MAX_KEPT: usize = 1 << 8;
+/// The largest number of texts that open requests share.
+const MAX_TEXTS: usize = 1 << 8;
 
 /// A message that needs an answer.
 #[derive(Clone, Debug)]
@@ -30,11 +31,11 @@ pub struct OpenRequest {
     /// The position.
     pub place: Place,
     /// The kind.
-    pub kind: Box<str>,
+    pub kind: Arc<str>,
     /// The subject.
-    pub subject: Option<Box<str>>,
+    pub subject: Option<Arc<str>>,
     /// The name within the subject.
-    pub name: Option<Box<str>>,
+    pub name: Option<Arc<str>>,
     /// The id for display.
     pub id: Box<str>,
 }
@@ -84,49 +85,30 @@ impl OpenRequest {
     }
 }
 
-/// A request and its state.
-type Entry<T> = (OpenRequest, T);
+/// Kinds, subjects and names that many requests have: each is stored once.
+#[derive(Debug, Default)]
+struct SharedTexts(HashSet<Arc<str>>);
 
-/// The open requests with one key, the oldest first.
-#[derive(Debug)]
-struct Slot<T> {
-    first: Entry<T>,
-    #[allow(clippy::box_collection)] // almost no slot has one
-    later: Option<Box<VecDeque<Entry<T>>>>,
-}
-
-impl<T> Slot<T> {
-    fn len(&self) -> usize {
-        1 + self.later.as_ref().map_or(0, |later| later.len())
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &Entry<T>> {
-        std::iter::once(&self.first).chain(self.later.iter().flat_map(|later| later.iter()))
-    }
-
-    fn into_iter(self) -> impl Iterator<Item = Entry<T>> {
-        std::iter::once(self.first).chain(self.later.into_iter().flat_map(|later| *later))
-    }
-
-    /// Returns the request that is the message with this index.
-    fn at(&self, index: u64) -> Option<&Entry<T>> {
-        if self.first.0.place.index == index {
-            return Some(&self.first);
+impl SharedTexts {
+    fn share(&mut self, asked: &mut OpenRequest) {
+        let OpenRequest {
+            kind,
+            subject,
+            name,
+            ..
+        } = asked;
+        for text in [Some(kind), subject.as_mut(), name.as_mut()] {
+            let Some(text) = text else {
+                continue;
+            };
+            if let Some(known) = self.0.get(text) {
+                *text = Arc::clone(known);
+            } else if self.0.len() < MAX_TEXTS {
+                self.0.insert(Arc::clone(text));
+            }
         }
-        let later = self.later.as_ref()?;
-        let at = later.binary_search_by_key(&index, |(asked, _)| asked.place.index);
-        later.get(at.ok()?)
-    }
-
-    /// Removes the first request, if there is a later one.
-    fn pop(&mut self) -> Option<Entry<T>> {
-        let next = self.later.as_mut()?.pop_front()?;
-        Some(std::mem::replace(&mut self.first, next))
     }
 }
-
-/// Boxed: a table has space for at least three entries, and most connections have one open request.
-type Slots<S, I, T> = HashMap<Key<S, I>, Box<Slot<T>>>;
 
 /// The result of adding a request.
 #[derive(Debug)]
@@ -145,10 +127,11 @@ pub enum Added<T> {
 /// scope does not search the requests of other scopes.
 #[derive(Debug)]
 pub struct OpenRequests<S, I, T> {
-    scopes: HashMap<S, Slots<S, I, T>>,
+    scopes: HashMap<S, Slots<Key<S, I>, T>>,
     /// The keys by the index of the message. It is filled at the first lookup by index, because most sessions have
     /// none.
     indexes: OnceCell<HashMap<u64, Key<S, I>>>,
+    texts: SharedTexts,
     len: usize,
     capacity: usize,
     /// The number of requests for which there was no space.
@@ -165,6 +148,7 @@ where
         Self {
             scopes: HashMap::default(),
             indexes: OnceCell::new(),
+            texts: SharedTexts::default(),
             len: 0,
             capacity,
             untracked: 0,
@@ -172,16 +156,17 @@ where
     }
 
     /// Adds a request. It replaces an open one with this key.
-    pub fn add(&mut self, key: Key<S, I>, asked: OpenRequest, state: T) -> Added<T> {
+    pub fn add(&mut self, key: Key<S, I>, mut asked: OpenRequest, state: T) -> Added<T> {
         if self.is_full() && self.get(&key).is_none() {
             self.untracked += 1;
             return Added::Untracked;
         }
+        self.texts.share(&mut asked);
         self.index(&key, &asked);
         let index = asked.place.index;
-        let first = (asked, state);
-        let slot = Box::new(Slot { first, later: None });
-        let before = self.scopes.entry(key.scope).or_default().insert(key, slot);
+        let slot = Box::new(Slot::of((asked, state)));
+        let slots = self.scopes.entry(key.scope).or_insert(Slots::Empty);
+        let before = slots.insert(key, slot);
         self.len += 1;
         let Some(before) = before else {
             return Added::New;
@@ -195,7 +180,7 @@ where
     }
 
     /// Adds a request behind those that have this key: they are answered first.
-    pub fn queue(&mut self, key: Key<S, I>, asked: OpenRequest, state: T) -> Added<T> {
+    pub fn queue(&mut self, key: Key<S, I>, mut asked: OpenRequest, state: T) -> Added<T> {
         if self.get(&key).is_none() {
             return self.add(key, asked, state);
         }
@@ -203,10 +188,11 @@ where
             self.untracked += 1;
             return Added::Untracked;
         }
+        self.texts.share(&mut asked);
         self.index(&key, &asked);
         let slots = self.scopes.get_mut(&key.scope);
         if let Some(slot) = slots.and_then(|slots| slots.get_mut(&key)) {
-            slot.later.get_or_insert_default().push_back((asked, state));
+            slot.push((asked, state));
             self.len += 1;
         }
         Added::Queued
@@ -226,20 +212,15 @@ where
     /// Returns the request that is the message with this index.
     pub fn at(&self, index: u64) -> Option<(&Key<S, I>, &OpenRequest, &T)> {
         let indexes = self.indexes.get_or_init(|| {
-            let slots = self.scopes.values().flatten();
+            let slots = self.scopes.values().flat_map(Slots::iter);
             slots
                 .flat_map(|(key, slot)| slot.iter().map(move |entry| (key, entry)))
                 .map(|(key, (asked, _))| (asked.place.index, key.clone()))
                 .collect()
         });
-        let (key, slot) = self.slot(indexes.get(&index)?)?;
-        let (asked, state) = slot.at(index)?;
+        let key = indexes.get(&index)?;
+        let (asked, state) = self.scopes.get(&key.scope)?.get(key)?.at(index)?;
         Some((key, asked, state))
-    }
-
-    fn slot(&self, key: &Key<S, I>) -> Option<(&Key<S, I>, &Slot<T>)> {
-        let (key, slot) = self.scopes.get(&key.scope)?.get_key_value(key)?;
-        Some((key, slot))
     }
 
     /// Returns the first request with this key, and its state.
@@ -251,15 +232,15 @@ where
     /// Removes the first request with this key: no further answer comes.
     pub fn close(&mut self, key: &Key<S, I>) -> Option<(OpenRequest, T)> {
         let slots = self.scopes.get_mut(&key.scope)?;
-        let (own_key, mut slot) = slots.remove_entry(key)?;
+        let (own_key, mut slot) = slots.remove(key)?;
         let closed = if let Some(first) = slot.pop() {
             slots.insert(own_key, slot);
             first
         } else {
             slot.first
         };
-        let is_large = slots.capacity() > MAX_KEPT;
-        if slots.is_empty() && (is_large || self.scopes.len() > MAX_KEPT) {
+        let (is_empty, is_large) = (slots.len() == 0, slots.is_large());
+        if is_empty && (is_large || self.scopes.len() > MAX_KEPT) {
             self.scopes.remove(&key.scope);
         }
         forget(&mut self.indexes, &closed.0);
@@ -273,9 +254,8 @@ where
             return;
         };
         work::count_visits(slots.len());
-        for (key, slot) in slots {
-            visit(key, &mut slot.first.1);
-            for (_, state) in slot.later.iter_mut().flat_map(|later| later.iter_mut()) {
+        for (key, slot) in slots.iter_mut() {
+            for (_, state) in slot.iter_mut() {
                 visit(key, state);
             }
         }
@@ -295,16 +275,14 @@ where
     pub fn end_where(
         &mut self,
         scope: S,
-        mut ends: impl FnMut(&Key<S, I>, &T) -> bool,
+        ends: impl FnMut(&Key<S, I>, &T) -> bool,
     ) -> Vec<(Key<S, I>, OpenRequest, T)> {
         let Some(slots) = self.scopes.get_mut(&scope) else {
             return Vec::new();
         };
         work::count_visits(slots.len());
-        let gone: Vec<_> = slots
-            .extract_if(|key, slot| ends(key, &slot.first.1))
-            .collect();
-        if slots.is_empty() {
+        let gone = slots.extract_if(ends);
+        if slots.len() == 0 {
             self.scopes.remove(&scope);
         }
         self.removed(gone)
@@ -312,9 +290,9 @@ where
 
     /// Removes all requests of a scope, the oldest first.
     pub fn end(&mut self, scope: S) -> Vec<(Key<S, I>, OpenRequest, T)> {
-        let slots = self.scopes.remove(&scope).unwrap_or_default();
+        let slots = self.scopes.remove(&scope).unwrap_or(Slots::Empty);
         work::count_visits(slots.len());
-        self.removed(slots)
+        self.removed(slots.take_all())
     }
 
     /// Removes all requests, the oldest first.
@@ -366,7 +344,7 @@ where
 
     /// Returns the keys of a scope, each with its first request.
     pub fn in_scope(&self, scope: S) -> impl Iterator<Item = (&Key<S, I>, &OpenRequest)> {
-        let slots = self.scopes.get(&scope).into_iter().flatten();
+        let slots = self.scopes.get(&scope).into_iter().flat_map(Slots::iter);
         slots.map(|(key, slot)| (key, &slot.first.0))
     }
 
@@ -379,12 +357,12 @@ where
 
     /// Returns the requests of a scope, the oldest first.
     pub fn sorted_in(&self, scope: S) -> Vec<(&Key<S, I>, &OpenRequest, &T)> {
-        by_age(self.scopes.get(&scope).into_iter().flatten())
+        by_age(self.scopes.get(&scope).into_iter().flat_map(Slots::iter))
     }
 
     /// Returns all requests, the oldest first.
     pub fn sorted(&self) -> Vec<(&Key<S, I>, &OpenRequest, &T)> {
-        by_age(self.scopes.values().flatten())
+        by_age(self.scopes.values().flat_map(Slots::iter))
     }
 }
 
@@ -425,7 +403,7 @@ fn order(ages: &[(u64, &str)]) -> Vec<usize> {
 }
 
 fn by_age<'o, K, T: 'o>(
-    slots: impl Iterator<Item = (&'o K, &'o Box<Slot<T>>)>,
+    slots: impl Iterator<Item = (&'o K, &'o Slot<T>)>,
 ) -> Vec<(&'o K, &'o OpenRequest, &'o T)> {
     let entries = slots.flat_map(|(key, slot)| slot.iter().map(move |(a, state)| (key, a, state)));
     let mut all: Vec<_> = entries.collect();
