@@ -115,8 +115,14 @@ fn heading_direction(line: &[u8]) -> Option<Direction> {
         b"Response" | b"RESPONSE" if is_alone => return Some(ToClient),
         _ => {}
     }
+    if is_alone
+        && line.ends_with(b":")
+        && let Some(direction) = side(first)
+    {
+        return Some(direction);
+    }
     let last = words(line).rfind(|word| word.len() > 1)?;
-    let ends = word_direction(last, true).is_some() || second.is_none();
+    let ends = word_direction(last, true).is_some() || second.is_none() || line.ends_with(b":");
     (ends || named_sides(line).is_some())
         .then(|| find_direction(line, b""))
         .flatten()
@@ -179,7 +185,11 @@ fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
         _ => before,
     };
     // `b'...'`, as Python prints bytes.
-    let before = before.strip_suffix(b" b").unwrap_or(before);
+    let inner = before.strip_suffix(b"'").or(before.strip_suffix(b"\""));
+    let before = inner
+        .unwrap_or(before)
+        .strip_suffix(b" b")
+        .unwrap_or(before);
     let is_client = words(before)
         .chain(words(after))
         .any(|word| word.eq_ignore_ascii_case(b"client"));
@@ -208,8 +218,14 @@ fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
 
 /// Returns true if the writer is a server: `server`, `StdioServerTransport`, but not a `ServerConnector`.
 fn names_server(text: &[u8]) -> bool {
-    let mut names = text.split(|&c| class(c) != 0);
+    let mut names = text.chunk_by(|&a, &b| class(a) == class(b));
     names.any(|name| {
+        // A name follows that of the peer: `MCP server "a": Sending`.
+        let end = name.as_ptr() as usize - text.as_ptr() as usize + name.len();
+        let after = text.get(end..).unwrap_or_default();
+        if after.starts_with(b" \"") || after.starts_with(b" '") {
+            return false;
+        }
         let rest = memchr::memmem::rfind(name, b"Server").and_then(|at| name.get(at + 6..));
         let is_part = |rest: &[u8]| matches!(rest, b"" | b"Transport" | b"Session" | b"Protocol");
         name.eq_ignore_ascii_case(b"server") || rest.is_some_and(is_part)
@@ -297,20 +313,15 @@ fn word_direction(word: &[u8], is_last: bool) -> Option<WrittenDirection> {
 
 /// `C->S`, `client --> server`, `from client`, `to server`, `client message`, `server replies`: the last one.
 fn named_sides(text: &[u8]) -> Option<WrittenDirection> {
-    let side = |word: &[u8]| match word {
-        b"C" | b"c" | b"client" | b"Client" | b"CLIENT" | b"editor" => Some(ToServer),
-        b"S" | b"s" | b"server" | b"Server" | b"SERVER" => Some(ToClient),
-        _ => None,
-    };
     let (mut a, mut arrow): (&[u8], &[u8]) = (b"", b"");
     let mut found = None;
     for word in words(text) {
-        if arrow == b"from"
+        if arrow.eq_ignore_ascii_case(b"from")
             && let Some(from) = side(word)
         {
             found = Some(WrittenDirection::Fixed(from));
         }
-        if arrow == b"to"
+        if arrow.eq_ignore_ascii_case(b"to")
             && let Some(to) = side(word)
         {
             found = Some(WrittenDirection::Fixed(to.other()));
@@ -338,6 +349,15 @@ fn named_sides(text: &[u8]) -> Option<WrittenDirection> {
         (a, arrow) = (arrow, word);
     }
     found
+}
+
+/// The direction of what a side sends.
+fn side(word: &[u8]) -> Option<Direction> {
+    match word {
+        b"C" | b"c" | b"client" | b"Client" | b"CLIENT" | b"editor" => Some(ToServer),
+        b"S" | b"s" | b"server" | b"Server" | b"SERVER" => Some(ToClient),
+        _ => None,
+    }
 }
 
 /// Returns true if this is an arrow.
@@ -406,7 +426,60 @@ pub(super) fn find_time(before: &[u8]) -> Option<Time> {
             return found;
         }
     }
-    None
+    named_month(head)
+}
+
+const MONTHS: [&[u8; 3]; 12] = [
+    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
+];
+
+/// `Wed Nov 25 02:13:10 2026`, `Wed, 25 Nov 2026 02:13:10 +0000`, `25/Nov/2026:02:13:10 +0000`.
+fn named_month(head: &[u8]) -> Option<Time> {
+    let (at, month) = head.windows(3).enumerate().find_map(|(at, name)| {
+        let month = MONTHS.iter().position(|month| month.as_slice() == name)?;
+        Some((at, month + 1))
+    })?;
+    let is_gap = |c: &u8| b" /-".contains(c);
+    let day = head
+        .get(..at)?
+        .rsplit(|c| !c.is_ascii_digit() && !is_gap(c))
+        .next()?;
+    let day = day.trim_ascii_end();
+    let day = day
+        .strip_suffix(b"/")
+        .or(day.strip_suffix(b"-"))
+        .unwrap_or(day);
+    let day = day.trim_ascii_start();
+    let text = head.get(at + 3..)?;
+    let mut parts = text.split(is_gap).filter(|part| !part.is_empty());
+    let (a, b, c) = (
+        parts.next()?,
+        parts.next()?,
+        parts.next().unwrap_or_default(),
+    );
+    let (day, year, clock, zone) = match a.split_at_checked(4) {
+        Some((year, clock)) if clock.starts_with(b":") => (day, year, clock.get(1..)?, b),
+        Some((year, b"")) => (day, year, b, c),
+        _ => (a, c, b, &b""[..]),
+    };
+    let text = |part: &[u8]| Some(std::str::from_utf8(part).ok()?.to_owned());
+    let year = year.get(..4)?;
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    if !is_number(year) || !is_number(day) || day.len() > 2 {
+        return None;
+    }
+    let zone = if zone.starts_with(b"+") || zone.starts_with(b"-") {
+        text(zone)?
+    } else {
+        String::new()
+    };
+    let written = format!(
+        "{}-{month:02}-{:0>2} {}{zone}",
+        text(year)?,
+        text(day)?,
+        text(clock)?
+    );
+    calendar(written.as_bytes())
 }
 
 /// `2026-11-22 10:13:52,656`, with `T` or a blank, and with or without a zone; without one it is read as UTC.
