@@ -257,9 +257,11 @@ fn first_word(object: &[u8]) -> Option<&[u8]> {
     let text = object.get(start..)?;
     let len = text.iter().take_while(|c| is_word(c)).count();
     let is_beginning = marks.iter().all(|c| b"{[(<:\"' ".contains(c));
-    (is_beginning && len >= 4)
-        .then(|| text.get(..len))
-        .flatten()
+    let (word, after) = text.split_at_checked(len)?;
+    let end = after.iter().position(|c| !b"\"'>]".contains(c))?;
+    let value = after.get(end..)?.trim_ascii_start();
+    let has_value = matches!(value.first(), Some(b':' | b'=' | b'"'));
+    (is_beginning && len >= 4 && has_value).then_some(word)
 }
 
 /// The words that objects of a line begin with, and the line itself; none if it is JSON.

@@ -185,6 +185,7 @@ fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
         _ => before,
     };
     // `b'...'`, as Python prints bytes.
+    let before = before.trim_ascii_end();
     let inner = before.strip_suffix(b"'").or(before.strip_suffix(b"\""));
     let before = inner
         .unwrap_or(before)
@@ -298,10 +299,10 @@ fn word_direction(word: &[u8], is_last: bool) -> Option<WrittenDirection> {
     Some(match lower {
         b"c2s" | b"stdin" => Fixed(ToServer),
         b"s2c" | b"stdout" => Fixed(ToClient),
-        b">>" | b">>>" | b"->" | b"-->" | b"=>" | b"==>" | b"send" | b"sent" | b"sending"
-        | b"tx" | b"outgoing" | b"outbound" | b"wrote" | b"egress" => Sent,
-        b"<<" | b"<<<" | b"<-" | b"<--" | b"<=" | b"<==" | b"recv" | b"received" | b"receive"
-        | b"receiving" | b"rx" | b"incoming" | b"inbound" | b"ingress" => Received,
+        b">>" | b">>>" | b"->" | b"-->" | b"--->" | b"=>" | b"==>" | b"send" | b"sent"
+        | b"sending" | b"tx" | b"outgoing" | b"outbound" | b"wrote" | b"egress" => Sent,
+        b"<<" | b"<<<" | b"<-" | b"<--" | b"<---" | b"<=" | b"<==" | b"recv" | b"received"
+        | b"receive" | b"receiving" | b"rx" | b"incoming" | b"inbound" | b"ingress" => Received,
         b">" | b"out" | b"write" if is_last => Sent,
         b"<" | b"in" | b"read" if is_last => Received,
         // `> TEXT '...'`: the opcode is between them.
