@@ -13,8 +13,8 @@
 
 use super::finder::{self, Finder, Found, FoundAll};
 use super::line::Common;
-use super::marks::{epoch, find_time};
 use super::objects::Balance;
+use super::times::{epoch, find_time};
 use crate::capture::chunk::{InputPlace, ItemSink, Problem};
 use crate::capture::lines::{Line, LineForm};
 use crate::capture::time::{self, Time};
