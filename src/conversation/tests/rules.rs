@@ -4,7 +4,7 @@
 //! otherwise only rules that it implies; the second breaks no rule.
 
 use crate::capture::{ChunkSource, Header};
-use crate::conversation::tap::{Tap, TapConfig};
+use crate::conversation::tap::{Passed, PassedKind, Tap, TapConfig};
 use crate::conversation::{Judge, Output, RuleDialect, RuleSettings, check, find_rule, rules_of};
 use crate::decoder::DecodeOptions;
 use crate::protocol::oracle::Oracle;
@@ -275,11 +275,22 @@ fn recorded_again(recording: &str, name: &str) -> String {
                 (Some(text), _) => text.as_bytes().to_vec(),
                 (None, b64) => STANDARD.decode(b64.expect("bytes")).expect("Base64"),
             };
-            let channel = (conn, value["stream"].as_u64());
-            tap.chunk(last, channel, stream, &bytes, &mut out, &mut show);
+            let passed = Passed {
+                t: last,
+                conn,
+                stream: value["stream"].as_u64(),
+                what: PassedKind::Chunk(stream, &bytes),
+            };
+            tap.record(&passed, &mut out);
         } else if value["event"] != "end" {
             let event = serde_json::from_value(value).expect("an event");
-            tap.event(&event, &mut out, &mut show);
+            let passed = Passed {
+                t: last,
+                conn: 0,
+                stream: None,
+                what: PassedKind::Event(&event),
+            };
+            tap.record(&passed, &mut out);
         }
     }
     tap.finish(last, &mut out, &mut show);
