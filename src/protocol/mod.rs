@@ -48,8 +48,8 @@ pub use descriptor::{Descriptor, HttpSession, Kind, Setting, ValueError, ValueTy
 pub use id::{Id, uuid_text};
 pub(crate) use message::with_name;
 pub use message::{Evidence, Message};
+pub(crate) use notes::{HIDDEN, annotate, hide};
 pub use notes::{Notes, Remark};
-pub(crate) use notes::{annotate, hide};
 pub use observed::{Place, Seen};
 pub use rule_names::RuleId;
 use schema::json_schema::MessageJsonSchema;
