@@ -141,6 +141,7 @@ impl Case<'_, '_> {
             Value::Scalar(
                 Scalar::Uint(_)
                 | Scalar::Int(_)
+                | Scalar::Negative(_)
                 | Scalar::F32(_)
                 | Scalar::F64(_)
                 | Scalar::Number(_)
