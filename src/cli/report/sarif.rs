@@ -28,7 +28,7 @@ impl Sarif {
     /// Adds a finding.
     pub fn add_finding(&mut self, finding: &Finding, at: FilePlace<'_>) {
         let name = finding.name();
-        let rule = finding.rule;
+        let rule = &finding.rule;
         self.rules.entry(name.clone()).or_insert_with(|| {
             json!({
                 "id": name,
@@ -100,7 +100,7 @@ impl Sarif {
         self.follow.push(without_nulls(json!({
             "file": uri(file),
             "index": one.index,
-            "conn": one.conn,
+            "conn": one.origin.conn,
             "count": one.count,
         })));
     }
