@@ -1052,9 +1052,10 @@ fn a_schema_that_refers_to_another_document_is_said_to_be_unchecked() {
     let session = lines.join("\n") + "\n";
     let (_, out, err) = common::run(&mut wiretool(&["lint", "-f", "json", "-"]), &session);
     let found = objects(&out);
-    let found = found.iter().filter(|line| line["rule"] == "tool-arguments");
+    let found = found.iter().map(|line| &line["finding"]);
+    let found = found.filter(|finding| finding["rule"] == "mcp/tool-arguments");
     let found: Vec<_> = found
-        .map(|line| (&line["severity"], &line["text"]))
+        .map(|finding| (&finding["severity"], &finding["text"]))
         .collect();
     let text = "the arguments of add could not be checked: the reference \"https://example.com/add.json\" is not in the schema";
     assert_eq!(found, [(&json!("info"), &json!(text))], "{out}{err}");

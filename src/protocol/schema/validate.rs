@@ -91,6 +91,11 @@ impl SchemaDocument {
         &self.root
     }
 
+    /// Returns the schema that a reference names.
+    pub fn resolve(&self, reference: &str) -> Option<&Value> {
+        self.names.resolve(&self.root, reference)
+    }
+
     /// Checks a value. `name` is its name in texts.
     pub fn check(&self, value: Node<'_>, name: &str) -> SchemaCheck {
         self.check_definition(&self.root, value, name)
@@ -187,7 +192,7 @@ impl<'s> Run<'s> {
     /// Returns the schema that a reference names.
     fn resolve(&self, reference: &Value) -> Option<&'s Value> {
         let name = reference.as_str().unwrap_or_default();
-        let found = self.document.names.resolve(&self.document.root, name);
+        let found = self.document.resolve(name);
         if found.is_none() {
             self.give_up(&format!("the reference \"{name}\" is not in the schema"));
         }

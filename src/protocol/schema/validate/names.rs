@@ -8,7 +8,9 @@ use std::sync::OnceLock;
 
 /// The largest number of names, and of patterns.
 const MAX_NAMES: usize = 1 << 14;
-const MAX_PATTERNS: usize = 256;
+const MAX_PATTERNS: usize = 128;
+/// The largest size of all names and their pointers, in bytes.
+const MAX_NAMES_SIZE: usize = 4 << 20;
 /// The largest compiled pattern, in bytes.
 const MAX_REGEX: usize = 128 << 10;
 
@@ -19,6 +21,8 @@ pub(super) struct Names {
     parts: BTreeMap<String, String>,
     /// Patterns, compiled when they are first used; `None` if that fails.
     patterns: BTreeMap<String, OnceLock<Option<Regex>>>,
+    /// The size of all names and their pointers.
+    size: usize,
     /// In draft 7 and before, keywords beside `$ref` are ignored.
     pub(super) is_ref_alone: bool,
 }
@@ -45,7 +49,8 @@ impl Names {
                 let anchors = [text("$anchor"), text("$dynamicAnchor")];
                 let anchors = anchors.map(|name| name.map(|name| Cow::Owned(format!("#{name}"))));
                 for name in ids.into_iter().chain(anchors).flatten() {
-                    if self.parts.len() < MAX_NAMES {
+                    self.size = self.size.saturating_add(name.len() + len);
+                    if self.parts.len() < MAX_NAMES && self.size < MAX_NAMES_SIZE {
                         let name = name.strip_suffix('#').unwrap_or(&name).to_owned();
                         self.parts.entry(name).or_insert_with(|| pointer.clone());
                     }
