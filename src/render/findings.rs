@@ -219,7 +219,7 @@ pub fn expected_text(side: &str) -> String {
 pub fn write_waiting(
     waiting: &Waiting,
     now: Option<i64>,
-    sides: [&'static str; 2],
+    sides: [&str; 2],
     display: DisplayOptions,
     out: &mut String,
 ) {
@@ -267,7 +267,7 @@ pub fn write_waiting_list(
     (file, waiting): (&str, &[Waiting]),
     most: usize,
     now: Option<i64>,
-    sides: [&'static str; 2],
+    sides: [&str; 2],
     display: DisplayOptions,
     out: &mut String,
 ) {
