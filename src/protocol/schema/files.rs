@@ -70,7 +70,7 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// Returns its name; in OpenRPC and metaModel.json the method.
+    /// Returns its name; in `OpenRPC` and metaModel.json the method.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -146,7 +146,7 @@ pub struct SchemaFile {
 }
 
 impl SchemaFile {
-    /// Reads a file: JSON Schema (draft 7 or 2020-12), OpenRPC, or the metaModel.json of the Language Server Protocol. A
+    /// Reads a file: JSON Schema (draft 7 or 2020-12), `OpenRPC`, or the metaModel.json of the Language Server Protocol. A
     /// file has at most 3 MiB.
     pub fn read(text: &str) -> Result<Self, SchemaFileError> {
         let whole = |text: String| SchemaFileError {

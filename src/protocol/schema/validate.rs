@@ -159,6 +159,7 @@ type Wrong = Option<SchemaMismatch>;
 
 /// Returns a mismatch. A path of nested names may be long.
 #[cold]
+#[allow(clippy::unnecessary_wraps)] // callers return it as it is
 fn wrong(node: Node<'_>, text: fmt::Arguments<'_>) -> Wrong {
     let mut all = String::new();
     let _ = all.write_fmt(text);

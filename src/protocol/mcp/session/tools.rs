@@ -99,13 +99,12 @@ impl Tools {
         let text = name.text().unwrap_or_default();
         if let Some((index, schema, told)) = self.schema(&text, INPUT) {
             let place = arguments.map_or(seen.whole(), |node| seen.at(node));
-            let (wrong, unchecked) = match arguments {
-                Some(arguments) => schema.texts(arguments, "arguments"),
-                None => {
-                    let name = required(schema.root());
-                    let wrong = name.map(|name| format!("the required argument {name} is missing"));
-                    (wrong, None)
-                }
+            let (wrong, unchecked) = if let Some(arguments) = arguments {
+                schema.texts(arguments, "arguments")
+            } else {
+                let name = required(schema.root());
+                let wrong = name.map(|name| format!("the required argument {name} is missing"));
+                (wrong, None)
             };
             if let Some(wrong) = wrong {
                 broken!(message, rule::TOOL_ARGUMENTS, place, index;

@@ -1,4 +1,4 @@
-//! OpenRPC: methods with params and a result.
+//! `OpenRPC`: methods with params and a result.
 
 use super::{Definition, Part};
 use serde_json::{Map, Value, json};

@@ -51,20 +51,20 @@ const DAP: &str = r##"{
 }"##;
 
 /// The form of MCP's schema.json.
-const MCP: &str = r##"{
+const MCP: &str = r#"{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "$defs": {
     "PingRequest": {"type": "object", "required": ["method"], "properties": {"method": {"const": "ping"}, "params": {"type": "object"}}},
     "PingResult": {"properties": {"result": {"type": "object"}}},
     "Base": {"properties": {"jsonrpc": {"const": "2.0"}}}
   }
-}"##;
+}"#;
 
 /// The form of ACP's schema.json.
-const ACP: &str = r##"{"$defs": {
+const ACP: &str = r#"{"$defs": {
   "PromptRequest": {"x-method": "session/prompt", "x-side": "agent", "type": "object", "required": ["sessionId"]},
   "PromptResponse": {"x-method": "session/prompt", "x-side": "agent", "type": "object", "required": ["stopReason"]}
-}}"##;
+}}"#;
 
 const OPEN_RPC: &str = r##"{
   "openrpc": "1.2.6",
@@ -82,7 +82,7 @@ const OPEN_RPC: &str = r##"{
   }
 }"##;
 
-const META_MODEL: &str = r##"{
+const META_MODEL: &str = r#"{
   "metaData": {"version": "3.17.0"},
   "requests": [
     {"method": "textDocument/hover", "messageDirection": "clientToServer",
@@ -104,7 +104,7 @@ const META_MODEL: &str = r##"{
   ],
   "enumerations": [{"name": "MessageType", "type": {"kind": "base", "name": "uinteger"}, "values": [{"name": "Error", "value": 1}]}],
   "typeAliases": [{"name": "Text", "type": {"kind": "base", "name": "string"}}]
-}"##;
+}"#;
 
 #[test]
 fn messages_have_the_definition_whose_constants_they_have() {
