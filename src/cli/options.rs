@@ -11,6 +11,7 @@ use crate::render::DisplayOptions;
 use crate::render::style::Style;
 use crate::select::{Expr, Filter, Select};
 use crate::settings::{is_rule, nearest_rule};
+use crate::transport::Address;
 use clap::{Args, ValueEnum};
 use rustix::termios::tcgetwinsize;
 use std::io::IsTerminal as _;
@@ -181,6 +182,15 @@ impl WhereArgs {
             ..Select::default()
         }
         .filter()
+    }
+}
+
+/// Parses an address to listen on; a port alone is one of loopback.
+pub fn parse_listen(text: &str) -> Result<Address, String> {
+    let port = text.strip_prefix(':').unwrap_or(text);
+    match port.parse::<u16>() {
+        Ok(port) => Address::parse(&format!("tcp://127.0.0.1:{port}")),
+        Err(_) => Address::parse(text),
     }
 }
 

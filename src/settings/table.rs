@@ -2,7 +2,7 @@
 
 use super::options::FixtureOptions;
 use crate::capture::Form;
-use crate::conversation::{RuleDialect, full_name, rules_of};
+use crate::conversation::{RuleDialect, full_name, names_rule, rules_of};
 use crate::diff::PathPattern;
 use crate::framing::LengthMode;
 use crate::protocol::Direction;
@@ -10,7 +10,7 @@ use crate::protocol::registry::{self, Signature};
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::Severity;
 use crate::render::format::Format;
-use crate::words::{glob, nearest, size};
+use crate::words::{nearest, size};
 use std::path::PathBuf;
 
 /// A setting.
@@ -359,9 +359,9 @@ fn rule_names() -> impl Iterator<Item = String> {
     names.chain(COMMON.iter().map(|rule| full_name("http", rule)))
 }
 
-/// Returns `true` if rules have this name; `*` matches any text.
+/// Returns `true` if rules have this name, with or without the protocol; `*` matches any text.
 pub(crate) fn is_rule(name: &str) -> bool {
-    rule_names().any(|full| glob(name, &full))
+    rule_names().any(|full| names_rule(name, &full))
 }
 
 /// Returns the most similar name of a rule.
