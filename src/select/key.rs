@@ -141,13 +141,13 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ),
     (
         "port srcport dstport tcp.port",
-        "a port of a packet capture is --port PORT; a connection is conn=N",
+        "ports choose connections of a packet capture before it is read; a connection is conn=N",
     ),
     ("number num no n frame nr", "did you mean index?"),
     ("timestamp ts date", "did you mean time?"),
     (
         "text body content payload data",
-        "a text anywhere is --grep TEXT; a field of the message is .params.text",
+        "a field of the message begins with a dot: .params.text",
     ),
 ];
 

@@ -367,9 +367,12 @@ pub(crate) fn is_rule(name: &str) -> bool {
 /// Returns the most similar name of a rule.
 pub(crate) fn nearest_rule(name: &str) -> Option<String> {
     let all: Vec<String> = rule_names().collect();
-    // The name of the protocol may be missing.
-    let mut names = all.iter().map(String::as_str);
-    let bare = names.find(|full| full.rsplit('/').next() == Some(name));
-    let near = bare.or_else(|| nearest(name, all.iter().map(String::as_str)));
-    near.map(str::to_owned)
+    let compared = all.iter().map(|full| match full.split_once('/') {
+        // The name of the protocol may be missing.
+        Some((_, rule)) if !name.contains('/') => rule,
+        _ => full,
+    });
+    let near = nearest(name, compared)?;
+    let found = all.iter().find(|full| names_rule(near, full));
+    found.cloned()
 }

@@ -249,7 +249,7 @@ fn unknown_rules_are_errors() {
     for flag in ["--explain", "--allow", "--deny"] {
         for (name, hint) in [
             ("saikuro/seq-gp", "did you mean saikuro/seq-gap?"),
-            ("seq-gap", "did you mean saikuro/seq-gap?"),
+            ("seq-gp", "did you mean saikuro/seq-gap?"),
             ("xyzzy", "lint --rules lists them"),
         ] {
             let (code, out, err) = lint(&[flag, name]);
@@ -268,6 +268,8 @@ fn lint_exit_codes() {
         (&[VALID], 0),
         (&["--fail-on", "never", GAP], 0),
         (&["--allow", "saikuro/seq-*", GAP], 0),
+        (&["--allow", "seq-*", GAP], 0),
+        (&["--fail-on", "never", "--deny", "seq-gap", GAP], 0),
         // The last flag has precedence; `--deny` is the stronger one.
         (
             &["--allow", "saikuro/*", "--deny", "saikuro/seq-gap", GAP],

@@ -37,7 +37,7 @@ fn errors_have_a_caret() {
         ("size>200", "did you mean len?"),
         ("from=server", "did you mean dir?"),
         ("dir=server", "s2c from the server"),
-        ("port=8765", "--port PORT"),
+        ("port=8765", "conn=N"),
     ] {
         let error = error(text);
         assert!(error.contains(wanted), "{error}");
