@@ -68,7 +68,7 @@ pub fn stdout_is_terminal() -> bool {
 }
 
 /// Returns the number of columns of the terminal.
-fn terminal_width() -> Option<usize> {
+pub(super) fn terminal_width() -> Option<usize> {
     let sizes = [
         tcgetwinsize(std::io::stdout()),
         tcgetwinsize(std::io::stderr()),
@@ -97,7 +97,15 @@ pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
         }
         Color::Auto => terminal && std::env::var_os("TERM").is_none_or(|t| t != "dumb"),
     };
-    let width = terminal.then(terminal_width).flatten();
+    let width = if terminal {
+        terminal_width()
+    } else {
+        // A pager shows a terminal's lines.
+        let columns = std::env::var("COLUMNS").ok();
+        columns
+            .and_then(|columns| columns.parse().ok())
+            .filter(|width| *width > 0)
+    };
     DisplayOptions {
         style: Style { color },
         show_secrets: false,
