@@ -222,11 +222,16 @@ pub fn millis(ns: i64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Returns who must send a message that is awaited.
+pub fn expected_text(side: &str) -> String {
+    format!("the {side} must send it")
+}
+
 /// Writes a message that is awaited, as a line. `now` is the last known time.
 pub fn write_waiting(
     waiting: &Waiting,
     now: Option<i64>,
-    sides: [&'static str; 2],
+    sides: [&str; 2],
     display: DisplayOptions,
     out: &mut String,
 ) {
@@ -255,7 +260,11 @@ pub fn write_waiting(
             style.push(out, Highlight::Plain, &format!("  for {age}"));
         }
         let owes = match waiting.expected_sender(sides) {
-            Some(side) => format!("  the {side} must send it"),
+            Some(side) => {
+                let first = waiting.blocked_by;
+                let first = first.map(|by| format!(", and may wait for #{by} first"));
+                format!("  {}{}", expected_text(side), first.unwrap_or_default())
+            }
             None => "  no answer was seen".to_owned(),
         };
         style.push(out, Highlight::Plain, &owes);
@@ -270,7 +279,7 @@ pub fn write_waiting_list(
     (file, waiting): (&str, &[Waiting]),
     most: usize,
     now: Option<i64>,
-    sides: [&'static str; 2],
+    sides: [&str; 2],
     display: DisplayOptions,
     out: &mut String,
 ) {

@@ -375,6 +375,7 @@ impl FindingWriter {
                     serde_json::from_str::<serde_json::Number>(&millis).ok()
                 }),
                 "owes": one.expected_sender(sides),
+                "blocked_by": one.blocked_by,
                 "why": one.why,
             })).collect::<Vec<_>>(),
             "not_judged": unjudged.iter().map(|(rule, need)| serde_json::json!({

@@ -311,7 +311,9 @@ impl SaikuroSession {
             let lost = conn.is_some_and(|c| c.lost);
             if let Some(mut waiting) = waiting_for((&key, &asked, &state)).filter(|_| !lost) {
                 let names = conn.and_then(state::Conn::names);
-                waiting.side = names.and_then(|names| waiting.expected_sender(names));
+                if let Some(names) = names {
+                    waiting.name_side(names);
+                }
                 report.leave(waiting);
             }
             if let Some((rule, text)) = find_open_problem(&asked, &state).filter(|_| !lost) {

@@ -86,7 +86,8 @@ fn counts(model: &Model) -> Vec<(u8, String)> {
         all.push((0, format!("{rate:.1}/s")));
     }
     all.push((1, format!("{} open", store.open)));
-    all.push((2, count_text(store.finding_count, "finding", "findings")));
+    let rank = if store.finding_count > 0 { 2 } else { 1 };
+    all.push((rank, count_text(store.finding_count, "finding", "findings")));
     if model.is_paused() {
         all.push((5, "paused".to_owned()));
     }
