@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthStr as _;
 const RATE_MESSAGES: usize = 100;
 
 /// The rank from which on a count always shows.
-const KEPT: u8 = 2;
+const KEPT: u8 = 3;
 /// The keys. Only the answer to a key replaces them.
 const KEYS: &str = "? help  q quit";
 
@@ -22,10 +22,7 @@ pub(super) fn line(model: &Model, theme: Theme, width: usize) -> Line<'static> {
     let (highlight, more) = important(model);
     let more = escape(&more).into_owned();
     let mut counts = counts(model);
-    let (kept, keys) = match model.answer.as_str() {
-        "" => (KEPT, KEYS),
-        _ => (KEPT + 1, ""),
-    };
+    let keys = if model.answer.is_empty() { KEYS } else { "" };
     let width = width.saturating_sub(keys.len());
     let space = width.saturating_sub(more.width() + 2);
     let is_long = |counts: &[(u8, String)]| {
@@ -33,7 +30,7 @@ pub(super) fn line(model: &Model, theme: Theme, width: usize) -> Line<'static> {
         wide.sum::<usize>() > space
     };
     while is_long(&counts) {
-        if counts.iter().all(|(rank, _)| *rank >= kept) {
+        if counts.iter().all(|(rank, _)| *rank >= KEPT) {
             break;
         }
         let least = counts.iter().map(|(rank, _)| *rank).min();
@@ -86,8 +83,7 @@ fn counts(model: &Model) -> Vec<(u8, String)> {
         all.push((0, format!("{rate:.1}/s")));
     }
     all.push((1, format!("{} open", store.open)));
-    let rank = if store.finding_count > 0 { 2 } else { 1 };
-    all.push((rank, count_text(store.finding_count, "finding", "findings")));
+    all.push((2, count_text(store.finding_count, "finding", "findings")));
     if model.is_paused() {
         all.push((5, "paused".to_owned()));
     }
