@@ -4,7 +4,7 @@ mod wire;
 
 use crate::capture::{Form, PacketOptions};
 use crate::conversation::{Judge, RuleDialect, RuleSettings};
-use crate::protocol::correlation::MAX_ENTRIES;
+use crate::protocol::exchange::MAX_ENTRIES;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::protocol::{Descriptor, Direction, Protocol, Setting, registry};
 use crate::render::DisplayOptions;
@@ -69,7 +69,7 @@ pub fn stdout_is_terminal() -> bool {
 }
 
 /// Returns the number of columns of the terminal.
-fn terminal_width() -> Option<usize> {
+pub(super) fn terminal_width() -> Option<usize> {
     let sizes = [
         tcgetwinsize(std::io::stdout()),
         tcgetwinsize(std::io::stderr()),
@@ -98,7 +98,15 @@ pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
         }
         Color::Auto => terminal && std::env::var_os("TERM").is_none_or(|t| t != "dumb"),
     };
-    let width = terminal.then(terminal_width).flatten();
+    let width = if terminal {
+        terminal_width()
+    } else {
+        // A pager shows a terminal's lines.
+        let columns = std::env::var("COLUMNS").ok();
+        columns
+            .and_then(|columns| columns.parse().ok())
+            .filter(|width| *width > 0)
+    };
     DisplayOptions {
         style: Style { color },
         show_secrets: false,
@@ -270,12 +278,12 @@ pub fn usual_ports() -> String {
 
 /// Returns the names of the protocols with a property.
 pub fn protocols_with(has: impl Fn(&Descriptor) -> bool) -> Vec<&'static str> {
-    let all = registry::all().iter().filter(|p| has(p.descriptor()));
+    let all = registry::all().iter().filter(|p| has(&p.descriptor()));
     all.map(|protocol| protocol.name()).collect()
 }
 
 /// Returns the protocols that have a setting, if this protocol does not.
 pub fn protocols_with_setting(setting: Setting, protocol: &dyn Protocol) -> Option<String> {
     let has = |descriptor: &Descriptor| descriptor.settings.contains(&setting);
-    (!has(protocol.descriptor())).then(|| protocols_with(has).join(" and "))
+    (!has(&protocol.descriptor())).then(|| protocols_with(has).join(" and "))
 }

@@ -14,9 +14,11 @@ pub(super) struct Resync {
     framing: Framing,
     plausible: Option<fn(&[u8]) -> bool>,
     /// The error of the run that is skipped.
-    error: Option<DecodeError>,
+    error: Option<Box<DecodeError>>,
     active: bool,
     searched: usize,
+    /// The number of bytes that show if a frame starts with them.
+    start_len: usize,
 }
 
 impl Resync {
@@ -27,11 +29,22 @@ impl Resync {
             error: None,
             active: false,
             searched: 0,
+            start_len: PLAUSIBLE,
         }
+    }
+
+    /// Sets the number of bytes that show if a frame starts with them.
+    pub(super) fn set_start_len(&mut self, len: usize) {
+        self.start_len = len.clamp(PLAUSIBLE, 1024);
     }
 
     pub(super) fn is_active(&self) -> bool {
         self.active
+    }
+
+    /// Returns `true` if nothing is skipped or searched.
+    pub(super) fn is_at_rest(&self) -> bool {
+        !self.active && self.error.is_none() && self.searched == 0
     }
 
     /// Returns `true` if nothing is skipped yet, or everything.
@@ -48,7 +61,7 @@ impl Resync {
     /// Starts to skip at the start of the next window, where no frame can be.
     pub(super) fn lose(&mut self, error: DecodeError) {
         self.active = true;
-        self.error = Some(error);
+        self.error = Some(error.into());
         self.searched = 1;
     }
 
@@ -86,7 +99,7 @@ impl Resync {
         let mut found = None;
         while let Some(rest) = window.get(self.searched..)
             && self.searched < RUN
-            && (rest.len() >= PLAUSIBLE || (eof && !rest.is_empty()))
+            && (rest.len() >= self.start_len || (eof && !rest.is_empty()))
         {
             if input.resync && is_start(rest).unwrap_or(self.searched == 0 && self.error.is_none())
             {
@@ -113,7 +126,7 @@ impl Resync {
                     None if found.is_some() => error.hint(format!(
                         "{end} bytes are skipped; a frame begins after them"
                     )),
-                    _ => error,
+                    _ => *error,
                 };
                 frame.fault = Some(input.fault(0, error));
             }

@@ -5,11 +5,11 @@
 
 pub mod acp;
 mod context;
-#[cfg(feature = "rules")]
-pub(crate) mod correlation;
 mod descriptor;
 #[cfg(feature = "rules")]
 mod examples;
+#[cfg(feature = "rules")]
+pub(crate) mod exchange;
 mod id;
 mod json_body;
 pub mod jsonrpc;
@@ -37,14 +37,14 @@ pub mod session;
 pub mod stepflow;
 pub mod telequick;
 
-use crate::encoding::Parsed;
+use crate::encoding::{Encoding, Parsed};
 use crate::error::Refusal;
 use crate::framing::{
-    CustomFraming, Frame, FrameWriter, Framer, Framing, FramingName, LengthMode, Limits,
+    CustomFraming, Frame, FrameWriter, Framer, Framing, FramingName, Hints, LengthMode, Limits,
 };
 use crate::tape::Node;
 pub use context::Context;
-pub use descriptor::{Collected, Descriptor, HttpSession, Kind, Setting, ValueError, ValueTypes};
+pub use descriptor::{Descriptor, HttpSession, Kind, Setting, ValueError, ValueTypes};
 pub use id::{Id, uuid_text};
 pub(crate) use message::with_name;
 pub use message::{Evidence, Message};
@@ -52,6 +52,8 @@ pub(crate) use notes::{HIDDEN, annotate, hide};
 pub use notes::{Notes, Remark};
 pub use observed::{Place, Seen};
 pub use rule_names::RuleId;
+use schema::json_schema::MessageJsonSchema;
+use schema::marks::Marks;
 
 /// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -229,6 +231,8 @@ pub enum MessageForm {
     Json,
     /// `MessagePack`.
     MessagePack,
+    /// CBOR.
+    Cbor,
     /// A version byte, three letters for the kind, and the rest of the message. The rest is empty if the message is
     /// null or has no members.
     Header {
@@ -239,6 +243,17 @@ pub enum MessageForm {
         /// The rest is `MessagePack`; otherwise JSON.
         packed: bool,
     },
+}
+
+impl MessageForm {
+    /// Returns the form of an encoding; JSON if it is not known.
+    pub(crate) fn of(encoding: Option<Encoding>) -> Self {
+        match encoding {
+            Some(Encoding::MessagePack) => Self::MessagePack,
+            Some(Encoding::Cbor) => Self::Cbor,
+            _ => Self::Json,
+        }
+    }
 }
 
 /// Options for writing a message.
@@ -260,6 +275,9 @@ pub struct MessageHead {
     pub method_id: Option<u32>,
     /// The way in which the length counts, if the message states it.
     pub length_mode: Option<LengthMode>,
+    /// The number of bytes at the start of the output that are the header of a
+    /// [`HeaderLayout`](crate::framing::layout::HeaderLayout); the body follows.
+    pub header_len: usize,
 }
 
 /// Facts about a written message that are not in the body.
@@ -273,11 +291,19 @@ pub struct Written {
 /// A protocol that wiretool reads: its descriptor and its functions.
 pub trait Protocol: Sync {
     /// Returns the descriptor.
-    fn descriptor(&self) -> &'static Descriptor;
+    fn descriptor(&self) -> Descriptor<'_>;
     /// Returns the name that users write.
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.descriptor().name
     }
+    /// Returns the kinds of messages.
+    fn kinds(&self) -> &[Kind];
+    /// Returns the messages that [`Protocol::make`] makes.
+    fn recipes(&self) -> &[make::Recipe];
+    /// Returns values that differ from run to run, lists without an order, and names of secrets.
+    fn marks(&self) -> &Marks;
+    /// Returns the JSON Schema of each kind of message, as `decode -f json` shows it.
+    fn shapes(&self) -> Vec<MessageJsonSchema>;
     /// Returns a framing that [`Descriptor::framings`] names and this crate does not have.
     fn custom_framing(&self, name: FramingName) -> Option<&dyn CustomFraming> {
         let _ = name;
@@ -350,10 +376,15 @@ impl dyn Protocol + '_ {
         mode: LengthMode,
         resync: bool,
     ) -> Framer {
-        match self.frame_writer(framing).custom {
-            Some(custom) => Framer::custom(custom, limits, resync),
-            None => Framer::new(framing, limits, self.descriptor().hints, mode, resync),
+        if let Some(custom) = self.frame_writer(framing).custom {
+            return Framer::custom(custom, limits, resync);
         }
+        let descriptor = self.descriptor();
+        let hints = Hints {
+            is_cbor: descriptor.packed_form() == MessageForm::Cbor,
+            ..descriptor.hints
+        };
+        Framer::new(framing, limits, hints, mode, resync)
     }
 
     /// Returns how frames of this protocol are written in a framing.

@@ -12,8 +12,6 @@ pub(super) mod handshake;
 #[cfg(feature = "rules")]
 pub(super) mod http;
 #[cfg(feature = "rules")]
-pub(super) mod pairing;
-#[cfg(feature = "rules")]
 pub(super) mod peer;
 #[cfg(feature = "rules")]
 pub(super) mod posts;
@@ -39,6 +37,10 @@ macro_rules! family_methods {
     ($read:expr, $annotate:expr, $content:expr $(,)?) => {
         $crate::protocol::methods::methods! {
             descriptor: DESCRIPTOR,
+            kinds: schema::KINDS,
+            recipes: schema::RECIPES,
+            marks: schema::MARKS,
+            shapes: || schema::DIALECT.shapes(),
             read: $read,
             write: |message, options, out| schema::DIALECT.write(message, options, out),
             make: |kind, words, id_gen| schema::DIALECT.make(kind, words, id_gen),

@@ -18,13 +18,14 @@ pub(crate) mod memory;
 pub(super) mod text;
 mod waiting;
 
-pub use super::correlation::OpenRequest;
+pub use super::exchange::OpenRequest;
 pub(crate) use super::observed::{Place, Seen};
 use super::peer::{Peer, PeerConfig, Silent};
 pub(crate) use super::rule_names::{RuleId, RuleSet};
 pub(crate) use super::rules::{Example, Need, Rule, Severity};
 use super::{Direction, Message, Origin};
 pub(crate) use current::Current;
+use std::sync::Arc;
 pub use waiting::Waiting;
 
 /// An event of a connection.
@@ -70,11 +71,11 @@ pub struct Answer {
     /// Nanoseconds between the two, if both times are known.
     pub latency: Option<i64>,
     /// The kind of the request.
-    pub kind: Box<str>,
+    pub kind: Arc<str>,
     /// The subject of the request.
-    pub subject: Option<Box<str>>,
+    pub subject: Option<Arc<str>>,
     /// The name of the request within its subject.
-    pub name: Option<Box<str>>,
+    pub name: Option<Arc<str>>,
     /// No further message answers the request.
     pub last: bool,
     /// Its id is that of the request in another form. A client that compares ids as text does not match it.
@@ -214,7 +215,7 @@ impl Default for SessionConfig {
             connect: None,
             argv: Vec::new(),
             secret: None,
-            max_open: super::correlation::MAX_ENTRIES,
+            max_open: super::exchange::MAX_ENTRIES,
             order: true,
         }
     }
@@ -248,7 +249,7 @@ pub trait Session: Send {
     }
 
     /// Returns the names of the two sides of a connection, if they differ from the usual names of the protocol.
-    fn sides(&self, conn: Option<u32>) -> Option<[&'static str; 2]> {
+    fn sides(&self, conn: Option<u32>) -> Option<[&str; 2]> {
         let _ = conn;
         None
     }
@@ -259,8 +260,8 @@ pub trait Session: Send {
         false
     }
 
-    /// Returns the number of requests that were not tracked because too many were open.
-    fn refused(&self) -> u64 {
+    /// Returns the number of requests that are not tracked because too many were open.
+    fn untracked(&self) -> u64 {
         0
     }
 }
@@ -268,7 +269,7 @@ pub trait Session: Send {
 /// The behaviour of a protocol over time: its rules, and both sides of a conversation.
 pub trait Behavior: Sync {
     /// Returns the rules for its conversations.
-    fn rules(&self) -> &'static [Rule];
+    fn rules(&self) -> &[Arc<Rule>];
     /// Creates a session for one conversation, over all its connections.
     fn session<'a>(&'a self, config: &SessionConfig) -> Box<dyn Session + 'a>;
     /// Creates a peer that plays one side of a conversation: the one that sends in direction `side`.
@@ -289,9 +290,9 @@ macro_rules! behavior {
         |$me:pat_param, $side:pat_param, $peer_config:pat_param| $peer:expr $(,)?
     ) => {
         impl $crate::protocol::session::Behavior for $protocol {
-            fn rules(&self) -> &'static [$crate::protocol::rules::Rule] {
+            fn rules(&self) -> &[std::sync::Arc<$crate::protocol::rules::Rule>] {
                 use $crate::protocol::rules::{Rule, built_in};
-                static RULES: std::sync::LazyLock<Vec<Rule>> =
+                static RULES: std::sync::LazyLock<Vec<std::sync::Arc<Rule>>> =
                     std::sync::LazyLock::new(|| {
                         built_in(
                             concat!($(include_str!($rules)),+),
@@ -326,7 +327,7 @@ pub(super) use behavior;
 pub(super) struct Passive;
 
 impl Behavior for Passive {
-    fn rules(&self) -> &'static [Rule] {
+    fn rules(&self) -> &[Arc<Rule>] {
         &[]
     }
 

@@ -48,7 +48,7 @@ pub struct Lines {
     line: String,
     cell: String,
     /// The width for kinds, and the protocol that it belongs to.
-    kinds: (&'static str, usize),
+    kinds: (String, usize),
     widths: Widths,
     /// Widths come from lines only, not from what is usual.
     follows: bool,
@@ -65,7 +65,7 @@ impl Default for Lines {
             cells: CellText::default(),
             line: String::new(),
             cell: String::new(),
-            kinds: ("", 0),
+            kinds: (String::new(), 0),
             widths: USUAL,
             follows: false,
             holds: false,
@@ -251,8 +251,8 @@ impl Lines {
         };
         // Snapshots are stored: their lines stay as they are.
         let asked = asked.filter(|_| !display.without_positions);
-        let of_request = || asked.map(|asked| subject::masked_subject(asked, display.show_secrets));
-        let subject = own.or_else(of_request).unwrap_or_default();
+        let asked = asked.map(|asked| subject::masked_subject(asked, display.show_secrets));
+        let subject = subject::of_answer(decoded, own, asked).unwrap_or_default();
         let subject = match display.width {
             Some(width) => fit(&subject, width),
             None => Cow::Borrowed(subject.as_ref()),
@@ -285,13 +285,27 @@ impl Lines {
         cell.push_str(&outcome);
         if columns.content || is_error {
             let show_secrets = display.show_secrets;
-            let content = Content {
+            let mut content = Content {
                 show_secrets,
                 space,
                 text: MAX_TEXT,
                 escapes: true,
             };
             content.push(decoded, &mut self.notes, cell);
+            let cut = cell.matches('…').count();
+            let used = if self.holds {
+                cells.iter().map(|(_, wide)| wide + 1).sum()
+            } else {
+                0
+            };
+            let free = space.saturating_sub(used + columns::width(cell));
+            // Longer texts fill the line.
+            if columns.cuts && cut > 0 && free > 0 {
+                content.text += free / cut;
+                cell.clear();
+                cell.push_str(&outcome);
+                content.push(decoded, &mut self.notes, cell);
+            }
         }
         // The outcome of a message is not cut in a file.
         let space = if columns.cuts {
@@ -326,12 +340,14 @@ impl Lines {
 
     /// Widens columns for what is usual in a protocol and in a capture with times.
     fn expect_usual(&mut self, decoded: &Decoded<'_>, columns: &Columns) {
-        let descriptor = decoded.protocol.descriptor();
-        if self.kinds.0 != descriptor.name {
-            let kinds = descriptor.kinds.iter().map(|kind| kind.name.len());
+        let protocol = decoded.protocol;
+        if self.kinds.0 != protocol.name() {
+            let kinds = protocol.kinds().iter().map(|kind| kind.name.len());
             // If protocols alternate, the column fits all of them.
             let most = kinds.max().unwrap_or_default().max(self.kinds.1);
-            self.kinds = (descriptor.name, most);
+            self.kinds.0.clear();
+            self.kinds.0.push_str(protocol.name());
+            self.kinds.1 = most;
         }
         if matches!(decoded.frame.framing, Framing::Http | Framing::WebSocket) {
             self.kinds.1 = self.kinds.1.max(HTTP_KIND_WIDTH);

@@ -93,6 +93,8 @@ impl RequestPattern {
                 }
             });
         });
+        pattern.secret.shrink_to_fit();
+        pattern.generated.shrink_to_fit();
         Ok(pattern)
     }
 
@@ -111,7 +113,7 @@ impl RequestPattern {
                 kind,
                 packed: self.packed,
             },
-            None if self.packed => MessageForm::MessagePack,
+            None if self.packed => protocol.descriptor().packed_form(),
             None => MessageForm::Json,
         };
         let options = WriteOptions {

@@ -281,6 +281,7 @@ pub fn number(node: Node<'_>) -> Option<f64> {
         Value::Scalar(Scalar::F32(bits)) => Some(f64::from(f32::from_bits(bits))),
         Value::Scalar(Scalar::Uint(n)) => Some(n as f64),
         Value::Scalar(Scalar::Int(n)) => Some(n as f64),
+        Value::Scalar(Scalar::Negative(n)) => Some(-1.0 - n as f64),
         _ => node.number_text()?.parse().ok(),
     }
 }
@@ -290,6 +291,7 @@ pub(crate) fn whole(node: Node<'_>) -> Option<i128> {
     match node.value() {
         Value::Scalar(Scalar::Uint(value)) => Some(value.into()),
         Value::Scalar(Scalar::Int(value)) => Some(value.into()),
+        Value::Scalar(Scalar::Negative(n)) => Some(-1 - i128::from(n)),
         Value::Scalar(Scalar::Number(_)) => node.number_text()?.parse().ok(),
         _ => None,
     }
