@@ -206,7 +206,7 @@ impl Stub<'_> {
         let sent = match (reply, job.part) {
             (Reply::Result(_) | Reply::Error { .. }, Some(_)) => {
                 let answer = |peer_reply: PeerReply<'_>| {
-                    self.part_done(job.part, (peer_reply, false), now, commands)
+                    self.part_done(job.part, (peer_reply, false), now, commands);
                 };
                 job.with_peer_reply(reply, answer)?;
                 job.answered = true;

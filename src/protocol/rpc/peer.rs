@@ -117,9 +117,12 @@ impl RpcPeer {
     /// nothing knows if the protocol has no methods of its own.
     fn usual_code(&self, method: Option<&str>, is_unknown: bool) -> i32 {
         let has_methods = !self.dialect.methods.is_empty();
-        let is_missing = |method: &str| match has_methods {
-            true => self.dialect.find(method).is_none(),
-            false => is_unknown,
+        let is_missing = |method: &str| {
+            if has_methods {
+                self.dialect.find(method).is_none()
+            } else {
+                is_unknown
+            }
         };
         match (method, self.failing) {
             (Some(method), Some((failing, code))) if method == failing => code,
