@@ -240,7 +240,7 @@ pub mod span;
 #[cfg(feature = "cli")]
 mod stat;
 pub mod tape;
-#[cfg(feature = "snapshot")]
+#[cfg(feature = "described")]
 mod toml_text;
 #[cfg(feature = "cli")]
 mod transport;

@@ -7,6 +7,8 @@ pub mod acp;
 mod context;
 #[cfg(feature = "rules")]
 pub(crate) mod correlation;
+#[cfg(feature = "described")]
+pub mod described;
 mod descriptor;
 #[cfg(feature = "rules")]
 mod examples;
