@@ -31,7 +31,10 @@ pub fn is_path(word: &OsStr) -> bool {
 /// Reads a description.
 pub fn read(path: &Path) -> Result<Described> {
     let text = read_text(path, MAX_FILE)?;
-    Ok(Described::from_toml_named(&path.display().to_string(), &text)?)
+    Ok(Described::from_toml_named(
+        &path.display().to_string(),
+        &text,
+    )?)
 }
 
 /// Adds the protocol of a file to those of the process, which uses it until it ends. Returns its name.
@@ -43,7 +46,11 @@ pub fn add(path: &Path) -> Result<&'static str> {
     let described = read(path)?;
     let name = described.name();
     if let Some((other, _)) = known().iter().find(|(_, known)| *known == name) {
-        bail!("{}: {} describes {name}, too", path.display(), other.display());
+        bail!(
+            "{}: {} describes {name}, too",
+            path.display(),
+            other.display()
+        );
     }
     // A description of this program can be replaced by a better one.
     let is_embedded = embedded().iter().any(|one| one.name() == name);
@@ -71,8 +78,14 @@ pub fn add_all(args: &[OsString]) -> Result<()> {
 /// Returns the descriptions that the project's file names.
 fn of_project(args: &[OsString]) -> Result<Vec<PathBuf>> {
     let mut words = args.iter().filter_map(|word| word.to_str());
-    let named = words.clone().find_map(|word| word.strip_prefix("--config="));
-    let named = named.or_else(|| words.find(|word| *word == "--config").and_then(|_| words.next()));
+    let named = words
+        .clone()
+        .find_map(|word| word.strip_prefix("--config="));
+    let named = named.or_else(|| {
+        words
+            .find(|word| *word == "--config")
+            .and_then(|_| words.next())
+    });
     let (file, scope) = match named.map(PathBuf::from).or_else(config::named_by_variable) {
         Some(path) => (Some(path), FileScope::Named),
         None => (config::project_file_here(), FileScope::Project),
@@ -87,7 +100,11 @@ fn of_project(args: &[OsString]) -> Result<Vec<PathBuf>> {
 fn of_user() -> Vec<PathBuf> {
     let folder = config::user_folder().map(|folder| folder.join("protocols"));
     let entries = folder.and_then(|folder| folder.read_dir().ok());
-    let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+    let paths = entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
     let is_description = |path: &PathBuf| path.extension().is_some_and(|end| end == "toml");
     let mut paths: Vec<_> = paths.filter(is_description).take(MAX_FILES).collect();
     paths.sort();

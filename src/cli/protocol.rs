@@ -90,7 +90,11 @@ fn check(args: &CheckArgs) -> Result<Exit> {
             Err(error) => return Err(error),
         };
         let kinds = described.kinds().len();
-        let _ = writeln!(text, "{file}: {} is correct, with {kinds} kinds", described.name());
+        let _ = writeln!(
+            text,
+            "{file}: {} is correct, with {kinds} kinds",
+            described.name()
+        );
     }
     output::print(&escape_lines(&text))?;
     Ok(exit)
@@ -106,10 +110,15 @@ fn escape_lines(text: &str) -> String {
 fn show(args: &ShowArgs) -> Result<Exit> {
     let name = args.protocol.to_string_lossy();
     if args.toml {
-        let text = texts().find(|(known, _)| *known == name).map(|(_, text)| text);
+        let text = texts()
+            .find(|(known, _)| *known == name)
+            .map(|(_, text)| text);
         let names: Vec<_> = texts().map(|(name, _)| name).collect();
         let text = text.ok_or_else(|| {
-            anyhow!("wanted a protocol that a file describes ({}), got {name}", names.join(", "))
+            anyhow!(
+                "wanted a protocol that a file describes ({}), got {name}",
+                names.join(", ")
+            )
         })?;
         return output::print(text);
     }
@@ -120,7 +129,10 @@ fn show(args: &ShowArgs) -> Result<Exit> {
     let names: Vec<_> = registry::names().collect();
     let protocol = registry::find(&name);
     let protocol = protocol.ok_or_else(|| {
-        anyhow!("wanted a protocol ({}) or a file, got {name}", names.join(", "))
+        anyhow!(
+            "wanted a protocol ({}) or a file, got {name}",
+            names.join(", ")
+        )
     })?;
     output::print(&escape_lines(&page(protocol, "")))
 }
@@ -130,22 +142,42 @@ fn page(protocol: &dyn Protocol, about: &str) -> String {
     let descriptor = protocol.descriptor();
     let mut page = String::new();
     let [first, second] = descriptor.sides;
-    let about = if about.is_empty() { String::new() } else { format!(": {about}") };
+    let about = if about.is_empty() {
+        String::new()
+    } else {
+        format!(": {about}")
+    };
     let _ = writeln!(page, "{}{about}", protocol.name());
-    let _ = writeln!(page, "  sides      {first} (opens the connection), {second}");
+    let _ = writeln!(
+        page,
+        "  sides      {first} (opens the connection), {second}"
+    );
     let framings = descriptor.framings.iter().map(Framing::name);
-    let _ = writeln!(page, "  framings   {}", framings.collect::<Vec<_>>().join(", "));
+    let _ = writeln!(
+        page,
+        "  framings   {}",
+        framings.collect::<Vec<_>>().join(", ")
+    );
     let encodings = descriptor.encodings.iter().map(|encoding| match encoding {
         Encoding::Json => "json",
         Encoding::MessagePack => "msgpack",
         Encoding::SerdeEnvelope => "serde envelope",
     });
-    let _ = writeln!(page, "  encodings  {}", encodings.collect::<Vec<_>>().join(", "));
+    let _ = writeln!(
+        page,
+        "  encodings  {}",
+        encodings.collect::<Vec<_>>().join(", ")
+    );
     if let Some(port) = descriptor.port {
         let _ = writeln!(page, "  port       {port}");
     }
     let kinds = protocol.kinds();
-    let wide = kinds.iter().map(|kind| kind.name.len()).max().unwrap_or_default().min(32);
+    let wide = kinds
+        .iter()
+        .map(|kind| kind.name.len())
+        .max()
+        .unwrap_or_default()
+        .min(32);
     let _ = writeln!(page, "\nKinds:");
     for kind in kinds {
         let role = kind.role.map_or("-", Role::name);
@@ -161,7 +193,12 @@ fn page(protocol: &dyn Protocol, about: &str) -> String {
     let rules = protocol.behavior().rules();
     let _ = writeln!(page, "\nRules (wiretool lint --explain RULE):");
     for rule in rules {
-        let _ = writeln!(page, "  {:8} {}", rule.both().name(), full_name(protocol.name(), rule));
+        let _ = writeln!(
+            page,
+            "  {:8} {}",
+            rule.both().name(),
+            full_name(protocol.name(), rule)
+        );
     }
     page
 }

@@ -44,7 +44,10 @@ pub(crate) fn find_built_in(name: &str) -> Option<&'static dyn Protocol> {
 pub(crate) fn extend(first: &[&'static dyn Protocol], last: &[&'static dyn Protocol]) {
     let mut protocols: Vec<&'static dyn Protocol> = Vec::new();
     for protocol in first.iter().chain(all()).chain(last) {
-        if protocols.iter().all(|known| known.name() != protocol.name()) {
+        if protocols
+            .iter()
+            .all(|known| known.name() != protocol.name())
+        {
             protocols.push(*protocol);
         }
     }

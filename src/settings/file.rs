@@ -174,7 +174,9 @@ impl SettingsFile {
     pub fn protocols(path: &Path, scope: FileScope) -> Result<Vec<PathBuf>, SettingsError> {
         let reader = |reader: FileReader<'_>| {
             let table = reader.toml.parse()?;
-            let entry = in_order(&table).into_iter().find(|(key, _)| key.get_ref() == "protocols");
+            let entry = in_order(&table)
+                .into_iter()
+                .find(|(key, _)| key.get_ref() == "protocols");
             entry.map_or(Ok(Vec::new()), |(_, item)| reader.read_protocols(item))
         };
         Self::read_with(path, scope, reader)
@@ -239,7 +241,9 @@ impl FileReader<'_> {
             ("ignore", _) => self.read_ignore(item),
             ("files", _) => self.read_path_rules(item),
             ("snapshot", _) => self.read_snapshot(item),
-            ("protocols", _) if self.scope != FileScope::User => self.read_protocols(item).map(drop),
+            ("protocols", _) if self.scope != FileScope::User => {
+                self.read_protocols(item).map(drop)
+            }
             (_, Some(known)) => {
                 let texts = self.read_values(known, item)?;
                 let line = self.toml.line(&key.span());

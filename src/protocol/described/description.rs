@@ -90,10 +90,7 @@ impl MessageKind {
 
 /// Returns true for the role of a message that answers a request.
 pub(super) fn is_answer(role: Role) -> bool {
-    matches!(
-        role,
-        Role::Response | Role::Error | Role::Item | Role::End
-    )
+    matches!(role, Role::Response | Role::Error | Role::Item | Role::End)
 }
 
 /// A text, or its place in a message.

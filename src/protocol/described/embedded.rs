@@ -28,7 +28,9 @@ pub fn embedded() -> &'static [&'static dyn Protocol] {
 
 /// Returns the texts of the descriptions, each after its name.
 pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [&DAP, &CDP, &NVIM].into_iter().map(|one| (one.name, one.text))
+    [&DAP, &CDP, &NVIM]
+        .into_iter()
+        .map(|one| (one.name, one.text))
 }
 
 /// A description of this crate.
@@ -98,12 +100,7 @@ impl Protocol for Embedded {
         self.described.write(message, options, out)
     }
 
-    fn make(
-        &self,
-        kind: &str,
-        words: &mut Words<'_>,
-        id_gen: &mut IdGen,
-    ) -> Result<Made, Refusal> {
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
         self.described.make(kind, words, id_gen)
     }
 

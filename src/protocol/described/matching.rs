@@ -46,7 +46,11 @@ impl Matcher {
             for condition in conditions.into_iter().flatten() {
                 matcher.add_condition(condition);
             }
-            let words = [Some(&message.kind), message.subject.as_ref(), message.name.as_ref()];
+            let words = [
+                Some(&message.kind),
+                message.subject.as_ref(),
+                message.name.as_ref(),
+            ];
             let words = words.into_iter().flatten().filter_map(|word| match word {
                 Word::At(path) => Some(path),
                 Word::Text(_) => None,
@@ -72,7 +76,9 @@ impl Matcher {
     }
 
     fn add_path(&mut self, path: &Path) {
-        self.levels = self.levels.max(u32::try_from(path.len()).unwrap_or(u32::MAX));
+        self.levels = self
+            .levels
+            .max(u32::try_from(path.len()).unwrap_or(u32::MAX));
         if let Some(PathStep::Member(name)) = path.first()
             && !self.first.contains(name)
         {
@@ -141,9 +147,7 @@ impl<'n> Found<'_, 'n> {
         };
         let first = match first {
             PathStep::Element(n) => self.root.at(*n)?,
-            PathStep::Member(name) => {
-                (self.value)(self.first.iter().position(|one| one == name)?)?
-            }
+            PathStep::Member(name) => (self.value)(self.first.iter().position(|one| one == name)?)?,
         };
         rest.iter().try_fold(first, |node, step| match step {
             PathStep::Member(name) => node.get(name),

@@ -45,7 +45,13 @@ pub(super) fn read<'a>(
         return message;
     }
     parsed.set_head(described.matcher.levels);
-    let root = parse(described.encoding(body), frame, context, parsed, &mut message);
+    let root = parse(
+        described.encoding(body),
+        frame,
+        context,
+        parsed,
+        &mut message,
+    );
     if let Some(root) = root {
         described.matcher.read(root, |found| {
             interpret(described, found, context, &mut message);
@@ -168,7 +174,9 @@ pub(super) fn id_of(node: Node<'_>) -> Id<'_> {
 
 /// Returns false for the single bytes of other encodings.
 fn is_json_text(text: &str) -> bool {
-    text.bytes().next().is_some_and(|first| first.is_ascii_graphic())
+    text.bytes()
+        .next()
+        .is_some_and(|first| first.is_ascii_graphic())
 }
 
 /// Returns the arguments, the result, or the text of an error.

@@ -15,8 +15,6 @@ mod message;
 mod peer;
 mod read;
 mod session;
-#[cfg(test)]
-mod tests;
 mod write;
 
 use super::make::{IdGen, Made, Recipe, Words};
@@ -137,7 +135,10 @@ impl Described {
     }
 
     fn new(description: Description) -> Self {
-        let base = description.base.as_deref().and_then(registry::find_built_in);
+        let base = description
+            .base
+            .as_deref()
+            .and_then(registry::find_built_in);
         Self {
             base,
             matcher: Matcher::new(&description),
@@ -166,7 +167,11 @@ fn kinds(messages: &[MessageKind]) -> Vec<Kind> {
             None => kinds.push(Kind::new(name.to_owned(), role, about(message.role))),
         }
     }
-    kinds.push(Kind::new(message::UNKNOWN, None, "no message of the description matches"));
+    kinds.push(Kind::new(
+        message::UNKNOWN,
+        None,
+        "no message of the description matches",
+    ));
     kinds
 }
 
@@ -210,8 +215,7 @@ fn marks(description: &Description, base: Option<&dyn Protocol>) -> Marks {
         });
         let asked = reply_to.map(|path| of(kind, path, Fresh::Same, None));
         let cancelled = kind.cancels.as_ref();
-        let cancelled =
-            cancelled.map(|path| of(kind, path, Fresh::Same, Some(Maker::Sender)));
+        let cancelled = cancelled.map(|path| of(kind, path, Fresh::Same, Some(Maker::Sender)));
         for mark in [own, asked, cancelled].into_iter().flatten() {
             if !marks.generated.iter().any(|one| one.path == mark.path) {
                 marks.generated.push(mark);
@@ -287,12 +291,7 @@ impl Protocol for Described {
         }
     }
 
-    fn make(
-        &self,
-        kind: &str,
-        words: &mut Words<'_>,
-        id_gen: &mut IdGen,
-    ) -> Result<Made, Refusal> {
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
         match self.base {
             Some(base) => base.make(kind, words, id_gen),
             None => self.make_message(kind, words, id_gen),

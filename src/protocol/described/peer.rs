@@ -111,7 +111,9 @@ impl<'d> DescribedPeer<'d> {
             Some(kind) => kind,
             // The condition `error` of a response makes it an error.
             None if role == Role::Error => {
-                let kind = self.kind(Role::Response).filter(|kind| kind.error.is_some());
+                let kind = self
+                    .kind(Role::Response)
+                    .filter(|kind| kind.error.is_some());
                 kind.ok_or_else(usual)?
             }
             None => return Err(usual()),
@@ -125,7 +127,11 @@ impl<'d> DescribedPeer<'d> {
         });
         parts.pair_id = id.flatten();
         if parts.pair_id.is_none() && described.description.pairing == Pairing::Id {
-            return Err(Refusal::new("id", "a request to answer", "a message without an id"));
+            return Err(Refusal::new(
+                "id",
+                "a request to answer",
+                "a message without an id",
+            ));
         }
         if kind.reply_to.is_some() && kind.id.is_some() {
             parts.id = Some(self.new_id());
@@ -161,7 +167,10 @@ impl Peer for DescribedPeer<'_> {
         let conn = seen.origin.conn.unwrap_or_default();
         if let Some(answer) = self.own_answer(seen) {
             let mut message = Outgoing::new(conn, answer);
-            let then = seen.root().and_then(|root| self.own(root)).map(|own| &own.then);
+            let then = seen
+                .root()
+                .and_then(|root| self.own(root))
+                .map(|own| &own.then);
             for text in then.into_iter().flatten() {
                 message = message.and(self.with_new_id(text).0);
             }
@@ -252,7 +261,9 @@ impl Peer for DescribedPeer<'_> {
                 self.answer(to, Role::End, parts.unwrap_or_default())?
             }
             PeerReply::Ask(subject, params) => self.message(Role::Request, subject, params)?,
-            PeerReply::Tell(subject, params) => self.message(Role::Notification, subject, params)?,
+            PeerReply::Tell(subject, params) => {
+                self.message(Role::Notification, subject, params)?
+            }
             PeerReply::Results(_) | PeerReply::Delta(_) => {
                 return Err(reply.refused("result, error, item, end, ask or tell"));
             }
@@ -260,4 +271,3 @@ impl Peer for DescribedPeer<'_> {
         Ok(Outgoing::new(to.conn, message))
     }
 }
-

@@ -1,8 +1,6 @@
 //! Reads the TOML of a description, once. Every error has its place and names what was expected.
 
-use super::description::{
-    Description, MessageKind, Opening, OwnAnswer, Pairing, Word, is_answer,
-};
+use super::description::{Description, MessageKind, Opening, OwnAnswer, Pairing, Word, is_answer};
 use super::matching::{MAX_FIRST_MEMBERS, Matcher};
 use crate::diff::PathPattern;
 use crate::encoding::Encoding;
@@ -49,8 +47,21 @@ const KEYS_WITH_BASE: [&str; 7] = [
     "name", "about", "sides", "port", "framings", "base", "marks",
 ];
 const MESSAGE_KEYS: [&str; 15] = [
-    "when", "kind", "role", "id", "reply-to", "subject", "name", "content", "error", "outcome",
-    "text", "direction", "cancels", "last", "certain",
+    "when",
+    "kind",
+    "role",
+    "id",
+    "reply-to",
+    "subject",
+    "name",
+    "content",
+    "error",
+    "outcome",
+    "text",
+    "direction",
+    "cancels",
+    "last",
+    "certain",
 ];
 const MARK_KEYS: [&str; 5] = ["volatile", "unordered", "secret", "generated", "references"];
 const OPENING_KEYS: [&str; 2] = ["client", "answers"];
@@ -334,16 +345,13 @@ impl<'t> Reader<'t> {
             self.wrong::<()>("message", item, &format!("at most {MAX_KINDS} kinds"));
             return Vec::new();
         }
-        let kinds = items.into_iter().filter_map(|item| self.message(item, certain, pairing));
+        let kinds = items
+            .into_iter()
+            .filter_map(|item| self.message(item, certain, pairing));
         kinds.collect()
     }
 
-    fn message(
-        &mut self,
-        item: &Item<'t>,
-        certain: bool,
-        pairing: Pairing,
-    ) -> Option<MessageKind> {
+    fn message(&mut self, item: &Item<'t>, certain: bool, pairing: Pairing) -> Option<MessageKind> {
         let entries = self.toml.entries("message", item);
         let entries = self.keep(entries)?;
         self.check_keys(&entries, &MESSAGE_KEYS);
@@ -353,7 +361,10 @@ impl<'t> Reader<'t> {
             return None;
         };
         let role = self.role(role_item)?;
-        let (when, error) = (self.condition(&entries, "when"), self.condition(&entries, "error"));
+        let (when, error) = (
+            self.condition(&entries, "when"),
+            self.condition(&entries, "error"),
+        );
         let kind = self.word(&entries, "kind");
         let message = MessageKind {
             certain: match get(&entries, "certain") {
@@ -400,7 +411,10 @@ impl<'t> Reader<'t> {
         for (key, fits, of) in fits {
             let found = entries.iter().find(|(name, _)| name.get_ref() == key);
             if let Some((name, _)) = found.filter(|_| !fits) {
-                self.error(&name.span(), format!("{key} is of {of}, but the role is {role}"));
+                self.error(
+                    &name.span(),
+                    format!("{key} is of {of}, but the role is {role}"),
+                );
             }
         }
         let has_pair = of_answers || message.role == Role::Request;
@@ -449,7 +463,10 @@ impl<'t> Reader<'t> {
             Err(error) => {
                 let error: crate::select::ParseError = error;
                 let at = self.part(item, &text, &error.at);
-                let hint = error.hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+                let hint = error
+                    .hint
+                    .map(|hint| format!(" ({hint})"))
+                    .unwrap_or_default();
                 self.error(&at, format!("{key}: wanted {}{hint}", error.wanted));
                 return None;
             }
@@ -500,7 +517,11 @@ impl<'t> Reader<'t> {
         let item = get(entries, key)?;
         match item.get_ref().as_str().map(str::to_owned) {
             Some(text) if text.starts_with('.') => self.path_of(key, item, &text),
-            _ => self.wrong(key, item, "a path that starts with a dot, such as .id or .[1]"),
+            _ => self.wrong(
+                key,
+                item,
+                "a path that starts with a dot, such as .id or .[1]",
+            ),
         }
     }
 
@@ -533,7 +554,9 @@ impl<'t> Reader<'t> {
             match key {
                 "volatile" => {
                     let paths = self.patterns(key, item).into_iter();
-                    marks.generated.extend(paths.map(|path| Generated::ignored(path.clone(), path)));
+                    marks
+                        .generated
+                        .extend(paths.map(|path| Generated::ignored(path.clone(), path)));
                 }
                 "unordered" => {
                     let paths = self.patterns(key, item).into_iter();
@@ -542,7 +565,9 @@ impl<'t> Reader<'t> {
                 "secret" => {
                     let names = self.toml.strings(key, item, "a list of names of members");
                     let names = self.keep(names).unwrap_or_default().into_iter();
-                    marks.secrets.extend(names.map(|name| name.to_lowercase().into()));
+                    marks
+                        .secrets
+                        .extend(names.map(|name| name.to_lowercase().into()));
                 }
                 "generated" | "references" => {
                     let items = self.toml.list(key, item, "a list of tables");
@@ -562,7 +587,11 @@ impl<'t> Reader<'t> {
         let items = self.toml.list(key, item, WANTED);
         let mut found = Vec::new();
         for item in self.keep(items).unwrap_or_default() {
-            match item.get_ref().as_str().filter(|text| PathPattern::is_valid(text)) {
+            match item
+                .get_ref()
+                .as_str()
+                .filter(|text| PathPattern::is_valid(text))
+            {
                 Some(text) => found.push(text.to_owned()),
                 None => {
                     self.wrong::<()>(key, item, WANTED);
@@ -590,7 +619,11 @@ impl<'t> Reader<'t> {
             }
         };
         let group = self.text_of(&entries, "group");
-        let group = if group.is_empty() { path.clone() } else { group };
+        let group = if group.is_empty() {
+            path.clone()
+        } else {
+            group
+        };
         let word = get(&entries, last).map(|item| (item, item.get_ref().as_str()));
         let (fresh, maker) = match (is_reference, word) {
             (true, None) => (Fresh::Same, None),
@@ -619,8 +652,12 @@ impl<'t> Reader<'t> {
         if let Some(item) = get(&entries, "client") {
             opening.client = self.json_messages("client", item, messages);
         }
-        let answers = get(&entries, "answers").map(|item| self.toml.list("answers", item, "a list of tables"));
-        for item in answers.and_then(|answers| self.keep(answers)).unwrap_or_default() {
+        let answers = get(&entries, "answers")
+            .map(|item| self.toml.list("answers", item, "a list of tables"));
+        for item in answers
+            .and_then(|answers| self.keep(answers))
+            .unwrap_or_default()
+        {
             let entries = self.toml.entries("answers", item);
             let Some(entries) = self.keep(entries) else {
                 continue;
@@ -680,9 +717,9 @@ impl<'t> Reader<'t> {
 fn constants(when: &Expr) -> usize {
     match when {
         Expr::All(parts) => parts.iter().map(constants).sum(),
-        Expr::Test(test) => usize::from(
-            matches!(test.key, Key::Message(_)) && matches!(test.what, KeyTest::Is(_)),
-        ),
+        Expr::Test(test) => {
+            usize::from(matches!(test.key, Key::Message(_)) && matches!(test.what, KeyTest::Is(_)))
+        }
         _ => 0,
     }
 }

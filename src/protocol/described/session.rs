@@ -185,7 +185,10 @@ impl<'d> DescribedSession<'d> {
         let key = self.key(seen, requester, id);
         let asked = OpenRequest::of(&seen);
         if let Some((before, _)) = self.open.add_request(key, asked, Sent::default()) {
-            let place = seen.message.id_span.map_or_else(|| seen.whole(), |at| seen.span(at));
+            let place = seen
+                .message
+                .id_span
+                .map_or_else(|| seen.whole(), |at| seen.span(at));
             broken!(seen, rule::ID_REUSED, place, before.place.index;
                 "the id {} is that of {}, #{}, which is still open",
                 short(&seen.message.id.text()), before.describe(), before.place.index);
@@ -207,7 +210,8 @@ impl<'d> DescribedSession<'d> {
             Pairing::Order => {
                 let scope = self.scope(seen.origin.conn);
                 let oldest = sides.map(|side| {
-                    let (_, answered) = self.counts.get(&(scope, side)).copied().unwrap_or_default();
+                    let (_, answered) =
+                        self.counts.get(&(scope, side)).copied().unwrap_or_default();
                     self.key(seen, side, Ident::Whole(answered + 1))
                 });
                 oldest.collect()
@@ -243,7 +247,10 @@ impl<'d> DescribedSession<'d> {
         if may_be_missed || !seen.message.valid || seen.frame.fault.is_some() {
             return;
         }
-        let place = seen.message.id_span.map_or_else(|| seen.whole(), |at| seen.span(at));
+        let place = seen
+            .message
+            .id_span
+            .map_or_else(|| seen.whole(), |at| seen.span(at));
         let id = seen.message.id.text();
         let id = short(&id);
         if self.described.description.pairing == Pairing::Order {

@@ -208,9 +208,15 @@ pub(super) fn build(kind: &MessageKind, parts: &Parts) -> String {
         }
     };
     let reply_to = kind.reply_to.as_ref();
-    let own = kind.id.as_ref().filter(|_| reply_to.is_some() || !kind.answers());
+    let own = kind
+        .id
+        .as_ref()
+        .filter(|_| reply_to.is_some() || !kind.answers());
     set(own, parts.id.clone());
-    set(kind.pair_id().filter(|_| kind.answers()), parts.pair_id.clone());
+    set(
+        kind.pair_id().filter(|_| kind.answers()),
+        parts.pair_id.clone(),
+    );
     if let Word::At(path) = &kind.kind {
         set(Some(path), parts.kind.as_deref().map(text));
     }
@@ -220,20 +226,30 @@ pub(super) fn build(kind: &MessageKind, parts: &Parts) -> String {
     if parts.failed {
         let message = parts.text.as_deref().map(text);
         if let Some(path) = &kind.text {
-            set(kind.outcome.as_ref(), Some(parts.code.as_deref().map_or("0".to_owned(), value)));
+            set(
+                kind.outcome.as_ref(),
+                Some(parts.code.as_deref().map_or("0".to_owned(), value)),
+            );
             set(Some(path), message);
         } else {
             set(kind.outcome.as_ref(), message);
         }
     }
-    set(kind.content.as_ref(), parts.content.clone().or_else(|| usual_content(kind, parts)));
+    set(
+        kind.content.as_ref(),
+        parts.content.clone().or_else(|| usual_content(kind, parts)),
+    );
     tree.to_json()
 }
 
 /// Returns the content that a message has if none is given: a message that is an array has all its elements.
 fn usual_content(kind: &MessageKind, parts: &Parts) -> Option<String> {
     let is_element = matches!(kind.content.as_ref()?.last(), Some(PathStep::Element(_)));
-    let usual = if kind.answers() || parts.failed { "null" } else { "[]" };
+    let usual = if kind.answers() || parts.failed {
+        "null"
+    } else {
+        "[]"
+    };
     is_element.then(|| usual.to_owned())
 }
 
@@ -296,7 +312,8 @@ impl Tree {
         };
         if node.is_map() {
             let members = node.members();
-            let named = members.map(|(key, value)| (key.text().unwrap_or_default().into(), of(value)));
+            let named =
+                members.map(|(key, value)| (key.text().unwrap_or_default().into(), of(value)));
             Self::Object(named.collect())
         } else if node.is_array() {
             Self::Array(node.children().map(of).collect())
@@ -353,7 +370,8 @@ impl Tree {
             Self::Json(json) => json.clone(),
             Self::Object(members) => {
                 let members = members.iter();
-                let members = members.map(|(name, value)| format!("{}:{}", text(name), value.to_json()));
+                let members =
+                    members.map(|(name, value)| format!("{}:{}", text(name), value.to_json()));
                 format!("{{{}}}", join(members.collect()))
             }
             Self::Array(elements) => {
