@@ -188,8 +188,7 @@ pub(super) fn content<'n>(
     described.matcher.read(root, |found| {
         let kind = described.kind_of(found, message)?;
         let at = |path: &Option<Path>| path.as_ref().and_then(|path| found.at(path));
-        let text = || at(&kind.text).or_else(|| at(&kind.outcome));
-        let text = (message.role == Some(Role::Error)).then(text).flatten();
+        let text = at(&kind.text).filter(|_| message.role == Some(Role::Error));
         text.or_else(|| at(&kind.content))
     })
 }

@@ -15,6 +15,8 @@ mod message;
 mod peer;
 mod read;
 mod session;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use super::make::{IdGen, Made, Recipe, Words};
