@@ -328,7 +328,7 @@ impl<'p> Redactor<'_, 'p> {
         decoded.annotate(&mut self.notes);
         let also = |name: &[u8]| self.is_named(name);
         let names = SecretNames {
-            marks: decoded.protocol.descriptor().marks,
+            marks: decoded.protocol.marks(),
             also: &also,
         };
         let mut done = 0;

@@ -6,7 +6,7 @@ mod quiz;
 
 use quiz::{LENGTH_FIELD, LengthField, Quiz};
 use std::sync::LazyLock;
-use wiretool::conversation::{Conversation, Judge, Verdict};
+use wiretool::conversation::{Conversation, Judge, RuleSettings, Verdict, check};
 use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::diff::{Diff, DiffSide, Difference, Ignore};
 use wiretool::encode::{self, Encoder};
@@ -75,7 +75,7 @@ fn quiz_is_detected_among_all_protocols() {
     protocols.push(&*QUIZ);
     let mut decoder = Decoder::new(DecodeOptions::new(protocols));
     let mut found = Vec::new();
-    let mut tell = |decoded: &Decoded<'_>| found.push(decoded.protocol.name());
+    let mut tell = |decoded: &Decoded<'_>| found.push(decoded.protocol.name().to_owned());
     for (_, text) in &SESSION[..2] {
         decoder.push(Origin::default(), text.as_bytes(), &mut tell);
     }
@@ -92,7 +92,7 @@ fn quiz(mark: &str, offset: usize, width: usize, header: usize) -> Quiz {
         width,
         header,
     };
-    Quiz { length }
+    Quiz::new("quiz", length)
 }
 
 /// Decodes bytes in pieces of a size: the framing, the fault and the body of each frame.
@@ -225,6 +225,75 @@ fn quiz_rules_give_findings() {
     assert_eq!(reported, ["quiz/unasked: 2 was not asked"]);
 }
 
+/// An answer without a question.
+const RECORDING: &str = r#"{"wiretool":1}
+{"conn":1,"dir":"s2c","text":"{\"answer\":2,\"is\":\"blue\"}\n"}
+"#;
+
+/// The names of a protocol can be read from a file: nothing of it must stay in memory, and what a run gave remains.
+#[test]
+fn protocol_of_run_time_is_used_and_dropped() {
+    for name in ["quiz", "exam"].map(|word| format!("{word}-{}", std::process::id())) {
+        let quiz = Quiz::new(&name, Quiz::default().length);
+        let protocols: Vec<&dyn Protocol> = vec![&quiz];
+        let mut decoder = Decoder::new(DecodeOptions::new(protocols.clone()));
+        let mut conversation = Conversation::new(
+            &protocols,
+            &Judge::default(),
+            SessionConfig::default(),
+            true,
+        );
+        let (mut kept, mut found, mut sides) = (
+            Vec::new(),
+            Vec::new(),
+            [(); 2].map(|()| DiffSide::default()),
+        );
+        for (direction, text) in SESSION {
+            let origin = Origin {
+                direction: Some(direction),
+                ..Origin::default()
+            };
+            decoder.push(origin, text.as_bytes(), &mut |decoded| {
+                let verdict = conversation.see(decoded);
+                found.extend(verdict.findings.to_vec());
+                for side in &mut sides {
+                    side.see(decoded, verdict);
+                }
+                kept.push(decoded.keep());
+            });
+        }
+        let ignore = Ignore::new(quiz.marks().generated.iter().map(|one| &*one.path));
+        let mut differences = 0;
+        Diff::new(&quiz, &ignore, &sides[0], &sides[1], 128).run(&mut |_| differences += 1);
+        let options = encode::EncodeOptions::new(&quiz);
+        let mut encoder = Encoder::new(options, IdGen::new(1));
+        let written = with_json(SESSION[0].1.trim(), |ask| encoder.encode(ask)).unwrap();
+        assert_eq!(written.unwrap().bytes, SESSION[0].1.as_bytes());
+        let mut checked = check(
+            RECORDING.as_bytes(),
+            DecodeOptions::new(protocols),
+            RuleSettings::default(),
+        );
+        drop((decoder, conversation, encoder));
+        drop(quiz);
+
+        assert_eq!(differences, 0);
+        let kinds: Vec<_> = kept
+            .iter()
+            .map(|kept| kept.message().kind.into_owned())
+            .collect();
+        assert_eq!(kinds, ["ask", "answer", "answer"]);
+        assert!(kept.iter().all(|kept| kept.protocol == name));
+        found.append(&mut checked);
+        let found: Vec<_> = found.iter().map(|f| (f.name(), &*f.rule.clause)).collect();
+        let unasked = (
+            format!("{name}/unasked"),
+            &*format!("the rules of {name}, section 1"),
+        );
+        assert_eq!(found, [unasked.clone(), unasked]);
+    }
+}
+
 #[test]
 fn quiz_pairs_answers_and_checks_members() {
     let mut conversation =
@@ -253,13 +322,7 @@ fn quiz_recordings_are_compared() {
         side
     };
     let (left, right) = (side(&SESSION[..2]), side(&[SESSION[0], SESSION[2]]));
-    let ignore = Ignore::new(
-        QUIZ.descriptor()
-            .marks
-            .generated
-            .iter()
-            .map(|one| one.path.as_ref()),
-    );
+    let ignore = Ignore::new(QUIZ.marks().generated.iter().map(|one| one.path.as_ref()));
     let mut reported = Vec::new();
     Diff::new(&*QUIZ, &ignore, &left, &right, 128).run(&mut |difference| {
         if let Difference::Fields(_, _, fields) = difference {

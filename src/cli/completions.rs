@@ -99,16 +99,14 @@ fn rules() -> BTreeSet<String> {
 }
 
 fn kinds() -> BTreeSet<String> {
-    let all = registry::all().iter().map(|p| p.descriptor());
-    let kinds = all.flat_map(|descriptor| descriptor.kinds.iter());
-    kinds.map(|kind| kind.name.to_owned()).collect()
+    let kinds = registry::all().iter().flat_map(|p| p.kinds());
+    kinds.map(|kind| kind.name.to_string()).collect()
 }
 
 /// Returns the kinds that `make` can make, of all protocols.
 fn recipes() -> BTreeSet<String> {
-    let all = registry::all().iter().map(|p| p.descriptor());
-    let recipes = all.flat_map(|descriptor| descriptor.recipes.iter());
-    recipes.map(|recipe| recipe.name.to_owned()).collect()
+    let recipes = registry::all().iter().flat_map(|p| p.recipes());
+    recipes.map(|recipe| recipe.name.to_string()).collect()
 }
 
 fn structs(schema: &Schema) -> BTreeSet<String> {

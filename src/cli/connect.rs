@@ -222,7 +222,7 @@ impl Callee {
     ) -> Result<()> {
         let token = self.token_file.is_some() && !takes_token;
         let chooses = |descriptor: &Descriptor| descriptor.encodings.len() > 1;
-        if self.msgpack && !chooses(protocol.descriptor()) {
+        if self.msgpack && !chooses(&protocol.descriptor()) {
             let owner = options::protocols_with(chooses).join(" and ");
             let name = protocol.name();
             anyhow::bail!("--msgpack is for {owner}, but the protocol is {name}");

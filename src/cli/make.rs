@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let protocol = protocols.named().context("no such protocol")?;
     if args.list {
         let mut output = Output::open(args.written.output.as_deref(), &[])?;
-        for recipe in protocol.descriptor().recipes.iter() {
+        for recipe in protocol.recipes() {
             let keys: Vec<String> = recipe
                 .keys
                 .split_whitespace()
@@ -60,8 +60,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     let mut job = EncodeJob::new(&args.written, &protocols, &[])?;
     if args.words.is_empty() {
-        let recipes = protocol.descriptor().recipes.iter();
-        let kinds: Vec<&str> = recipes.map(|r| r.name).collect();
+        let recipes = protocol.recipes().iter();
+        let kinds: Vec<&str> = recipes.map(|r| &*r.name).collect();
         bail!(
             "name a kind (wiretool make {} --list shows the arguments): {}",
             args.protocol,
@@ -94,8 +94,8 @@ pub fn make_message(
     let Some((kind, rest)) = words.split_first() else {
         return Err(Refusal::new("word 1", "a kind", "nothing"));
     };
-    let mut recipes = protocol.descriptor().recipes.iter();
-    let recipe = recipes.find(|r| r.name == kind);
+    let mut recipes = protocol.recipes().iter();
+    let recipe = recipes.find(|r| r.name == *kind);
     let is_key = |key: &str| match recipe {
         Some(recipe) => recipe.keys.split_whitespace().any(|k| k == key),
         // Kinds from a schema take the fields of the struct.

@@ -260,12 +260,12 @@ pub fn usual_ports() -> String {
 
 /// Returns the names of the protocols with a property.
 pub fn protocols_with(has: impl Fn(&Descriptor) -> bool) -> Vec<&'static str> {
-    let all = registry::all().iter().filter(|p| has(p.descriptor()));
+    let all = registry::all().iter().filter(|p| has(&p.descriptor()));
     all.map(|protocol| protocol.name()).collect()
 }
 
 /// Returns the protocols that have a setting, if this protocol does not.
 pub fn protocols_with_setting(setting: Setting, protocol: &dyn Protocol) -> Option<String> {
     let has = |descriptor: &Descriptor| descriptor.settings.contains(&setting);
-    (!has(protocol.descriptor())).then(|| protocols_with(has).join(" and "))
+    (!has(&protocol.descriptor())).then(|| protocols_with(has).join(" and "))
 }

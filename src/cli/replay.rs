@@ -179,7 +179,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
             path: plan.path.clone(),
             fields: plan.fields.clone(),
             events: plan.events,
-            takes_token: (plan.protocol.descriptor().marks.generated.iter())
+            takes_token: (plan.protocol.marks().generated.iter())
                 .any(|m| m.fresh == Some(Fresh::Given)),
         };
         let config = args.callee.config(plan.protocol, known)?;

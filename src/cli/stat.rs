@@ -83,7 +83,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
 
 struct StatScreen {
     /// One for each protocol, in the order of their first message.
-    stats: Vec<(&'static str, Stat)>,
+    stats: Vec<(String, Stat)>,
     filter: Filter,
     unmatched: Unmatched,
     scratch: Vec<u8>,
@@ -92,14 +92,14 @@ struct StatScreen {
     display: DisplayOptions,
     output: TextOutput,
     /// The number of requests without an answer at the end of the source, by protocol.
-    unanswered: BTreeMap<&'static str, u64>,
+    unanswered: BTreeMap<String, u64>,
     /// The number of messages that match.
     counted: u64,
 }
 
 impl StatScreen {
     /// Returns the statistics of a protocol.
-    fn stat(&mut self, name: &'static str) -> &mut Stat {
+    fn stat(&mut self, name: &str) -> &mut Stat {
         let place = self
             .stats
             .iter()
@@ -107,11 +107,13 @@ impl StatScreen {
         let place = place.unwrap_or_else(|| {
             let others = self.stats.iter_mut();
             others.for_each(|(_, stat)| stat.leave_out_reads());
-            self.stats.push((name, Stat::default()));
+            self.stats.push((name.to_owned(), Stat::default()));
             self.stats.len() - 1
         });
         let (of, stat) = &mut self.stats[place];
-        *of = name;
+        if of.is_empty() {
+            name.clone_into(of);
+        }
         stat
     }
 
@@ -150,7 +152,7 @@ impl StatScreen {
         let all = conversation.each_protocol();
         let counts = all.filter_map(|one| {
             let count = one.unanswered_in_protocol(self.recording).len() as u64;
-            Some((one.protocol()?.name(), count))
+            Some((one.protocol()?.name().to_owned(), count))
         });
         self.unanswered = counts.collect();
     }
@@ -169,19 +171,19 @@ impl StatScreen {
         for (name, mut stat) in std::mem::take(&mut self.stats) {
             let is_it = |c: &&Conversation<'_>| c.protocol().is_some_and(|p| p.name() == name);
             let conversation = conversation.each_protocol().find(is_it);
-            let unanswered = self.unanswered.get(name).copied().unwrap_or_default();
+            let unanswered = self.unanswered.get(&name).copied().unwrap_or_default();
             if let Some(conversation) = conversation {
                 stat.finish(conversation);
             }
             if self.json {
-                let json = show::stat_json(source, name, &stat, unanswered);
+                let json = show::stat_json(source, &name, &stat, unanswered);
                 text.push_str(&json.to_string());
                 text.push('\n');
             } else {
                 if !text.is_empty() {
                     text.push('\n');
                 }
-                show::write_tables(source, name, &stat, unanswered, self.display, &mut text);
+                show::write_tables(source, &name, &stat, unanswered, self.display, &mut text);
             }
         }
         self.output.push(&text);

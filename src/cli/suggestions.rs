@@ -347,7 +347,7 @@ impl<'a> Situation<'a> {
         let at = self.args.iter().position(|arg| *arg == *word)?;
         let rest = self.args.get(at..)?.iter().map(|arg| arg.to_string_lossy());
         let has_recipe = |protocol: &&dyn Protocol| {
-            let mut recipes = protocol.descriptor().recipes.iter();
+            let mut recipes = protocol.recipes().iter();
             recipes.any(|recipe| recipe.name == word)
         };
         let maker = registry::all().iter().copied().find(has_recipe);

@@ -16,7 +16,9 @@ impl Conversation<'_> {
     /// Returns the rule that covers a fault.
     pub(super) fn rule_of_fault(&self, code: &str) -> RuleId {
         let rules = self.protocol.map_or(&[][..], |p| p.behavior().rules());
-        let own = rules.iter().find(|r| r.faults.contains(&code));
+        let own = rules
+            .iter()
+            .find(|r| r.faults.iter().any(|own| own == code));
         own.map_or(rule::MALFORMED, |r| r.id)
     }
 
@@ -27,7 +29,7 @@ impl Conversation<'_> {
             return;
         };
         // Without error answers, this is how the protocol reports errors.
-        let kinds = &decoded.protocol.descriptor().kinds;
+        let kinds = decoded.protocol.kinds();
         if !kinds.iter().any(|kind| kind.role == Some(Role::Error)) {
             return;
         }

@@ -2,15 +2,16 @@
 
 use super::full_name;
 use crate::protocol::session::{Answer, Place, Rule, Severity, SubscriptionChange};
+use std::sync::Arc;
 
 /// A broken rule with its severity.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Finding {
     /// The protocol of the rule.
-    pub protocol: &'static str,
+    pub protocol: Arc<str>,
     /// The rule.
-    pub rule: &'static Rule,
+    pub rule: Arc<Rule>,
     /// The severity, as set by the user.
     pub severity: Severity,
     /// The position.
@@ -24,7 +25,7 @@ pub struct Finding {
 impl Finding {
     /// `saikuro/seq-gap`.
     pub fn name(&self) -> String {
-        full_name(self.protocol, self.rule)
+        full_name(&self.protocol, &self.rule)
     }
 }
 

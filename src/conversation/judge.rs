@@ -4,6 +4,7 @@ use crate::protocol::rule_names::RuleSet;
 use crate::protocol::rules::{COMMON, Rule, Severity};
 use crate::protocol::{Protocol, registry};
 use crate::words::glob;
+use std::sync::Arc;
 
 /// The rules that apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl Judge {
 
     /// Returns the rules of a protocol that are off.
     pub(super) fn off(&self, protocol: &dyn Protocol) -> RuleSet {
-        let is_off = |rule: &&Rule| self.severity(protocol.name(), rule) == Severity::Off;
+        let is_off = |rule: &&Arc<Rule>| self.severity(protocol.name(), rule) == Severity::Off;
         rules_of(protocol).filter(is_off).map(|r| r.id).collect()
     }
 
@@ -87,7 +88,7 @@ pub fn full_name(protocol: &str, rule: &Rule) -> String {
 }
 
 /// Returns all rules of a protocol, the common ones last.
-pub fn rules_of(protocol: &dyn Protocol) -> impl Iterator<Item = &'static Rule> {
+pub fn rules_of(protocol: &dyn Protocol) -> impl Iterator<Item = &Arc<Rule>> {
     protocol.behavior().rules().iter().chain(COMMON.iter())
 }
 

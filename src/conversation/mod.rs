@@ -48,6 +48,7 @@ use protocols::ConnectionProtocols;
 pub(crate) use run::Source;
 pub use run::{Output, RuleSettings, Run, Sink, check};
 use short::ShortMessages;
+use std::sync::Arc;
 
 /// Maximum number of findings that wait for a message of the other direction.
 const MAX_HELD: usize = 1 << 12;
@@ -69,6 +70,8 @@ pub struct Conversation<'p> {
     /// The directions with bytes and with messages at the last judgement of the held findings.
     held_since: (bool, [bool; 2]),
     findings: Vec<Finding>,
+    /// The name before those of the rules.
+    name: Arc<str>,
     /// Requests without an answer whose connection has ended, up to the limit of open requests.
     left: Vec<Waiting>,
     damages: Damages,
@@ -112,6 +115,7 @@ impl<'p> Conversation<'p> {
             held: Vec::new(),
             held_since: (false, [false; 2]),
             findings: Vec::new(),
+            name: Arc::default(),
             left: Vec::new(),
             damages: Damages::default(),
             short: ShortMessages::default(),
@@ -272,7 +276,9 @@ impl<'p> Conversation<'p> {
             self.explain_end(waiting);
             let conn = waiting.place.origin.conn;
             let sides = self.session.as_ref().and_then(|s| s.sides(conn));
-            waiting.side = sides.and_then(|sides| waiting.expected_sender(sides));
+            if let Some(sides) = sides {
+                waiting.name_side(sides);
+            }
         }
         all
     }
@@ -311,7 +317,7 @@ impl<'p> Conversation<'p> {
     }
 
     /// Returns the names of client and server.
-    pub(crate) fn sides(&self) -> [&'static str; 2] {
+    pub(crate) fn sides(&self) -> [&'p str; 2] {
         self.protocol
             .map_or(["client", "server"], |p| p.descriptor().sides)
     }
@@ -328,7 +334,7 @@ impl<'p> Conversation<'p> {
     }
 
     /// Returns the rules of this protocol that could not be judged, each with the first missing precondition.
-    pub fn unjudged(&self) -> Vec<(&'static Rule, Need)> {
+    pub fn unjudged(&self) -> Vec<(&'p Rule, Need)> {
         let Some(protocol) = self.protocol else {
             return Vec::new();
         };
@@ -336,7 +342,7 @@ impl<'p> Conversation<'p> {
             .filter(|rule| self.judge.severity(protocol.name(), rule) > Severity::Off)
             .filter_map(|rule| {
                 let missing = rule.needs.iter().find(|need| !self.has_input_for(**need))?;
-                Some((rule, *missing))
+                Some((&**rule, *missing))
             })
             .collect()
     }
@@ -407,6 +413,9 @@ impl<'p> Conversation<'p> {
     fn add_finding(&mut self, mut broken: Broken, is_fault: bool) {
         // Without a protocol there are only rules of HTTP.
         let name = self.protocol.map_or("http", |p| p.name());
+        if *self.name != *name {
+            self.name = name.into();
+        }
         let own = self.protocol.map_or(&[][..], |p| p.behavior().rules());
         let rule = own
             .iter()
@@ -443,8 +452,8 @@ impl<'p> Conversation<'p> {
                     broken.at_most = Severity::Info;
                 }
                 self.findings.push(Finding {
-                    protocol: name,
-                    rule,
+                    protocol: self.name.clone(),
+                    rule: rule.clone(),
                     severity: self.judge.limited_severity(name, rule, broken.at_most),
                     place: broken.place,
                     text: broken.text,

@@ -170,7 +170,7 @@ impl<'p> Conversation<'p> {
         all.extend_from_slice(self.injected.unreceived());
         let sides = self.sides();
         for one in &mut all {
-            one.side = one.expected_sender(sides);
+            one.name_side(sides);
         }
         all
     }
@@ -195,7 +195,7 @@ impl<'p> Conversation<'p> {
                 let sides = conversation.sides();
                 let mut waiting = conversation.waiting_in_protocol();
                 for one in &mut waiting {
-                    one.side = one.expected_sender(sides);
+                    one.name_side(sides);
                 }
                 waiting
             })
@@ -205,7 +205,7 @@ impl<'p> Conversation<'p> {
     }
 
     /// Returns the names of the protocols.
-    pub(crate) fn protocol_names(&self) -> Vec<&'static str> {
+    pub(crate) fn protocol_names(&self) -> Vec<&'p str> {
         self.each_protocol()
             .filter_map(|c| Some(c.protocol?.name()))
             .collect()

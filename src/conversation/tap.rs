@@ -36,6 +36,45 @@ pub struct TapConfig<'p> {
     pub guard: Option<Guard<'p>>,
 }
 
+/// Something that passed: when, and on which connection and stream.
+#[derive(Clone, Copy)]
+pub struct Passed<'a> {
+    /// The time in nanoseconds since the start.
+    pub t: i64,
+    /// The connection.
+    pub conn: u32,
+    /// The stream, if the connection has several.
+    pub stream: Option<u64>,
+    /// What passed.
+    pub what: PassedKind<'a>,
+}
+
+/// The content of [`Passed`].
+#[derive(Clone, Copy)]
+pub enum PassedKind<'a> {
+    /// The bytes of one read.
+    Chunk(ChunkSource, &'a [u8]),
+    /// A datagram of QUIC.
+    Datagram(ChunkSource, &'a [u8]),
+    /// A number of bytes that were not inspected.
+    Lost(ChunkSource, u64),
+    /// The end of one direction of the stream.
+    Fin(ChunkSource),
+    /// Any other event, which has its own time and connection.
+    Event(&'a EventRecord),
+}
+
+impl Passed<'_> {
+    /// Returns the event that says how many bytes were lost.
+    fn lost(&self, dir: ChunkSource, len: u64) -> EventRecord {
+        let mut event = event(EventKind::Lost, self.t, self.conn);
+        event.stream = self.stream;
+        event.more.insert("dir".into(), dir.name().into());
+        event.more.insert("len".into(), len.into());
+        event
+    }
+}
+
 /// Takes what passes; nothing stops it.
 pub type TapSink<'s> = dyn Sink<Break = Infallible> + 's;
 
@@ -119,20 +158,52 @@ impl<'p> Tap<'p> {
         }
     }
 
-    /// Handles the bytes of one read, `t` nanoseconds after the start, of a connection and, if it has several, one of
-    /// its streams. Lines of the recording are written to `out`.
-    pub fn chunk(
-        &mut self,
-        t: i64,
-        (conn, stream): (u32, Option<u64>),
-        dir: ChunkSource,
-        bytes: &[u8],
-        out: &mut Vec<u8>,
-        sink: &mut TapSink<'_>,
-    ) {
-        if let Some(writer) = &mut self.writer {
-            writer.chunk(t, conn, stream, dir, bytes, out);
+    /// Writes what passed to the recording: `out` receives its lines. Call it before [`Tap::read`], so that the recording has
+    /// also what decoding would take long for.
+    pub fn record(&mut self, passed: &Passed<'_>, out: &mut Vec<u8>) {
+        let Passed {
+            t, conn, stream, ..
+        } = *passed;
+        let Some(writer) = &mut self.writer else {
+            return;
+        };
+        match passed.what {
+            PassedKind::Chunk(dir, bytes) => writer.chunk(t, conn, stream, dir, bytes, out),
+            PassedKind::Datagram(dir, bytes) => writer.datagram(t, conn, dir, bytes, out),
+            PassedKind::Lost(dir, len) => writer.event(&passed.lost(dir, len), out),
+            PassedKind::Fin(dir) => {
+                RecordingWriter::fin(t, conn, stream.unwrap_or_default(), dir, out);
+            }
+            PassedKind::Event(event) => writer.event(event, out),
         }
+    }
+
+    /// Decodes what passed.
+    pub fn read(&mut self, passed: &Passed<'_>, sink: &mut TapSink<'_>) {
+        let Passed {
+            t, conn, stream, ..
+        } = *passed;
+        let time = Some(self.started + Time::from(t));
+        match passed.what {
+            PassedKind::Chunk(dir, bytes) => {
+                self.guard_chunk(t, dir, bytes);
+                self.item(&chunk_item(conn, stream, dir, time, bytes), sink);
+                self.drop_unrecognised();
+            }
+            // No protocol uses datagrams.
+            PassedKind::Datagram(dir, bytes) => {
+                self.item(&datagram_item(conn, dir, time, bytes), sink);
+            }
+            PassedKind::Lost(dir, len) => self.event(&passed.lost(dir, len), sink),
+            PassedKind::Fin(dir) => {
+                let stream = stream.unwrap_or_default();
+                self.item(&fin_item(conn, stream, dir, time), sink);
+            }
+            PassedKind::Event(event) => self.event(event, sink),
+        }
+    }
+
+    fn guard_chunk(&mut self, t: i64, dir: ChunkSource, bytes: &[u8]) {
         let remark = match (&mut self.guard, dir) {
             (Some(guard), ChunkSource::S2c) => guard.stdout(t, bytes),
             (Some(guard), ChunkSource::Stderr) => {
@@ -142,8 +213,10 @@ impl<'p> Tap<'p> {
             _ => None,
         };
         self.remarks.extend(remark);
-        let time = Some(self.started + Time::from(t));
-        self.read(&chunk_item(conn, stream, dir, time, bytes), sink);
+    }
+
+    /// Stops decoding if no protocol recognises the bytes so far.
+    fn drop_unrecognised(&mut self) {
         let held = self
             .run
             .as_ref()
@@ -155,61 +228,7 @@ impl<'p> Tap<'p> {
         }
     }
 
-    /// A datagram of QUIC. Datagrams are recorded, and no protocol uses them.
-    pub fn datagram(
-        &mut self,
-        t: i64,
-        conn: u32,
-        dir: ChunkSource,
-        bytes: &[u8],
-        out: &mut Vec<u8>,
-        sink: &mut TapSink<'_>,
-    ) {
-        if let Some(writer) = &mut self.writer {
-            writer.datagram(t, conn, dir, bytes, out);
-        }
-        let time = Some(self.started + Time::from(t));
-        self.read(&datagram_item(conn, dir, time, bytes), sink);
-    }
-
-    /// Bytes that passed without being inspected.
-    pub fn lost(
-        &mut self,
-        t: i64,
-        (conn, stream): (u32, Option<u64>),
-        dir: ChunkSource,
-        bytes: u64,
-        out: &mut Vec<u8>,
-        sink: &mut TapSink<'_>,
-    ) {
-        let mut event = event(EventKind::Lost, t, conn);
-        event.stream = stream;
-        event.more.insert("dir".into(), dir.name().into());
-        event.more.insert("len".into(), bytes.into());
-        self.event(&event, out, sink);
-    }
-
-    /// The end of one direction of a stream.
-    pub fn fin(
-        &mut self,
-        t: i64,
-        (conn, stream): (u32, u64),
-        dir: ChunkSource,
-        out: &mut Vec<u8>,
-        sink: &mut TapSink<'_>,
-    ) {
-        if self.writer.is_some() {
-            RecordingWriter::fin(t, conn, stream, dir, out);
-        }
-        let time = Some(self.started + Time::from(t));
-        self.read(&fin_item(conn, stream, dir, time), sink);
-    }
-
-    /// Handles any other event.
-    pub fn event(&mut self, event: &EventRecord, out: &mut Vec<u8>, sink: &mut TapSink<'_>) {
-        if let Some(writer) = &mut self.writer {
-            writer.event(event, out);
-        }
+    fn event(&mut self, event: &EventRecord, sink: &mut TapSink<'_>) {
         let seen = event.event(Some(self.started));
         let ends = [EventKind::Close, EventKind::Reset, EventKind::Exit];
         let is_end = seen.stream.is_none() && ends.contains(&seen.what);
@@ -223,10 +242,10 @@ impl<'p> Tap<'p> {
         if is_end && let Some(guard) = &mut self.guard {
             self.remarks.extend(guard.end(event.t));
         }
-        self.read(&Item::Event(seen), sink);
+        self.item(&Item::Event(seen), sink);
     }
 
-    fn read(&mut self, item: &Item<'_>, sink: &mut TapSink<'_>) {
+    fn item(&mut self, item: &Item<'_>, sink: &mut TapSink<'_>) {
         let counts = &mut self.counts;
         let ControlFlow::Continue(()) = match (&mut self.run, item) {
             (Some(run), _) => run.item(item, &mut Counting { counts, sink }),
@@ -247,7 +266,7 @@ impl<'p> Tap<'p> {
             time: Some(self.started + Time::from(t)),
             ..Event::new(0, EventKind::End)
         };
-        self.read(&Item::Event(end), sink);
+        self.item(&Item::Event(end), sink);
         if let Some(run) = &mut self.run {
             let counts = &mut self.counts;
             let ControlFlow::Continue(()) = run.finish(&mut Counting { counts, sink });
@@ -338,30 +357,29 @@ mod tests {
             ControlFlow::Continue(())
         };
         let mut tap = Tap::new(settings("oracle"), &mut out);
-        tap.event(&event(EventKind::Open, 0, 1), &mut out, &mut show);
         let ask = br#"{"jsonrpc":"2.0","id":7,"method":"invoke","params":{"selector":"f","calldata":[]}}"#;
         let answer = br#"{"jsonrpc":"2.0","id":7,"result":[]}"#;
-        tap.chunk(5, (1, None), ChunkSource::C2s, ask, &mut out, &mut show);
-        tap.chunk(6, (1, None), ChunkSource::C2s, b"\n", &mut out, &mut show);
-        tap.chunk(
-            7,
-            (1, None),
-            ChunkSource::Stderr,
-            b"recv\n",
-            &mut out,
-            &mut show,
-        );
-        tap.chunk(9, (1, None), ChunkSource::S2c, answer, &mut out, &mut show);
-        tap.chunk(
-            11,
-            (1, None),
-            ChunkSource::S2c,
-            b"\n{\"json",
-            &mut out,
-            &mut show,
-        );
-        tap.lost(12, (1, None), ChunkSource::S2c, 40, &mut out, &mut show);
-        tap.event(&event(EventKind::Close, 13, 1), &mut out, &mut show);
+        let (open, close) = (event(EventKind::Open, 0, 1), event(EventKind::Close, 13, 1));
+        let (c2s, s2c) = (ChunkSource::C2s, ChunkSource::S2c);
+        for (t, what) in [
+            (0, PassedKind::Event(&open)),
+            (5, PassedKind::Chunk(c2s, ask)),
+            (6, PassedKind::Chunk(c2s, b"\n")),
+            (7, PassedKind::Chunk(ChunkSource::Stderr, b"recv\n")),
+            (9, PassedKind::Chunk(s2c, answer)),
+            (11, PassedKind::Chunk(s2c, b"\n{\"json")),
+            (12, PassedKind::Lost(s2c, 40)),
+            (13, PassedKind::Event(&close)),
+        ] {
+            let passed = Passed {
+                t,
+                conn: 1,
+                stream: None,
+                what,
+            };
+            tap.record(&passed, &mut out);
+            tap.read(&passed, &mut show);
+        }
         assert_eq!(
             tap.counts(),
             TapCounts {
@@ -402,7 +420,14 @@ mod tests {
         let mut tap = Tap::new(settings, &mut out);
         let chunk = vec![0xee; 256 << 10];
         for t in 0..64 {
-            tap.chunk(t, (1, None), ChunkSource::C2s, &chunk, &mut out, &mut show);
+            let passed = Passed {
+                t,
+                conn: 1,
+                stream: None,
+                what: PassedKind::Chunk(ChunkSource::C2s, &chunk),
+            };
+            tap.record(&passed, &mut out);
+            tap.read(&passed, &mut show);
         }
         let held = tap.run.as_ref().map_or(0, |run| run.decoder().undetected());
         assert!(held <= MAX_UNRECOGNISED, "{held} bytes are held");

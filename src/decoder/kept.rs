@@ -15,7 +15,7 @@ pub struct KeptMessage {
     /// Its connection, direction and time.
     pub origin: Origin,
     /// The name of its protocol.
-    pub protocol: &'static str,
+    pub protocol: String,
     /// The stream offset up to which the stream is consumed after this frame.
     pub next: u64,
     frame: BufferFrame<'static>,
@@ -42,7 +42,7 @@ impl Decoded<'_> {
         KeptMessage {
             index: self.index,
             origin: self.origin,
-            protocol: self.protocol.name(),
+            protocol: self.protocol.name().to_owned(),
             next: self.next,
             frame: BufferFrame::owned(self.frame),
             message: self.message.clone().into_owned(),

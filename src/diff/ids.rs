@@ -30,7 +30,7 @@ enum IdKey {
     /// An id that is unique everywhere.
     Anywhere(Val),
     /// An id of a group, unique within a scope.
-    Within(&'static str, IdScope, Val),
+    Within(usize, IdScope, Val),
 }
 
 /// The ids of two conversations, one to one.

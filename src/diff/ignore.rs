@@ -17,8 +17,8 @@ use crate::select::glob;
 /// An id: its group, and for a reference the side that generated it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdUse {
-    /// The ids of one group name the same objects.
-    pub group: &'static str,
+    /// The number of its group: ids of one group name the same objects.
+    pub group: usize,
     /// The side that generated it, if it refers to an earlier id.
     pub maker: Option<Maker>,
 }
@@ -152,12 +152,13 @@ impl Ignore {
     /// `given`: tokens that the program receives from outside differ too.
     #[must_use]
     pub(crate) fn and_generated(mut self, protocol: &dyn Protocol, given: bool) -> Self {
-        let marks = protocol.descriptor().marks;
+        let marks = protocol.marks();
         let is_id = |m: &&Generated| m.fresh == Some(Fresh::Id);
         let ids = || marks.generated.iter().filter(is_id);
         for one in &marks.generated {
+            let group = marks.generated.iter().position(|m| m.group == one.group);
             let id = CompareDepth::Id(IdUse {
-                group: one.group,
+                group: group.unwrap_or_default(),
                 maker: one.maker,
             });
             let counts = match one.fresh {

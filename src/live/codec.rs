@@ -56,13 +56,13 @@ pub enum EventStreams {
 
 /// The parts of a request over HTTP that its session sets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct FieldsOfRequest {
+pub(super) struct FieldsOfRequest<'p> {
     /// Another path.
     pub(super) path: Option<String>,
     /// Fields, which replace those of the configuration.
-    pub(super) fields: Vec<(&'static str, String)>,
+    pub(super) fields: Vec<(&'p str, String)>,
     /// A field of recordings that is not sent.
-    pub(super) removed: Option<&'static str>,
+    pub(super) removed: Option<&'p str>,
 }
 
 /// The common configuration of the connections of a conversation.
@@ -305,12 +305,12 @@ impl<'p> Codec<'p> {
     }
 
     /// Writes a message; `session` returns what a request over HTTP has from its session.
-    pub(super) fn write(
+    pub(super) fn write<'s>(
         &mut self,
         message: &str,
         to: Option<&str>,
         wire: Option<&Wire>,
-        session: &mut dyn FnMut(Node<'_>) -> FieldsOfRequest,
+        session: &mut dyn FnMut(Node<'_>) -> FieldsOfRequest<'s>,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let mut tape = Tape::new();

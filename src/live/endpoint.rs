@@ -76,7 +76,7 @@ pub struct Endpoint<'p> {
     waiting: VecDeque<Outgoing>,
     events: Vec<SessionEvent>,
     /// The common parts of the requests over HTTP.
-    http: Option<ClientSession>,
+    http: Option<ClientSession<'p>>,
 }
 
 impl<'p> Endpoint<'p> {
@@ -186,9 +186,11 @@ impl<'p> Endpoint<'p> {
     /// Returns the state of the handshake of a connection.
     pub fn readiness(&self, conn: u32) -> Readiness {
         match self.codecs.get(&conn) {
-            None => Readiness::Waits("the connection"),
-            Some(codec) if !codec.is_open() => Readiness::Waits("the upgrade to WebSocket"),
-            Some(_) if !self.can_post() => Readiness::Waits("the first event of the event stream"),
+            None => Readiness::Waits("the connection".into()),
+            Some(codec) if !codec.is_open() => Readiness::Waits("the upgrade to WebSocket".into()),
+            Some(_) if !self.can_post() => {
+                Readiness::Waits("the first event of the event stream".into())
+            }
             Some(_) => self.peer.readiness(self.peer_conn(conn)),
         }
     }

@@ -24,8 +24,8 @@ pub use values::RunValues;
 /// A generated value.
 #[derive(Clone, Debug)]
 pub struct Name {
-    /// The kind of object that it names.
-    pub group: &'static str,
+    /// The number of its group: the kind of object that it names.
+    pub group: usize,
     /// The peer that generated it.
     pub owner: Direction,
     /// The value in the recording.
@@ -71,7 +71,7 @@ pub struct MessageInfo<'a> {
 /// The paths of generated values.
 struct GeneratedPath {
     pattern: PathPattern,
-    group: &'static str,
+    group: usize,
     fresh: Fresh,
     maker: Option<Maker>,
 }
@@ -79,27 +79,32 @@ struct GeneratedPath {
 /// All names of a recording.
 pub struct Names {
     generated: Vec<GeneratedPath>,
+    groups: Vec<String>,
     all: Vec<Name>,
     unique: HashMap<Val, usize>,
     /// Names of text and bytes that are too short to be unique, by recorded value.
     short: HashMap<Val, Vec<usize>>,
-    by_group: HashMap<(&'static str, Direction, Val), usize>,
+    by_group: HashMap<(usize, Direction, Val), usize>,
 }
 
 impl Names {
     /// Returns an empty table for a protocol.
     pub fn new(protocol: &dyn Protocol) -> Self {
-        let generated = protocol.descriptor().marks.generated.iter();
-        let generated = generated.filter_map(|m| {
+        let marks = &protocol.marks().generated;
+        let mut groups: Vec<String> = marks.iter().map(|m| m.group.to_string()).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        let generated = marks.iter().filter_map(|m| {
             Some(GeneratedPath {
                 pattern: PathPattern::new(&m.path),
-                group: m.group,
+                group: groups.iter().position(|group| *group == m.group)?,
                 fresh: m.fresh?,
                 maker: m.maker,
             })
         });
         Self {
             generated: generated.collect(),
+            groups,
             all: Vec::new(),
             unique: HashMap::new(),
             short: HashMap::new(),
@@ -110,6 +115,13 @@ impl Names {
     /// Returns a name by its number.
     pub fn name(&self, number: usize) -> Option<&Name> {
         self.all.get(number)
+    }
+
+    /// Returns the kind of object that a name is of.
+    pub fn group_of(&self, number: usize) -> Option<&str> {
+        self.groups
+            .get(self.name(number)?.group)
+            .map(String::as_str)
     }
 
     /// Reads the next message of the recording. Returns its values that have a meaning.
@@ -164,7 +176,7 @@ impl Names {
     /// Returns the name that a value at a path of a group has, if an earlier message contains it.
     fn find(
         &self,
-        group: &'static str,
+        group: usize,
         maker: Option<Maker>,
         val: &Val,
         about: &MessageInfo<'_>,
@@ -191,7 +203,7 @@ impl Names {
     }
 
     /// Returns `true` if the recording has this value in this group.
-    fn is_recorded(&self, group: &'static str, val: &Val) -> bool {
+    fn is_recorded(&self, group: usize, val: &Val) -> bool {
         let sides = [Direction::ToServer, Direction::ToClient];
         let mut by_group = sides.map(|side| (group, side, val.clone())).into_iter();
         self.unique.contains_key(val) || by_group.any(|key| self.by_group.contains_key(&key))
@@ -221,7 +233,7 @@ pub fn ignored_paths<'a>(
 ) -> Ignore {
     let hidden =
         |one: &&Generated| one.volatile || matches!(one.fresh, Some(Fresh::Time | Fresh::Given));
-    let own = protocol.descriptor().marks.generated.iter().filter(hidden);
+    let own = protocol.marks().generated.iter().filter(hidden);
     let own = own.map(|one| one.path.as_ref()).filter(|_| !strict);
     Ignore::new(own.chain(requested))
 }

@@ -1,18 +1,18 @@
 //! The descriptor of a protocol, for generic code and the command line.
 
 use super::Role;
-use super::make::Recipe;
-use super::schema::json_schema::MessageJsonSchema;
-use super::schema::marks::Marks;
 use crate::encoding::Encoding;
 use crate::framing::{Framing, Hints};
 use crate::tape::Node;
-use std::ops::Deref;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Types that only one protocol has, for values that people write: `(u256,)`.
-pub trait ValueTypes: Sync {
+pub trait ValueTypes: Send + Sync {
     /// Returns the name of the protocol.
-    fn protocol(&self) -> &'static str;
+    fn protocol(&self) -> &str;
+    /// Returns the same types, to be stored in a script.
+    fn share(&self) -> Arc<dyn ValueTypes>;
     /// Checks that a type with this name exists. The error gives the reason.
     fn check(&self, name: &str) -> Result<(), ValueError>;
     /// Writes a value of the type as JSON of a message. The error gives the reason why the value does not fit.
@@ -56,66 +56,67 @@ pub enum Setting {
 }
 
 /// A kind of message: its name, its role and one line of help.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Kind {
     /// The name in output.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The role; `None` if direction or content decides.
     pub role: Option<Role>,
     /// The meaning, with the section of the document.
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
 }
 
-/// Facts that are collected on first use, as in a [`LazyLock`](std::sync::LazyLock).
-pub type Collected<T> = &'static (dyn Deref<Target = T> + Sync);
+impl Kind {
+    /// A kind of message.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        role: Option<Role>,
+        about: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let (name, about) = (name.into(), about.into());
+        Self { name, role, about }
+    }
+}
 
 /// The common parts of the requests of a client over HTTP, on any connection. The client also opens
 /// event streams with GET; messages that are not in the response to a request are events of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HttpSession {
+pub struct HttpSession<'p> {
     /// The field that names the session: a response has it, and later requests repeat it.
-    pub name: &'static str,
+    pub name: &'p str,
     /// A field for a member of the first result, such as the version.
-    pub version: Option<(&'static str, &'static str)>,
+    pub version: Option<(&'p str, &'p str)>,
     /// A field for a member of results and params: each of its values has an event stream.
-    pub part: Option<(&'static str, &'static str)>,
+    pub part: Option<(&'p str, &'p str)>,
 }
 
-/// The descriptor of a protocol.
+/// The descriptor of a protocol. It borrows from the protocol, which may be made at run time.
 #[derive(Clone, Copy)]
 #[allow(clippy::struct_excessive_bools)] // each is a fact of its own
-pub struct Descriptor {
+pub struct Descriptor<'p> {
     /// The name that users write.
-    pub name: &'static str,
+    pub name: &'p str,
     /// The default port of its servers, if there is one.
     pub port: Option<u16>,
     /// The framings in which its messages may occur, the most likely first.
-    pub framings: &'static [Framing],
+    pub framings: &'p [Framing],
     /// The encodings of its bodies.
-    pub encodings: &'static [Encoding],
+    pub encodings: &'p [Encoding],
     /// The hints that framing needs for its bytes.
     pub hints: Hints,
     /// The names of the two sides: first the one that opened the connection or spawned the process.
-    pub sides: [&'static str; 2],
+    pub sides: [&'p str; 2],
     /// The side that offers functions although it opens the connection, if there is one.
-    pub provider: Option<&'static str>,
+    pub provider: Option<&'p str>,
     /// The names of its dialects, if scripts can choose one.
-    pub dialects: &'static [&'static str],
+    pub dialects: &'p [&'p str],
     /// Its settings beyond those that all protocols have.
-    pub settings: &'static [Setting],
-    /// Its kinds of messages.
-    pub kinds: Collected<Vec<Kind>>,
-    /// The messages that [`Protocol::make`](super::Protocol::make) makes.
-    pub recipes: Collected<Vec<Recipe>>,
-    /// Values that differ from run to run, lists without an order, and names of secrets: from the marks of its schema.
-    pub marks: Collected<Marks>,
-    /// The JSON Schema of each kind of message, as `decode -f json` shows it.
-    pub shapes: fn() -> Vec<MessageJsonSchema>,
+    pub settings: &'p [Setting],
     /// Its own fault codes, each with its meaning. Framing and encodings have theirs.
-    pub faults: &'static [(&'static str, &'static str)],
+    pub faults: &'p [(&'p str, &'p str)],
     /// The types of values that scripts can name.
-    pub value_types: Option<&'static dyn ValueTypes>,
+    pub value_types: Option<&'p dyn ValueTypes>,
     /// Peers re-encode the messages that they relay, so that the same message has other bytes on each leg.
     pub is_re_encoded: bool,
     /// A request must wait for the previous answer: only their order links the two, or peers handle one request at a
@@ -126,14 +127,14 @@ pub struct Descriptor {
     /// The protocol is detected only if no other one is, and without certainty: it reads what others may also have.
     pub is_fallback: bool,
     /// The common parts of its requests over HTTP; `None` if they are independent.
-    pub http: Option<HttpSession>,
+    pub http: Option<HttpSession<'p>>,
     /// Bodies of HTTP are messages. Otherwise HTTP only leads to WebSocket, and a body is a text for people.
     pub has_http_bodies: bool,
     /// The body of the HTTP response to a message that has no answer.
-    pub accepted_body: &'static str,
+    pub accepted_body: &'p str,
 }
 
-impl std::fmt::Debug for Descriptor {
+impl std::fmt::Debug for Descriptor<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut fields = f.debug_struct("Descriptor");
         fields.field("name", &self.name);
@@ -143,37 +144,26 @@ impl std::fmt::Debug for Descriptor {
     }
 }
 
-impl Descriptor {
-    /// The usual values, with what follows from the schema; name, framings, sides and faults are still to be set.
-    pub const fn new(
-        kinds: Collected<Vec<Kind>>,
-        recipes: Collected<Vec<Recipe>>,
-        marks: Collected<Marks>,
-        shapes: fn() -> Vec<MessageJsonSchema>,
-    ) -> Self {
-        Self {
-            name: "",
-            port: None,
-            framings: &[],
-            encodings: &[Encoding::Json],
-            hints: Hints::NONE,
-            sides: [""; 2],
-            provider: None,
-            dialects: &[],
-            settings: &[],
-            kinds,
-            recipes,
-            marks,
-            shapes,
-            faults: &[],
-            value_types: None,
-            is_re_encoded: false,
-            is_sequential: false,
-            has_unique_names: false,
-            is_fallback: false,
-            http: None,
-            has_http_bodies: true,
-            accepted_body: "",
-        }
-    }
+impl Descriptor<'_> {
+    /// The usual values; name, framings, sides and faults are still to be set.
+    pub const USUAL: Self = Self {
+        name: "",
+        port: None,
+        framings: &[],
+        encodings: &[Encoding::Json],
+        hints: Hints::NONE,
+        sides: [""; 2],
+        provider: None,
+        dialects: &[],
+        settings: &[],
+        faults: &[],
+        value_types: None,
+        is_re_encoded: false,
+        is_sequential: false,
+        has_unique_names: false,
+        is_fallback: false,
+        http: None,
+        has_http_bodies: true,
+        accepted_body: "",
+    };
 }

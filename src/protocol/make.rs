@@ -11,13 +11,13 @@ use std::borrow::Cow;
 #[derive(Clone, Debug)]
 pub struct Recipe {
     /// The kind, the first word.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The words after it: `TARGET [ARG…]`.
     pub words: Cow<'static, str>,
     /// The keys that `KEY=VALUE` words may set.
     pub keys: Cow<'static, str>,
     /// The description.
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
 }
 
 /// A message that was made.
@@ -153,7 +153,7 @@ impl<'a> Words<'a> {
 
 /// Refuses a kind that the protocol does not make.
 pub(crate) fn unknown_kind(kind: &str, recipes: &[Recipe]) -> Refusal {
-    let names: Vec<&str> = recipes.iter().map(|r| r.name).collect();
+    let names: Vec<&str> = recipes.iter().map(|r| &*r.name).collect();
     Refusal::new("word 1", format!("one of {}", names.join(" ")), quote(kind))
 }
 

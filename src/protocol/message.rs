@@ -63,7 +63,7 @@ pub struct Message<'a> {
     /// The message says that the call failed, although its role is not error.
     pub failed: bool,
     /// The dialect, if the bytes show it. It may be absent if only [`Text`](crate::encoding::Want::Text) is wanted.
-    pub dialect: Option<&'static str>,
+    pub dialect: Option<Cow<'a, str>>,
     /// The evidence that the message belongs to the protocol.
     pub evidence: Evidence,
     /// The errors of the message, in view coordinates.
@@ -96,7 +96,7 @@ impl<'a> Message<'a> {
             guess: self.guess,
             body: self.body,
             valid: self.valid,
-            dialect: self.dialect,
+            dialect: self.dialect.map(|dialect| Cow::Owned(dialect.into_owned())),
             evidence: self.evidence,
             faults: self.faults,
         }

@@ -5,6 +5,10 @@
 macro_rules! methods {
     (
         descriptor: $descriptor:expr,
+        kinds: $kinds:expr,
+        recipes: $recipes:expr,
+        marks: $marks:expr,
+        shapes: $shapes:expr,
         read: $read:expr,
         write: $write:expr,
         make: $make:expr,
@@ -13,8 +17,28 @@ macro_rules! methods {
         $(fixed_direction: $fixed_direction:expr,)?
         $(parts: $parts:expr,)?
     ) => {
-        fn descriptor(&self) -> &'static $crate::protocol::Descriptor {
-            &$descriptor
+        fn descriptor(&self) -> $crate::protocol::Descriptor<'_> {
+            $descriptor
+        }
+
+        fn name(&self) -> &str {
+            $descriptor.name
+        }
+
+        fn kinds(&self) -> &[$crate::protocol::Kind] {
+            &$kinds
+        }
+
+        fn recipes(&self) -> &[$crate::protocol::make::Recipe] {
+            &$recipes
+        }
+
+        fn marks(&self) -> &$crate::protocol::schema::marks::Marks {
+            &$marks
+        }
+
+        fn shapes(&self) -> Vec<$crate::protocol::schema::json_schema::MessageJsonSchema> {
+            ($shapes)()
         }
 
         fn read<'a>(

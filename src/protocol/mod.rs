@@ -46,7 +46,7 @@ use crate::framing::{
 };
 use crate::tape::Node;
 pub use context::Context;
-pub use descriptor::{Collected, Descriptor, HttpSession, Kind, Setting, ValueError, ValueTypes};
+pub use descriptor::{Descriptor, HttpSession, Kind, Setting, ValueError, ValueTypes};
 pub use id::{Id, uuid_text};
 pub(crate) use message::with_name;
 pub use message::{Evidence, Message};
@@ -54,6 +54,8 @@ pub use notes::{Notes, Remark};
 pub(crate) use notes::{annotate, hide};
 pub use observed::{Place, Seen};
 pub use rule_names::RuleId;
+use schema::json_schema::MessageJsonSchema;
+use schema::marks::Marks;
 
 /// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -275,11 +277,19 @@ pub struct Written {
 /// A protocol that wiretool reads: its descriptor and its functions.
 pub trait Protocol: Sync {
     /// Returns the descriptor.
-    fn descriptor(&self) -> &'static Descriptor;
+    fn descriptor(&self) -> Descriptor<'_>;
     /// Returns the name that users write.
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.descriptor().name
     }
+    /// Returns the kinds of messages.
+    fn kinds(&self) -> &[Kind];
+    /// Returns the messages that [`Protocol::make`] makes.
+    fn recipes(&self) -> &[make::Recipe];
+    /// Returns values that differ from run to run, lists without an order, and names of secrets.
+    fn marks(&self) -> &Marks;
+    /// Returns the JSON Schema of each kind of message, as `decode -f json` shows it.
+    fn shapes(&self) -> Vec<MessageJsonSchema>;
     /// Returns a framing that [`Descriptor::framings`] names and this crate does not have.
     fn custom_framing(&self, name: FramingName) -> Option<&dyn CustomFraming> {
         let _ = name;

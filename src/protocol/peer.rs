@@ -16,6 +16,7 @@ use super::make::IdGen;
 use super::session::Seen;
 use crate::error::{Refusal, Result};
 pub(crate) use recent::RecentEntries;
+use std::borrow::Cow;
 pub(crate) use text::{as_json, as_object, shorten, with_about};
 pub use text::{json_of, with_json};
 
@@ -41,7 +42,7 @@ pub struct Outgoing {
     /// This is the last message of the connection, which is then closed.
     pub closes: bool,
     /// The reason to close, if the peer has not ended the connection in order.
-    pub why: Option<&'static str>,
+    pub why: Option<Cow<'static, str>>,
     /// The message only acknowledges the request: the script must send the answer. If the script has none, the request
     /// is a miss.
     pub acknowledges: bool,
@@ -102,7 +103,7 @@ pub enum Readiness {
     /// Calls are possible.
     Ready,
     /// Calls must wait for this: `ready of the oracle`.
-    Waits(&'static str),
+    Waits(Cow<'static, str>),
     /// Calls will never be possible, for this reason.
     Refused(String),
 }
@@ -127,7 +128,7 @@ impl HandshakeStage {
         match stage {
             Some(Self::Open) => Readiness::Ready,
             Some(Self::Over(why)) => Readiness::Refused(why.clone()),
-            _ => Readiness::Waits(waits),
+            _ => Readiness::Waits(waits.into()),
         }
     }
 }

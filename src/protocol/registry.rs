@@ -24,6 +24,9 @@ static BUILTIN: &[&dyn Protocol] = &[
 static EXTENDED: RwLock<Option<&'static [&'static dyn Protocol]>> = RwLock::new(None);
 
 /// All protocols, in the order that decides a tie of detection.
+///
+/// They live as long as the process, so that the command line can hand them to its threads; everything else takes
+/// protocols of any lifetime.
 pub fn all() -> &'static [&'static dyn Protocol] {
     let extended = EXTENDED.read().ok().and_then(|list| *list);
     extended.unwrap_or(BUILTIN)
@@ -94,8 +97,9 @@ pub(crate) struct Extensions {
 
 impl Extensions {
     /// Returns the protocol of every body if a struct is chosen.
-    pub fn owner(&self) -> Option<&'static str> {
-        self.layout.as_ref().map(|_| Telequick::builtin().name())
+    pub fn owner(&self) -> Option<String> {
+        let layout = self.layout.as_ref();
+        layout.map(|_| Telequick::builtin().name().to_owned())
     }
 }
 

@@ -39,6 +39,10 @@ macro_rules! family_methods {
     ($read:expr, $annotate:expr, $content:expr $(,)?) => {
         $crate::protocol::methods::methods! {
             descriptor: DESCRIPTOR,
+            kinds: schema::KINDS,
+            recipes: schema::RECIPES,
+            marks: schema::MARKS,
+            shapes: || schema::DIALECT.shapes(),
             read: $read,
             write: |message, options, out| schema::DIALECT.write(message, options, out),
             make: |kind, words, id_gen| schema::DIALECT.make(kind, words, id_gen),

@@ -21,8 +21,9 @@
 //! Its examples are `fixtures/PROTOCOL/rules/NAME.fires.jsonl` and `NAME.passes.jsonl`.
 
 use super::rule_names::RuleId;
+use std::borrow::Cow;
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// The severity of a broken rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -134,7 +135,7 @@ pub type FindExample = fn(&str) -> Option<Example>;
 #[non_exhaustive]
 pub struct Rule {
     /// The name after that of the protocol: `seq-gap` of `saikuro/seq-gap`. It never changes.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The number of the name.
     pub id: RuleId,
     /// The severity by the document alone.
@@ -142,15 +143,15 @@ pub struct Rule {
     /// The severity for real peers alone.
     pub peers: Severity,
     /// The source: a section of the document, or "real peers" and their behaviour.
-    pub clause: &'static str,
+    pub clause: Cow<'static, str>,
     /// One paragraph: the consequence if it is broken.
-    pub why: &'static str,
+    pub why: Cow<'static, str>,
     /// Rules that are always broken with it.
-    pub implies: Vec<&'static str>,
+    pub implies: Vec<Cow<'static, str>>,
     /// Input without which it cannot be judged.
     pub needs: Vec<Need>,
     /// Faults of single messages that break this rule; the session does not check for them.
-    pub faults: Vec<&'static str>,
+    pub faults: Vec<Cow<'static, str>>,
     /// The rule reports a missing answer. The answer may still come while the connection is open, so the rule is at
     /// most a warning there.
     pub unanswered: bool,
@@ -163,12 +164,12 @@ pub struct Rule {
 impl Rule {
     /// The values that most rules have: name, severities, clause and why are still to be set.
     pub const PLAIN: Self = Self {
-        name: "",
+        name: Cow::Borrowed(""),
         id: RuleId::own(0),
         document: Severity::Off,
         peers: Severity::Off,
-        clause: "",
-        why: "",
+        clause: Cow::Borrowed(""),
+        why: Cow::Borrowed(""),
         implies: Vec::new(),
         needs: Vec::new(),
         faults: Vec::new(),
@@ -179,7 +180,7 @@ impl Rule {
 
     /// Returns its recordings.
     pub fn example(&self) -> Option<Example> {
-        self.examples?(self.name)
+        self.examples?(&self.name)
     }
 
     /// The severity if document and peers both count: an error if a real peer fails, otherwise at most a warning.
@@ -194,7 +195,8 @@ impl Rule {
 }
 
 /// The rules that every protocol has.
-pub static COMMON: LazyLock<Vec<Rule>> = LazyLock::new(|| built_in(include_str!("rules.md"), None));
+pub static COMMON: LazyLock<Vec<Arc<Rule>>> =
+    LazyLock::new(|| built_in(include_str!("rules.md"), None));
 
 /// A line of a file of rules that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -234,19 +236,30 @@ fn wrong(field: &str, wanted: impl Into<String>, got: impl Into<String>) -> Rule
 }
 
 /// Reads a file of rules of this crate; a test reads all of them.
-pub(crate) fn built_in(text: &'static str, examples: Option<FindExample>) -> Vec<Rule> {
-    let mut rules = parse(text, examples).unwrap_or_else(|error| unreachable!("{error}"));
+pub(crate) fn built_in(text: &'static str, examples: Option<FindExample>) -> Vec<Arc<Rule>> {
+    let rules = read(text, Cow::Borrowed, examples);
+    let mut rules = rules.unwrap_or_else(|error| unreachable!("{error}"));
     for rule in &mut rules {
-        rule.id = RuleId::of(rule.name).unwrap_or(rule.id);
+        rule.id = RuleId::of(&rule.name).unwrap_or(rule.id);
     }
-    rules
+    rules.into_iter().map(Arc::new).collect()
 }
 
 /// Reads a file of rules. A line that is not in the form of the file, and a rule without severities, clause or
 /// consequence, are errors, because the rule would be off without a word.
-pub fn parse(text: &'static str, examples: Option<FindExample>) -> Result<Vec<Rule>, RulesError> {
+pub fn parse(text: &str, examples: Option<FindExample>) -> Result<Vec<Arc<Rule>>, RulesError> {
+    let rules = read(text, |part| Cow::Owned(part.to_owned()), examples)?;
+    Ok(rules.into_iter().map(Arc::new).collect())
+}
+
+/// Reads a file of rules, with the form in which its texts are stored.
+fn read<'t>(
+    text: &'t str,
+    store: fn(&'t str) -> Cow<'static, str>,
+    examples: Option<FindExample>,
+) -> Result<Vec<Rule>, RulesError> {
     let mut rules: Vec<Rule> = Vec::new();
-    let mut draft: Option<Draft> = None;
+    let mut draft: Option<Draft<'t>> = None;
     for (line, text) in (1..).zip(text.lines()) {
         let at_line = |error| RulesError { line, ..error };
         if let Some(name) = text.strip_prefix("## ") {
@@ -255,7 +268,7 @@ pub fn parse(text: &'static str, examples: Option<FindExample>) -> Result<Vec<Ru
                 return Err(at_line(wrong("name", "a new name", name)));
             }
             let rule = Rule {
-                name,
+                name: store(name),
                 id: RuleId::own(u16::try_from(rules.len()).unwrap_or(u16::MAX)),
                 examples,
                 ..Rule::PLAIN
@@ -269,7 +282,7 @@ pub fn parse(text: &'static str, examples: Option<FindExample>) -> Result<Vec<Ru
             let draft = draft
                 .as_mut()
                 .ok_or_else(|| at_line(wrong("rule", "## and the name of the rule", text)))?;
-            draft.line(text).map_err(at_line)?;
+            draft.line(text, store).map_err(at_line)?;
         }
     }
     rules.extend(draft.map(Draft::finish).transpose()?);
@@ -277,16 +290,20 @@ pub fn parse(text: &'static str, examples: Option<FindExample>) -> Result<Vec<Ru
 }
 
 /// A rule whose lines are being read.
-struct Draft {
+struct Draft<'t> {
     rule: Rule,
     /// The line of the name.
     line: usize,
     /// The keys so far, and `consequence` for the paragraph.
-    keys: Vec<&'static str>,
+    keys: Vec<&'t str>,
 }
 
-impl Draft {
-    fn line(&mut self, text: &'static str) -> Result<(), RulesError> {
+impl<'t> Draft<'t> {
+    fn line(
+        &mut self,
+        text: &'t str,
+        store: fn(&'t str) -> Cow<'static, str>,
+    ) -> Result<(), RulesError> {
         let (key, value) = match text.strip_prefix("- ") {
             Some(item) => item
                 .split_once(": ")
@@ -297,7 +314,7 @@ impl Draft {
             return Err(wrong(key, "it once", "it again"));
         }
         self.keys.push(key);
-        set(&mut self.rule, key, value)
+        set(&mut self.rule, key, value, store)
     }
 
     fn finish(self) -> Result<Rule, RulesError> {
@@ -312,7 +329,12 @@ impl Draft {
     }
 }
 
-fn set(rule: &mut Rule, key: &str, value: &'static str) -> Result<(), RulesError> {
+fn set<'t>(
+    rule: &mut Rule,
+    key: &str,
+    value: &'t str,
+    store: fn(&'t str) -> Cow<'static, str>,
+) -> Result<(), RulesError> {
     let list = || value.split(", ");
     let severity = || {
         Severity::from_name(value)
@@ -330,13 +352,13 @@ fn set(rule: &mut Rule, key: &str, value: &'static str) -> Result<(), RulesError
     match key {
         "document" => rule.document = severity()?,
         "peers" => rule.peers = severity()?,
-        "clause" => rule.clause = value,
-        "implies" => rule.implies = list().collect(),
+        "clause" => rule.clause = store(value),
+        "implies" => rule.implies = list().map(store).collect(),
         "needs" => rule.needs = list().map(need).collect::<Result<_, _>>()?,
-        "faults" => rule.faults = list().collect(),
+        "faults" => rule.faults = list().map(store).collect(),
         "unanswered" => rule.unanswered = flag()?,
         "harmless" => rule.harmless = flag()?,
-        "consequence" => rule.why = value,
+        "consequence" => rule.why = store(value),
         _ => {
             let known = "document, peers, clause, implies, needs, faults, unanswered or harmless";
             return Err(wrong("key", known, key));

@@ -46,13 +46,13 @@ impl<'n> SecretNames<'n> {
     /// Returns the names that are secret in every message of a protocol.
     pub fn of(protocol: &'n dyn Protocol) -> Self {
         Self {
-            marks: protocol.descriptor().marks,
+            marks: protocol.marks(),
             also: &|_| false,
         }
     }
 
     fn is_secret(&self, name: &[u8]) -> bool {
-        let is = |own: &&str| name.eq_ignore_ascii_case(own.as_bytes());
+        let is = |own: &Cow<'_, str>| name.eq_ignore_ascii_case(own.as_bytes());
         is_secret_name(name) || self.marks.secrets.iter().any(is) || (self.also)(name)
     }
 
@@ -68,7 +68,7 @@ impl<'n> SecretNames<'n> {
 pub fn public_value(marks: &Marks, root: Node<'_>, message: &Message<'_>) -> Option<usize> {
     let subject = message.subject.as_deref();
     let mut public = marks.public.iter();
-    let (_, keys) = public.find(|(own, _)| subject == Some(*own))?;
+    let (_, keys) = public.find(|(own, _)| subject == Some(&**own))?;
     let value = keys.iter().try_fold(root, |node, key| node.get(key))?;
     (!value.is_map() && !value.is_array()).then(|| value.index())
 }

@@ -25,6 +25,7 @@ pub(crate) use super::rule_names::{RuleId, RuleSet};
 pub(crate) use super::rules::{Example, Need, Rule, Severity};
 use super::{Direction, Message, Origin};
 pub(crate) use current::Current;
+use std::sync::Arc;
 pub use waiting::Waiting;
 
 /// An event of a connection.
@@ -248,7 +249,7 @@ pub trait Session: Send {
     }
 
     /// Returns the names of the two sides of a connection, if they differ from the usual names of the protocol.
-    fn sides(&self, conn: Option<u32>) -> Option<[&'static str; 2]> {
+    fn sides(&self, conn: Option<u32>) -> Option<[&str; 2]> {
         let _ = conn;
         None
     }
@@ -268,7 +269,7 @@ pub trait Session: Send {
 /// The behaviour of a protocol over time: its rules, and both sides of a conversation.
 pub trait Behavior: Sync {
     /// Returns the rules for its conversations.
-    fn rules(&self) -> &'static [Rule];
+    fn rules(&self) -> &[Arc<Rule>];
     /// Creates a session for one conversation, over all its connections.
     fn session<'a>(&'a self, config: &SessionConfig) -> Box<dyn Session + 'a>;
     /// Creates a peer that plays one side of a conversation: the one that sends in direction `side`.
@@ -289,9 +290,9 @@ macro_rules! behavior {
         |$me:pat_param, $side:pat_param, $peer_config:pat_param| $peer:expr $(,)?
     ) => {
         impl $crate::protocol::session::Behavior for $protocol {
-            fn rules(&self) -> &'static [$crate::protocol::rules::Rule] {
+            fn rules(&self) -> &[std::sync::Arc<$crate::protocol::rules::Rule>] {
                 use $crate::protocol::rules::{Rule, built_in};
-                static RULES: std::sync::LazyLock<Vec<Rule>> =
+                static RULES: std::sync::LazyLock<Vec<std::sync::Arc<Rule>>> =
                     std::sync::LazyLock::new(|| {
                         built_in(
                             concat!($(include_str!($rules)),+),
@@ -326,7 +327,7 @@ pub(super) use behavior;
 pub(super) struct Passive;
 
 impl Behavior for Passive {
-    fn rules(&self) -> &'static [Rule] {
+    fn rules(&self) -> &[Arc<Rule>] {
         &[]
     }
 

@@ -109,7 +109,7 @@ fn assert_round_trip(
     };
     let (kind, faults, decoded) = read(protocol, framing, options.direction, &bytes);
     prop_assert!(faults.is_empty(), "{}: {:?}", text, faults);
-    let known = protocol.descriptor().kinds.iter().any(|k| k.name == kind);
+    let known = protocol.kinds().iter().any(|k| k.name == kind);
     prop_assert!(known && kind != "unknown", "{}: {}", text, kind);
     let again = written(protocol, &decoded, options).map(|(body, head)| (body, head.method_id));
     prop_assert_eq!(again, Ok((body, head.method_id)), "{}", decoded);

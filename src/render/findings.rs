@@ -214,7 +214,7 @@ pub fn millis(ns: i64) -> String {
 pub fn write_waiting(
     waiting: &Waiting,
     now: Option<i64>,
-    sides: [&'static str; 2],
+    sides: [&str; 2],
     display: DisplayOptions,
     out: &mut String,
 ) {
@@ -258,7 +258,7 @@ pub fn write_waiting_list(
     (file, waiting): (&str, &[Waiting]),
     most: usize,
     now: Option<i64>,
-    sides: [&'static str; 2],
+    sides: [&str; 2],
     display: DisplayOptions,
     out: &mut String,
 ) {

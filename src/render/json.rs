@@ -376,7 +376,7 @@ pub fn schema() -> String {
     };
     let mut own = String::from(DEFINITIONS);
     for protocol in registry::all() {
-        for (kind, shape) in (protocol.descriptor().shapes)() {
+        for (kind, shape) in protocol.shapes() {
             own.push_str(&format!("    \"{}.{kind}\": {shape},\n", protocol.name()));
         }
     }

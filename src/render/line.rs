@@ -48,7 +48,7 @@ pub struct Lines {
     line: String,
     cell: String,
     /// The width for kinds, and the protocol that it belongs to.
-    kinds: (&'static str, usize),
+    kinds: (String, usize),
     widths: Widths,
     /// Widths come from lines only, not from what is usual.
     follows: bool,
@@ -65,7 +65,7 @@ impl Default for Lines {
             cells: CellText::default(),
             line: String::new(),
             cell: String::new(),
-            kinds: ("", 0),
+            kinds: (String::new(), 0),
             widths: USUAL,
             follows: false,
             holds: false,
@@ -325,12 +325,14 @@ impl Lines {
 
     /// Widens columns for what is usual in a protocol and in a capture with times.
     fn expect_usual(&mut self, decoded: &Decoded<'_>, columns: &Columns) {
-        let descriptor = decoded.protocol.descriptor();
-        if self.kinds.0 != descriptor.name {
-            let kinds = descriptor.kinds.iter().map(|kind| kind.name.len());
+        let protocol = decoded.protocol;
+        if self.kinds.0 != protocol.name() {
+            let kinds = protocol.kinds().iter().map(|kind| kind.name.len());
             // If protocols alternate, the column fits all of them.
             let most = kinds.max().unwrap_or_default().max(self.kinds.1);
-            self.kinds = (descriptor.name, most);
+            self.kinds.0.clear();
+            self.kinds.0.push_str(protocol.name());
+            self.kinds.1 = most;
         }
         if matches!(decoded.frame.framing, Framing::Http | Framing::WebSocket) {
             self.kinds.1 = self.kinds.1.max(HTTP_KIND_WIDTH);

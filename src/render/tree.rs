@@ -214,7 +214,7 @@ pub(super) fn write_title(
         );
     }
     let mut about = format!("{}, {}", decoded.protocol.name(), frame.framing.name());
-    if let Some(dialect) = message.dialect {
+    if let Some(dialect) = &message.dialect {
         about.push_str(&format!(", dialect {dialect}"));
     }
     if let Some(role) = message.role {

@@ -97,7 +97,7 @@ impl Case<'_, '_> {
                 let index = self.decoded.index;
                 let findings = self.verdict.map_or(&[][..], |v| v.findings);
                 let mut mine = findings.iter().filter(|f| f.place.index == index);
-                mine.any(|f| text(Some(f.rule.name), what) || text(Some(&f.name()), what))
+                mine.any(|f| text(Some(&f.rule.name), what) || text(Some(&f.name()), what))
             }
             Key::Message(path) => {
                 let root = self.decoded.root();

@@ -239,7 +239,7 @@ fn rule(word: &str) -> Result<(), Unknown> {
     let owners = registry::all().iter().copied();
     let owners = owners.filter(|p| owner.is_none_or(|o| o == p.name()));
     let own = owners.flat_map(|p| p.behavior().rules().iter());
-    let known: Vec<&str> = own.chain(COMMON.iter()).map(|rule| rule.name).collect();
+    let known: Vec<&str> = own.chain(COMMON.iter()).map(|rule| &*rule.name).collect();
     one_of("the name of a rule", name, &known)
 }
 
@@ -257,8 +257,8 @@ fn kinds() -> Vec<&'static str> {
     let own = registry::all()
         .iter()
         .copied()
-        .flat_map(|p| p.descriptor().kinds.iter());
-    own.map(|kind| kind.name).chain(CONTROLS).collect()
+        .flat_map(|p| p.kinds().iter());
+    own.map(|kind| &*kind.name).chain(CONTROLS).collect()
 }
 
 const CONTROLS: [&str; 22] = [

@@ -42,7 +42,7 @@ impl FixtureOptions {
             layout: self.as_struct.clone(),
             signatures: self.signatures.clone(),
         };
-        let owner = extensions.owner().map(str::to_owned);
+        let owner = extensions.owner();
         Protocols::new(extensions, self.protocol.clone().or(owner)).map_err(Error::Words)
     }
 }

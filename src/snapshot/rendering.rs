@@ -49,7 +49,7 @@ pub(super) struct ShownSnapshot<'h> {
     how: &'h FixtureOptions,
     display: DisplayOptions,
     /// The patterns for the last protocol.
-    ignore: Option<(&'static str, Ignore)>,
+    ignore: Option<(String, Ignore)>,
     /// The hidden values, which texts can mention.
     values: HiddenValues,
     notes: Notes,
@@ -142,11 +142,11 @@ impl<'h> ShownSnapshot<'h> {
             let hidden = |one: &&Generated| {
                 one.volatile || matches!(one.fresh, Some(Fresh::Id | Fresh::Time))
             };
-            let own = protocol.descriptor().marks.generated.iter().filter(hidden);
+            let own = protocol.marks().generated.iter().filter(hidden);
             let own = own.map(|one| one.path.as_ref());
             let own = own.filter(|_| self.how.redact_volatile);
             let asked = self.how.ignore.iter().map(String::as_str);
-            self.ignore = Some((name, Ignore::new(own.chain(asked))));
+            self.ignore = Some((name.to_owned(), Ignore::new(own.chain(asked))));
         }
     }
 

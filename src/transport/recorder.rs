@@ -1,17 +1,16 @@
 //! The recorder: the tap and its output files.
 //!
 //! ```text
-//!   queue --> tap --> recording    all lines of a batch in one write
+//!   queue --> tap --> recording    all lines of a batch in one write, before it is decoded
 //!                '--> view         line by line
 //! ```
 //!
 //! With sockets, a thread does this work. With a child, the threads of its pumps help.
 
-use super::queue::{ItemBatch, Policy, PumpItemKind, Queue};
+use super::queue::{ItemBatch, Policy, PumpItem, PumpItemKind, Queue};
 use crate::capture::Header;
 use crate::conversation::Output;
-use crate::conversation::tap::{Tap, TapConfig, TapCounts, TapSink};
-use crate::live::handler::Channel;
+use crate::conversation::tap::{Passed, PassedKind, Tap, TapConfig, TapCounts, TapSink};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::convert::Infallible;
 use std::fs::File;
@@ -263,13 +262,21 @@ impl Recorder {
 }
 
 impl RecorderState {
-    /// Processes one batch. Returns `false` if there was none.
+    /// Processes one batch. Returns `false` if there was none. Its lines are written before it is decoded: a killed program
+    /// loses no line that it had time to write.
     fn work(&mut self, queue: &Queue) -> bool {
         let mut batch = std::mem::take(&mut self.batch);
         let any = queue.swap(&mut batch);
-        for (item, bytes) in batch.items() {
-            self.item(item.t, item.channel, &item.what, bytes);
-            if self.lines.len() >= WRITE_SIZE || self.text.len() >= WRITE_SIZE {
+        for passed in batch.items().map(passed) {
+            self.tap.record(&passed, &mut self.lines);
+            if self.lines.len() >= WRITE_SIZE {
+                self.write(queue);
+            }
+        }
+        self.write(queue);
+        for passed in batch.items().map(passed) {
+            self.observe(|tap, _, show| tap.read(&passed, show));
+            if self.text.len() >= WRITE_SIZE {
                 self.write(queue);
             }
         }
@@ -297,19 +304,6 @@ impl RecorderState {
         };
         take(tap, lines, &mut sink);
         tap.remarks.drain(..).for_each(|remark| print(&remark));
-    }
-
-    fn item(&mut self, t: i64, channel: Channel, what: &PumpItemKind, bytes: &[u8]) {
-        let place = (channel.conn, channel.stream);
-        self.observe(|tap, lines, show| match what {
-            PumpItemKind::Chunk(dir) => tap.chunk(t, place, *dir, bytes, lines, show),
-            PumpItemKind::Datagram(dir) => tap.datagram(t, channel.conn, *dir, bytes, lines, show),
-            PumpItemKind::Lost(stream, bytes) => tap.lost(t, place, *stream, *bytes, lines, show),
-            PumpItemKind::Fin(stream, dir) => {
-                tap.fin(t, (channel.conn, *stream), *dir, lines, show);
-            }
-            PumpItemKind::Event(event) => tap.event(event, lines, show),
-        });
     }
 
     fn finish(&mut self, queue: &Queue) {
@@ -353,6 +347,27 @@ impl RecorderState {
             queue.writing(false);
             self.text.clear();
         }
+    }
+}
+
+/// Returns an item of the queue for the tap.
+fn passed<'a>((item, bytes): (&'a PumpItem, &'a [u8])) -> Passed<'a> {
+    let what = match &item.what {
+        PumpItemKind::Chunk(dir) => PassedKind::Chunk(*dir, bytes),
+        PumpItemKind::Datagram(dir) => PassedKind::Datagram(*dir, bytes),
+        PumpItemKind::Lost(dir, len) => PassedKind::Lost(*dir, *len),
+        PumpItemKind::Fin(_, dir) => PassedKind::Fin(*dir),
+        PumpItemKind::Event(event) => PassedKind::Event(event),
+    };
+    let stream = match item.what {
+        PumpItemKind::Fin(stream, _) => Some(stream),
+        _ => item.channel.stream,
+    };
+    Passed {
+        t: item.t,
+        conn: item.channel.conn,
+        stream,
+        what,
     }
 }
 

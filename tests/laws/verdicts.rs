@@ -220,7 +220,7 @@ fn of_messages(protocol: &'static dyn Protocol, table: &mut String) -> usize {
 }
 
 fn of_make(protocol: &'static dyn Protocol, table: &mut String) {
-    for recipe in protocol.descriptor().recipes.iter() {
+    for recipe in protocol.recipes().iter() {
         for words in WORDS {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             let mut taken = Words::new(&words, |_| false);

@@ -5,8 +5,9 @@
 //!   <- {"answer":1,"is":"noon"}
 //! ```
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::sync::Arc;
 use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
 use wiretool::framing::{
@@ -18,9 +19,9 @@ use wiretool::protocol::peer::{
 };
 use wiretool::protocol::rules::{Rule, parse};
 use wiretool::protocol::schema::check::{refuse, write_json};
-use wiretool::protocol::schema::json_schema::shapes;
+use wiretool::protocol::schema::json_schema::{MessageJsonSchema, shapes};
 use wiretool::protocol::schema::lint::lint_message;
-use wiretool::protocol::schema::marks::Marks;
+use wiretool::protocol::schema::marks::{Generated, Marks};
 use wiretool::protocol::schema::{self, Fresh, Mark, TEXT, UINT, message, must, object, request};
 use wiretool::protocol::session::{
     Behavior, OpenRequest, Report, Session, SessionConfig, Waiting, broken,
@@ -32,9 +33,42 @@ use wiretool::protocol::{
 use wiretool::span::Span;
 use wiretool::tape::Node;
 
-/// The protocol, with the framing of its peers.
+/// The protocol, with the framing of its peers. All of it is made at run time, as if it were read from a file.
 pub struct Quiz {
     pub length: LengthField,
+    name: String,
+    sides: [String; 2],
+    kinds: Vec<Kind>,
+    recipes: Vec<Recipe>,
+    marks: Marks,
+    rules: Vec<Arc<Rule>>,
+}
+
+impl Quiz {
+    pub fn new(name: &str, length: LengthField) -> Self {
+        let kinds = schema::kinds(&MESSAGES).into_iter();
+        let kinds = kinds.map(|kind| {
+            let (name, about) = (kind.name.into_owned(), kind.about.into_owned());
+            Kind::new(name, kind.role, about)
+        });
+        let generated = [("ask:ask", "number"), ("answer:answer", "number")];
+        let generated = generated.map(|(path, group)| {
+            Generated::new(path.to_owned(), group.to_owned(), Fresh::Id).volatile()
+        });
+        Self {
+            length,
+            name: name.to_owned(),
+            sides: ["client", "server"].map(|side| format!("{name} {side}")),
+            kinds: kinds.collect(),
+            recipes: schema::make::recipes(&MESSAGES),
+            marks: Marks {
+                generated: generated.into(),
+                secrets: vec![format!("{name}-key").into()],
+                ..Marks::default()
+            },
+            rules: parse(&RULES_TEXT.replace("quizzes", name), None).unwrap(),
+        }
+    }
 }
 
 impl Default for Quiz {
@@ -46,7 +80,7 @@ impl Default for Quiz {
             width: 2,
             header: 4,
         };
-        Self { length }
+        Self::new("quiz", length)
     }
 }
 
@@ -70,7 +104,6 @@ An answer that is no text is not counted.
 /// The rules, in the order of their headings.
 const UNASKED: RuleId = RuleId::own(0);
 const WRONG_ANSWER: RuleId = RuleId::own(1);
-static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(RULES_TEXT, None).unwrap());
 
 /// A framing of this protocol: a mark, a big-endian length at an offset from it, and the body at the end of the header.
 ///
@@ -161,21 +194,32 @@ static MESSAGES: [schema::MessageSchema; 2] = [
         ])
         .about("what the question of that number is answered"),
 ];
-static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| schema::kinds(&MESSAGES));
-static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| schema::make::recipes(&MESSAGES));
-static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks::of(&MESSAGES));
-
-static QUIZ: Descriptor = Descriptor {
-    name: "quiz",
-    framings: &[Framing::Lines, Framing::Custom(LENGTH_FIELD)],
-    sides: ["client", "server"],
-    faults: &[("neither", "an object with neither ask nor answer")],
-    ..Descriptor::new(&KINDS, &RECIPES, &MARKS, || shapes(&MESSAGES))
-};
 
 impl Protocol for Quiz {
-    fn descriptor(&self) -> &'static Descriptor {
-        &QUIZ
+    fn descriptor(&self) -> Descriptor<'_> {
+        Descriptor {
+            name: &self.name,
+            framings: &[Framing::Lines, Framing::Custom(LENGTH_FIELD)],
+            sides: [&self.sides[0], &self.sides[1]],
+            faults: &[("neither", "an object with neither ask nor answer")],
+            ..Descriptor::USUAL
+        }
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    fn recipes(&self) -> &[Recipe] {
+        &self.recipes
+    }
+
+    fn marks(&self) -> &Marks {
+        &self.marks
+    }
+
+    fn shapes(&self) -> Vec<MessageJsonSchema> {
+        shapes(&MESSAGES)
     }
 
     fn custom_framing(&self, name: FramingName) -> Option<&dyn CustomFraming> {
@@ -192,16 +236,15 @@ impl Protocol for Quiz {
             return message;
         };
         message.value = Some(parsed);
-        let known = KINDS
-            .iter()
-            .find_map(|kind| Some((kind, root.get(kind.name)?)));
+        let mut kinds = self.kinds.iter();
+        let known = kinds.find_map(|kind| Some((kind, root.get(&kind.name)?)));
         let Some((kind, number)) = known else {
             let (wanted, got) = ("ask or answer", root.describe());
             let neither = DecodeError::new("neither", root.span(), "message", wanted, got);
             message.faults.push(neither);
             return message;
         };
-        message.kind = kind.name.into();
+        message.kind = Cow::Borrowed(&kind.name);
         message.role = kind.role;
         message.id_span = Some(number.span());
         message.id = number.as_i128().map_or(Id::None, Id::Number);
@@ -240,8 +283,8 @@ impl Protocol for Quiz {
 }
 
 impl Behavior for Quiz {
-    fn rules(&self) -> &'static [Rule] {
-        &RULES
+    fn rules(&self) -> &[Arc<Rule>] {
+        &self.rules
     }
 
     fn session<'a>(&'a self, _: &SessionConfig) -> Box<dyn Session + 'a> {

@@ -65,7 +65,7 @@ fn write_rule(
     display
         .style
         .push(out, highlight, &format!("{:<8} ", severity.name()));
-    display.style.push(out, Highlight::Dim, rule.clause);
+    display.style.push(out, Highlight::Dim, &rule.clause);
     for (i, need) in rule.needs.iter().enumerate() {
         let lead = if i == 0 { "; needs " } else { ", " };
         display.style.push(out, Highlight::Dim, lead);
@@ -137,7 +137,7 @@ pub fn explain(
     }
     text.push('\n');
     let width = display.width.unwrap_or(80).clamp(40, 100);
-    wrap(rule.why, "", width, &mut text);
+    wrap(&rule.why, "", width, &mut text);
     if let (Some(Example { fires, passes }), Some(protocol)) =
         (rule.example(), registry::find(protocol))
     {

@@ -28,7 +28,7 @@ impl Sarif {
     /// Adds a finding.
     pub fn add_finding(&mut self, finding: &Finding, at: FilePlace<'_>) {
         let name = finding.name();
-        let rule = finding.rule;
+        let rule = &finding.rule;
         self.rules.entry(name.clone()).or_insert_with(|| {
             json!({
                 "id": name,

@@ -70,7 +70,7 @@ impl Topic {
 
 fn kinds(out: &mut String) {
     for protocol in registry::all() {
-        let kinds = protocol.descriptor().kinds.iter().map(|kind| kind.name);
+        let kinds = protocol.kinds().iter().map(|kind| &*kind.name);
         let kinds = kinds.collect::<Vec<_>>().join(", ");
         let _ = writeln!(out, "- {}: {kinds}", protocol.name());
     }

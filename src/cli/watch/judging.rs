@@ -286,7 +286,7 @@ impl Results {
     }
 
     /// Describes the messages that are awaited.
-    fn awaited(&self, waiting: &[Waiting], sides: [&'static str; 2]) -> Vec<String> {
+    fn awaited(&self, waiting: &[Waiting], sides: [&str; 2]) -> Vec<String> {
         let display = DisplayOptions {
             style: Style { color: false },
             show_secrets: self.show_secrets,

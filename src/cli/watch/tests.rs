@@ -157,7 +157,7 @@ impl InOneThread {
 }
 
 fn judged(finding: &Finding) -> Judged {
-    let (name, severity) = (finding.rule.name, finding.severity);
+    let (name, severity) = (&finding.rule.name, finding.severity);
     let place = finding.place;
     (
         place.index,

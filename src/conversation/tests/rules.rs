@@ -4,7 +4,7 @@
 //! otherwise only rules that it implies; the second breaks no rule.
 
 use crate::capture::{ChunkSource, Header};
-use crate::conversation::tap::{Tap, TapConfig};
+use crate::conversation::tap::{Passed, PassedKind, Tap, TapConfig};
 use crate::conversation::{Judge, Output, RuleDialect, RuleSettings, check, find_rule, rules_of};
 use crate::decoder::DecodeOptions;
 use crate::protocol::oracle::Oracle;
@@ -29,7 +29,7 @@ const SIGNATURE: &str = "pow(u256) -> u256";
 const SCHEMA: &str = "limit frame = 256;";
 
 /// Returns the rules that a recording breaks, with the text of each finding.
-fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'static str, String)> {
+fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(String, String)> {
     let signed = Oracle::with_signatures(vec![Signature::parse(SIGNATURE).expect("a signature")]);
     let limited = Schema::builtin().extend(SCHEMA).expect("a schema");
     let limited = Telequick::new(limited);
@@ -50,7 +50,7 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
     let found = check(recording.as_bytes(), options, rules);
     let found = found.into_iter();
     found
-        .map(|finding| (finding.rule.name, finding.text))
+        .map(|finding| (finding.rule.name.to_string(), finding.text))
         .collect()
 }
 
@@ -68,13 +68,13 @@ fn examples_break_only_their_rule() {
                 writeln!(wrong, "{name}: not broken by its example: {fired:?}").unwrap();
             }
             for (other, text) in &fired {
-                if *other != rule.name && !rule.implies.contains(other) {
+                if *other != rule.name && !rule.implies.iter().any(|own| own == other) {
                     writeln!(wrong, "{name}: its example also breaks {other}: {text}").unwrap();
                 }
             }
-            let implied: BTreeSet<_> = fired.iter().map(|(name, _)| *name).collect();
+            let implied: BTreeSet<_> = fired.iter().map(|(name, _)| &**name).collect();
             for other in &rule.implies {
-                if !implied.contains(other) {
+                if !implied.contains(&**other) {
                     writeln!(wrong, "{name}: implies {other}, its example does not").unwrap();
                 }
             }
@@ -192,7 +192,7 @@ fn rules_are_documented_completely() {
         let mut names = BTreeSet::new();
         for rule in rules {
             let name = format!("{}/{}", protocol.name(), rule.name);
-            assert!(names.insert(rule.name), "{name} is there twice");
+            assert!(names.insert(&rule.name), "{name} is there twice");
             let plain = |c: char| c.is_ascii_lowercase() || c == '-';
             assert!(rule.name.chars().all(plain), "{name}");
             assert!(rule.document.max(rule.peers) > Severity::Off, "{name}");
@@ -205,7 +205,7 @@ fn rules_are_documented_completely() {
                 );
             }
             for code in &rule.faults {
-                let shared = faults.contains(code) || SHARED_FAULTS.contains(code);
+                let shared = faults.contains(&&**code) || SHARED_FAULTS.contains(&&**code);
                 assert!(shared, "{name}: {code} is no fault code");
             }
         }
@@ -234,8 +234,8 @@ fn examples_break_their_rule_after_they_are_recorded_again() {
             let name = format!("{}/{}", protocol.name(), rule.name);
             let example = rule.example().expect("an example").fires;
             let fired = broken(protocol, rule, &recorded_again(example, &name));
-            let fired: Vec<_> = fired.iter().map(|(name, _)| *name).collect();
-            assert!(fired.contains(&rule.name), "{name}: {fired:?}");
+            let fired: Vec<_> = fired.iter().map(|(name, _)| &**name).collect();
+            assert!(fired.contains(&&*rule.name), "{name}: {fired:?}");
         }
     }
 }
@@ -275,11 +275,22 @@ fn recorded_again(recording: &str, name: &str) -> String {
                 (Some(text), _) => text.as_bytes().to_vec(),
                 (None, b64) => STANDARD.decode(b64.expect("bytes")).expect("Base64"),
             };
-            let channel = (conn, value["stream"].as_u64());
-            tap.chunk(last, channel, stream, &bytes, &mut out, &mut show);
+            let passed = Passed {
+                t: last,
+                conn,
+                stream: value["stream"].as_u64(),
+                what: PassedKind::Chunk(stream, &bytes),
+            };
+            tap.record(&passed, &mut out);
         } else if value["event"] != "end" {
             let event = serde_json::from_value(value).expect("an event");
-            tap.event(&event, &mut out, &mut show);
+            let passed = Passed {
+                t: last,
+                conn: 0,
+                stream: None,
+                what: PassedKind::Event(&event),
+            };
+            tap.record(&passed, &mut out);
         }
     }
     tap.finish(last, &mut out, &mut show);
@@ -300,7 +311,7 @@ fn a_damaged_byte_breaks_few_rules() {
                 runs += 1;
                 let found = broken(protocol, rule, &damaged);
                 if found.len() > MAX_FINDINGS_OF_ONE_BYTE {
-                    worst.insert((found.len(), rule.name, at), found);
+                    worst.insert((found.len(), &rule.name, at), found);
                 }
             }
         }

@@ -357,7 +357,7 @@ impl ClientRun<'_> {
         let pending: Vec<DiffMessage> = pending.map(|step| step.description.clone()).collect();
         let unsent = self.skip(conn);
         if !pending.is_empty() || unsent > 0 {
-            let is_ready = self.handshakes.contains(&(conn, ""));
+            let is_ready = self.handshakes.contains(&(conn, "".into()));
             let text = if is_ready || *readiness == Readiness::Ready {
                 text
             } else {
@@ -407,11 +407,10 @@ fn ignored_flags(kind: &str, fields: &[FieldDifference]) -> Vec<String> {
 pub(super) fn describe_missing_handshake(protocol: &dyn Protocol, readiness: &Readiness) -> String {
     // A hello with a value that the user supplies is a login.
     let is_hello = |kind: &str| {
-        let mut kinds = protocol.descriptor().kinds.iter();
+        let mut kinds = protocol.kinds().iter();
         kinds.any(|k| k.name == kind && k.role == Some(Role::Hello))
     };
-    let given =
-        (protocol.descriptor().marks.generated.iter()).filter(|m| m.fresh == Some(Fresh::Given));
+    let given = (protocol.marks().generated.iter()).filter(|m| m.fresh == Some(Fresh::Given));
     let mut kinds = given.filter_map(|m| Some(m.path.split_once(':')?.0));
     match readiness {
         Readiness::Refused(why) => format!("after it was refused: {why}"),

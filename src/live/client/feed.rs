@@ -207,7 +207,7 @@ impl ClientRun<'_> {
             what: "the next message".into(),
         };
         let why = match endpoint.readiness(CONN) {
-            Readiness::Waits(what) => what.to_owned(),
+            Readiness::Waits(what) => what.into_owned(),
             Readiness::Ready | Readiness::Refused(_) => "the answer before it".into(),
         };
         Some((description, why))
@@ -269,7 +269,7 @@ impl ClientRun<'_> {
         if std::mem::replace(&mut self.is_stopping, true) {
             return;
         }
-        let is_ready = self.handshakes.contains(&(CONN, ""));
+        let is_ready = self.handshakes.contains(&(CONN, "".into()));
         let Some(feed) = &mut self.feed else {
             return;
         };

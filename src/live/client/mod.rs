@@ -34,6 +34,7 @@ use connections::{ConnectionOrder, ConnectionStage, ConnectionState};
 pub use feed::FeedInput;
 use feed::MessageFeed;
 pub use outcome::{ClientEvent, Divergence, Hang, RunDifference, RunOutcome};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// Receives the events of a run; commands may be added, such as output.
@@ -119,7 +120,7 @@ struct ClientRun<'p> {
     /// The time of the last progress: a message was sent, or an expected one was received. Time limits count from here.
     last_progress: i64,
     /// The states of the handshake that each connection has reached. Each of them counts once as progress.
-    handshakes: BTreeSet<(u32, &'static str)>,
+    handshakes: BTreeSet<(u32, Cow<'static, str>)>,
     /// The numbers of unexpected pushes and of unanswered requests.
     unexpected: [u64; 2],
     /// The run ends.

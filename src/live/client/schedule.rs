@@ -48,7 +48,7 @@ impl<'p> ClientRun<'p> {
     pub(super) fn record_handshake(&mut self, endpoint: &Endpoint<'_>, conn: u32, now: i64) {
         let upto = match endpoint.readiness(conn) {
             Readiness::Waits(what) => what,
-            Readiness::Ready => "",
+            Readiness::Ready => "".into(),
             Readiness::Refused(_) => return,
         };
         if self.states.contains_key(&conn) && self.handshakes.insert((conn, upto)) {
@@ -109,7 +109,7 @@ impl<'p> ClientRun<'p> {
             // An answer to a callback uses another connection if its own is busy with the stream that has the callback.
             let is_postable = self.plan.has_event_streams() && step.role != Some(Role::Request);
             match endpoint.readiness(step.conn) {
-                Readiness::Waits(what) => return Err(StepWait::For(what.to_owned())),
+                Readiness::Waits(what) => return Err(StepWait::For(what.into_owned())),
                 _ if is_postable => {}
                 _ => return Err(StepWait::For("the exchange before it".into())),
             }
@@ -132,7 +132,7 @@ impl<'p> ClientRun<'p> {
         self.check_references(step)?;
         let names = &self.plan.names;
         if let Some(name) = step.needs.iter().find(|n| self.values.value(**n).is_none()) {
-            let group = names.name(*name).map_or("value", |name| name.group);
+            let group = names.group_of(*name).unwrap_or("value");
             return Err(StepWait::For(format!("the {group} in it")));
         }
         // An earlier answer may be the reason for the message.
@@ -207,7 +207,7 @@ impl<'p> ClientRun<'p> {
         }
         match endpoint.readiness(step.conn) {
             Readiness::Ready => Ok(()),
-            Readiness::Waits(what) => Err(StepWait::For(what.to_owned())),
+            Readiness::Waits(what) => Err(StepWait::For(what.into_owned())),
             Readiness::Refused(why) => Err(StepWait::Never(why)),
         }
     }

@@ -46,7 +46,7 @@ pub(in crate::live) fn peer_conn(protocol: &dyn Protocol, framing: Framing, conn
 pub(super) enum StreamOf {
     Session,
     /// A part of the session, which a field names.
-    Part(&'static str, String),
+    Part(String),
 }
 
 /// An event stream that is open, or the response of one.
@@ -82,11 +82,11 @@ pub(super) struct Effect {
 }
 
 /// The state of a session.
-pub(super) struct ClientSession {
-    http: HttpSession,
+pub(super) struct ClientSession<'p> {
+    http: HttpSession<'p>,
     events: EventStreams,
     /// The repeated fields.
-    fields: Vec<(&'static str, String)>,
+    fields: Vec<(&'p str, String)>,
     /// The path of the older transport.
     path: Option<String>,
     /// The part of the session that a request named last.
@@ -106,9 +106,9 @@ pub(super) struct ClientSession {
     pub(super) is_started: bool,
 }
 
-impl ClientSession {
+impl<'p> ClientSession<'p> {
     /// Returns the state for a client of a protocol with such sessions.
-    pub(super) fn of(config: &ConnectionConfig<'_>) -> Option<Self> {
+    pub(super) fn of(config: &ConnectionConfig<'p>) -> Option<Self> {
         let is_client = config.side == Direction::ToServer && config.framing == Framing::Http;
         let http = config.protocol.descriptor().http.filter(|_| is_client)?;
         Some(Self {
@@ -224,11 +224,11 @@ impl ClientSession {
     }
 
     /// Returns what a request of this session has: on the connection of an event stream, GET.
-    pub(super) fn request(&mut self, conn: u32, message: Option<Node<'_>>) -> FieldsOfRequest {
+    pub(super) fn request(&mut self, conn: u32, message: Option<Node<'_>>) -> FieldsOfRequest<'p> {
         let mut fields = self.fields.clone();
         let mut removed = None;
         if let Some(of) = self.streams.get(&conn) {
-            if let StreamOf::Part(name, part) = of {
+            if let (StreamOf::Part(part), Some((name, _))) = (of, self.http.part) {
                 fields.push((name, part.clone()));
             }
             let last_id = self.continued.get(&conn);
@@ -283,12 +283,12 @@ impl ClientSession {
         {
             self.set(name, version);
         }
-        if let Some((name, part)) = self.http.part
+        if let Some((_, part)) = self.http.part
             && let Some(part) = member(part)
             && self.events != EventStreams::None
             && self.streams.len() < MAX_STREAMS
         {
-            effect.opens = Some(StreamOf::Part(name, part));
+            effect.opens = Some(StreamOf::Part(part));
         }
         effect
     }
@@ -316,7 +316,7 @@ impl ClientSession {
         self.events == EventStreams::Negotiated && self.fields.is_empty() && !self.is_streaming
     }
 
-    fn set(&mut self, name: &'static str, value: String) {
+    fn set(&mut self, name: &'p str, value: String) {
         self.fields.retain(|(known, _)| *known != name);
         self.fields.push((name, value));
     }

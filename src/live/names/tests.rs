@@ -12,11 +12,12 @@ fn names(generated: &[(&'static str, &'static str, Fresh)]) -> Names {
             .iter()
             .map(|(path, group, fresh)| GeneratedPath {
                 pattern: PathPattern::new(path),
-                group,
+                group: generated.iter().position(|one| one.1 == *group).unwrap(),
                 fresh: *fresh,
                 maker: None,
             })
             .collect(),
+        groups: generated.iter().map(|one| one.1.to_owned()).collect(),
         all: Vec::new(),
         unique: HashMap::new(),
         short: HashMap::new(),

@@ -22,11 +22,11 @@ pub struct RunValues {
     /// The values of all names in this run.
     used: HashSet<Val>,
     /// Values of the peer, by group and, for numbers, connection: the first name with each value.
-    firsts: HashMap<(&'static str, Option<u32>, Val), usize>,
+    firsts: HashMap<(usize, Option<u32>, Val), usize>,
     /// Names whose value the peer also uses for another name of the group.
     duplicates: HashSet<usize>,
     /// The last number that was generated, by group.
-    last_numbers: HashMap<&'static str, i128>,
+    last_numbers: HashMap<usize, i128>,
 }
 
 impl RunValues {

@@ -28,7 +28,7 @@ pub enum OpenValue {
     /// A recorded message of which some values are replaced.
     Recorded(Arc<Template>),
     /// A value of a type that only the protocol has.
-    Typed(&'static dyn ValueTypes, String, Box<OpenValue>),
+    Typed(Arc<dyn ValueTypes>, String, Box<OpenValue>),
 }
 
 /// A part of a text.
@@ -96,7 +96,7 @@ impl OpenValue {
     }
 
     /// Parses JSON, or `{"type": "(u256,)", "value": [5]}`.
-    pub fn given(text: &str, types: Option<&'static dyn ValueTypes>) -> Result<Self, String> {
+    pub fn given(text: &str, types: Option<&dyn ValueTypes>) -> Result<Self, String> {
         let given = with_json(text, |root| {
             let (ty, value) = (root.get("type")?.text()?, root.get("value")?);
             let value = utf8(value.span().of(value.bytes()).to_vec());
@@ -109,13 +109,9 @@ impl OpenValue {
     }
 
     /// Makes a value of a type that only the protocol has. A value without open parts is checked immediately.
-    pub fn typed(
-        types: &'static dyn ValueTypes,
-        name: String,
-        value: Self,
-    ) -> Result<Self, String> {
+    pub fn typed(types: &dyn ValueTypes, name: String, value: Self) -> Result<Self, String> {
         types.check(&name).map_err(|error| error.to_string())?;
-        let value = Self::Typed(types, name, Box::new(value));
+        let value = Self::Typed(types.share(), name, Box::new(value));
         if value.is_open() {
             return Ok(value);
         }

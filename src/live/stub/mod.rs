@@ -249,9 +249,9 @@ impl<'p> Stub<'p> {
 
     fn reply(&mut self, replies: &[Outgoing], now: i64, commands: &mut Vec<Command>) {
         for outgoing in replies {
-            if let Some(why) = outgoing.why {
+            if let Some(why) = &outgoing.why {
                 self.unready.remove(&outgoing.conn);
-                self.refused.get_or_insert_with(|| why.to_owned());
+                self.refused.get_or_insert_with(|| why.to_string());
                 self.log_problem(format!("#{}: {why}: closed", outgoing.conn), now, commands);
             }
             if let Err(refusal) = self.endpoint.send_message(outgoing, None, now, commands) {

@@ -70,7 +70,7 @@ impl RateLimit {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StubReport {
     /// The protocol.
-    pub protocol: &'static str,
+    pub protocol: String,
     /// The number of requests that the script must answer.
     pub requests: u64,
     /// The number of these with an answer.
@@ -116,13 +116,9 @@ pub struct Usage {
 }
 
 impl StubReport {
-    pub(super) fn new(
-        protocol: &'static str,
-        rules: &[ScriptRule],
-        matcher: &RequestMatcher,
-    ) -> Self {
+    pub(super) fn new(protocol: &str, rules: &[ScriptRule], matcher: &RequestMatcher) -> Self {
         let mut report = Self {
-            protocol,
+            protocol: protocol.to_owned(),
             ..Self::default()
         };
         for (at, rule) in rules.iter().enumerate() {

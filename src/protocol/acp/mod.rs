@@ -38,9 +38,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     sides: ["client", "agent"],
     http: Some(schema::HTTP),
     faults: read::FAULTS,
-    ..Descriptor::new(&read::ALL_KINDS, &schema::RECIPES, &schema::MARKS, || {
-        schema::DIALECT.shapes()
-    })
+    ..Descriptor::USUAL
 };
 
 #[cfg(feature = "rules")]

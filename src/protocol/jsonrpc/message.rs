@@ -6,6 +6,7 @@ use crate::framing::Frame;
 use crate::protocol::rpc::{Call, read};
 use crate::protocol::{Context, Evidence, Message, Role};
 use crate::tape::Node;
+use std::borrow::Cow;
 
 pub(super) fn read<'a>(
     frame: &Frame<'a>,
@@ -22,7 +23,7 @@ pub(super) fn read<'a>(
             message.evidence = Evidence::Certain;
         }
     } else if let Some(root) = root {
-        message.dialect = version(&Call::of(root));
+        message.dialect = version(&Call::of(root)).map(Cow::Borrowed);
     }
     message
 }

@@ -35,12 +35,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     sides: ["client", "server"],
     is_fallback: true,
     faults: rpc::read::FAULTS,
-    ..Descriptor::new(
-        &rpc::read::ALL_KINDS,
-        &schema::RECIPES,
-        &schema::MARKS,
-        || schema::DIALECT.shapes(),
-    )
+    ..Descriptor::USUAL
 };
 
 #[cfg(feature = "rules")]

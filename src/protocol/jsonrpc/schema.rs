@@ -17,6 +17,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     ..Dialect::new(&[])
 };
 
+pub(super) use crate::protocol::rpc::read::ALL_KINDS as KINDS;
 /// The messages that can be made.
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());
 

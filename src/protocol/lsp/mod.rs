@@ -34,9 +34,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     framings: &[Framing::ContentLength, Framing::Http, Framing::WebSocket],
     sides: ["client", "server"],
     faults: rpc::read::FAULTS,
-    ..Descriptor::new(&schema::KINDS, &schema::RECIPES, &schema::MARKS, || {
-        schema::DIALECT.shapes()
-    })
+    ..Descriptor::USUAL
 };
 
 #[cfg(feature = "rules")]

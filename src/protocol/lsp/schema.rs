@@ -34,7 +34,7 @@ pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     let mut kinds = read::kinds();
     kinds.retain(|kind| {
         matches!(
-            kind.name,
+            &*kind.name,
             "request" | "notification" | "response" | "error" | "batch"
         )
     });
@@ -134,7 +134,7 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     marks.generated.extend(ids);
     marks.generated.extend(data);
     marks.generated.push(version.volatile());
-    let tokens = PROGRESS.map(|method| (method, &["params", "token"][..]));
+    let tokens = PROGRESS.map(|method| (method.into(), vec!["params".into(), "token".into()]));
     marks.public.extend(tokens);
     marks
 });

@@ -35,6 +35,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     ..Dialect::new(methods::METHODS)
 };
 
+pub(super) use crate::protocol::rpc::read::ALL_KINDS as KINDS;
 /// The messages that can be made.
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());
 

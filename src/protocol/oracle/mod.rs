@@ -29,6 +29,7 @@ use crate::error::Result;
 use crate::framing::Framing;
 use crate::tape::Node;
 use cairo_serde::{CairoDialect, CairoType, Signature, encode};
+use std::sync::Arc;
 
 /// The protocol.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +59,10 @@ struct CairoTypes;
 impl ValueTypes for CairoTypes {
     fn protocol(&self) -> &'static str {
         "oracle"
+    }
+
+    fn share(&self) -> Arc<dyn ValueTypes> {
+        Arc::new(Self)
     }
 
     fn check(&self, name: &str) -> Result<(), ValueError> {
@@ -109,9 +114,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     ],
     value_types: Some(&CairoTypes),
     is_sequential: true,
-    ..Descriptor::new(&schema::KINDS, &schema::RECIPES, &schema::MARKS, || {
-        schema::DIALECT.shapes()
-    })
+    ..Descriptor::USUAL
 };
 
 #[cfg(feature = "rules")]
@@ -126,6 +129,10 @@ super::session::behavior!(
 impl Protocol for Oracle {
     super::methods::methods! {
         descriptor: DESCRIPTOR,
+        kinds: schema::KINDS,
+        recipes: schema::RECIPES,
+        marks: schema::MARKS,
+        shapes: || schema::DIALECT.shapes(),
         read: message::read,
         write: schema::write,
         make: |kind, words, id_gen| schema::DIALECT.make(kind, words, id_gen),

@@ -178,7 +178,7 @@ impl Peer for OracleServer {
                         _ => Some("the first message is not the answer to ready"),
                     };
                     outgoing.push(Outgoing {
-                        why,
+                        why: why.map(Into::into),
                         ..Outgoing::close(conn)
                     });
                     HandshakeStage::Over(why.unwrap_or(ENDED).into())

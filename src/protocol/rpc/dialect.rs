@@ -222,10 +222,10 @@ impl Dialect {
         let methods = methods.filter_map(|method| schema::make::recipe(method, method.answered));
         let others = OTHERS.iter().filter(|_| self.open);
         let others = others.map(|other| Recipe {
-            name: other.name,
+            name: other.name.into(),
             words: "METHOD [PARAMS]".into(),
             keys: if other.answered { "id" } else { "" }.into(),
-            about: other.about,
+            about: other.about.into(),
         });
         let answers = self.answers.iter();
         let answers = answers.filter_map(|answer| schema::make::recipe(answer, false));
@@ -319,15 +319,15 @@ impl Dialect {
                 all.push(of_other_method(answered));
             }
             if self.open {
-                shapes.push((other, any_of(&all)));
+                shapes.push((other.into(), any_of(&all)));
             } else {
-                shapes.extend(methods.map(|method| (method.name, of_method(method))));
+                shapes.extend(methods.map(|method| (method.name.into(), of_method(method))));
             }
         }
         for kind in self.answers {
             shapes.push(match kind.role {
-                Some(Role::Error) => (kind.name, answer("error", &self.error_id, &ERROR)),
-                _ => (kind.name, answer("result", &self.id, &self.result)),
+                Some(Role::Error) => (kind.name.into(), answer("error", &self.error_id, &ERROR)),
+                _ => (kind.name.into(), answer("result", &self.id, &self.result)),
             });
         }
         shapes

@@ -61,7 +61,7 @@ pub(in crate::protocol) static ALL_KINDS: LazyLock<Vec<Kind>> = LazyLock::new(ki
 
 /// Returns the kinds of messages that all of these protocols have.
 pub(in crate::protocol) fn kinds() -> Vec<Kind> {
-    let kind = |(name, role, about)| Kind { name, role, about };
+    let kind = |(name, role, about)| Kind::new(name, role, about);
     KINDS.into_iter().map(kind).collect()
 }
 

@@ -12,8 +12,8 @@ fn written(rule: &Rule) -> String {
     let mut item = |key: &str, value: &str| text += &format!("- {key}: {value}\n");
     item("document", rule.document.name());
     item("peers", rule.peers.name());
-    item("clause", rule.clause);
-    let needs: Vec<_> = rule.needs.iter().map(|need| need.name()).collect();
+    item("clause", &rule.clause);
+    let needs: Vec<_> = rule.needs.iter().map(|need| need.name().into()).collect();
     for (key, list) in [
         ("implies", &rule.implies),
         ("needs", &needs),

@@ -171,7 +171,7 @@ fn interpret<'a>(
         None => message.name.clone(),
     };
     message.outcome = code.filter(|_| name == "ERR");
-    message.dialect = header.map(|_| "header form");
+    message.dialect = header.map(|_| "header form".into());
     message.kind = kind.unwrap_or(Cow::Borrowed("unknown"));
 }
 

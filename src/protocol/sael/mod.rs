@@ -63,12 +63,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
             "the start of a message: not a version byte and three capital letters, nor any other form",
         ),
     ],
-    ..Descriptor::new(
-        &schema::KINDS,
-        &schema::RECIPES,
-        &schema::MARKS,
-        schema::shapes,
-    )
+    ..Descriptor::USUAL
 };
 
 #[cfg(feature = "rules")]
@@ -83,6 +78,10 @@ super::session::behavior!(
 impl Protocol for Sael {
     super::methods::methods! {
         descriptor: DESCRIPTOR,
+        kinds: schema::KINDS,
+        recipes: schema::RECIPES,
+        marks: schema::MARKS,
+        shapes: schema::shapes,
         read: message::read,
         write: schema::write,
         make: schema::make,

@@ -415,7 +415,7 @@ fn check(root: Node<'_>, header: Option<&str>) -> Result<()> {
 }
 
 fn kinds() -> String {
-    let names: Vec<_> = KINDS.iter().map(|kind| kind.name).collect();
+    let names: Vec<_> = KINDS.iter().map(|kind| &*kind.name).collect();
     format!("one of {}", names.join(" "))
 }
 

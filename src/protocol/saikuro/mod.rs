@@ -46,12 +46,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         "a MessagePack value that is not a map, and not an envelope as an array",
     )],
     is_re_encoded: true,
-    ..Descriptor::new(
-        &schema::KINDS,
-        &schema::RECIPES,
-        &schema::MARKS,
-        schema::shapes,
-    )
+    ..Descriptor::USUAL
 };
 
 #[cfg(feature = "rules")]
@@ -66,6 +61,10 @@ super::session::behavior!(
 impl Protocol for Saikuro {
     super::methods::methods! {
         descriptor: DESCRIPTOR,
+        kinds: schema::KINDS,
+        recipes: schema::RECIPES,
+        marks: schema::MARKS,
+        shapes: schema::shapes,
         read: message::read,
         write: schema::write,
         make: schema::make,

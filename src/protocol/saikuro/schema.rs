@@ -322,7 +322,7 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     let nested = Generated::new("**.batch_items[*].id", "id", Fresh::Id);
     marks.generated.push(nested.volatile());
     // An announced schema.
-    marks.dictionaries = vec!["namespaces", "functions", "types"];
+    marks.dictionaries = ["namespaces", "functions", "types"].map(Into::into).into();
     marks
 });
 
@@ -336,7 +336,7 @@ pub(super) fn shapes() -> Vec<MessageJsonSchema> {
     let answers: Vec<String> = ANSWERS.iter().map(|message| of(&message.ty)).collect();
     let others = MADE.iter().chain(OTHERS).map(|message| message.name);
     let known = others.filter(|name| *name != "unknown");
-    shapes.extend(known.map(|name| (name, any_of(&answers))));
+    shapes.extend(known.map(|name| (name.into(), any_of(&answers))));
     shapes
 }
 

@@ -35,6 +35,7 @@ use crate::protocol::session::{
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use announce::{Namespaces, document_form};
+use check::Refused;
 use foldhash::HashMap;
 use schema::Functions;
 use state::{
@@ -98,9 +99,14 @@ impl SaikuroSession {
         let plain = document_form(root).filter(|_| kind == "announce");
         // A runtime reads no announce in the document's form. Bytes after the value may be its missing members.
         let refused = if plain.is_some() || !seen.message.valid {
-            true
+            Refused {
+                by_member: true,
+                ..Refused::default()
+            }
         } else {
-            check::envelope(seen, root, kind, false) || unread
+            let mut refused = check::envelope(seen, root, kind, false);
+            refused.by_member |= unread;
+            refused
         };
         let key = match plain.and_then(Node::text) {
             Some(namespace) => Some(CallKey {
@@ -110,9 +116,11 @@ impl SaikuroSession {
             }),
             None => Self::key(seen, false),
         };
-        if refused {
+        if refused.by_id || refused.by_member {
             self.sender(seen).add_refusable(seen.index, key.clone());
-        } else {
+        }
+        // A bad id says nothing about the arguments.
+        if !refused.by_member {
             self.functions.check(seen, root);
         }
         if kind == "announce" {
@@ -303,7 +311,9 @@ impl SaikuroSession {
             let lost = conn.is_some_and(|c| c.lost);
             if let Some(mut waiting) = waiting_for((&key, &asked, &state)).filter(|_| !lost) {
                 let names = conn.and_then(state::Conn::names);
-                waiting.side = names.and_then(|names| waiting.expected_sender(names));
+                if let Some(names) = names {
+                    waiting.name_side(names);
+                }
                 report.leave(waiting);
             }
             if let Some((rule, text)) = find_open_problem(&asked, &state).filter(|_| !lost) {

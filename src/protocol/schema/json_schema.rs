@@ -5,9 +5,10 @@
 
 use super::{Member, MessageSchema, Presence, Type};
 use crate::protocol::make::{Object, array, text};
+use std::borrow::Cow;
 
 /// A kind of message, and the JSON Schema of its messages.
-pub type MessageJsonSchema = (&'static str, String);
+pub type MessageJsonSchema = (Cow<'static, str>, String);
 
 /// Returns the kinds of messages, each with the types of all its forms.
 pub fn shapes<'m>(messages: impl IntoIterator<Item = &'m MessageSchema>) -> Vec<MessageJsonSchema> {
@@ -19,7 +20,7 @@ pub fn shapes<'m>(messages: impl IntoIterator<Item = &'m MessageSchema>) -> Vec<
             None => forms.push((message.name, vec![schema])),
         }
     }
-    let shape = |(name, forms): (&'static str, Vec<String>)| (name, any_of(&forms));
+    let shape = |(name, forms): (&'static str, Vec<String>)| (name.into(), any_of(&forms));
     forms.into_iter().map(shape).collect()
 }
 

@@ -12,12 +12,12 @@ pub fn kinds<'m>(messages: impl IntoIterator<Item = &'m MessageSchema>) -> Vec<K
             name, role, about, ..
         } = message;
         let Some(kind) = kinds.iter_mut().find(|kind| kind.name == name) else {
-            kinds.push(Kind { name, role, about });
+            kinds.push(Kind::new(name, role, about));
             continue;
         };
         kind.role = kind.role.filter(|_| kind.role == role);
         if kind.about.is_empty() {
-            kind.about = about;
+            kind.about = about.into();
         }
     }
     kinds

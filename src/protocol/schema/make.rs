@@ -74,10 +74,10 @@ pub fn recipe(message: &MessageSchema, id: bool) -> Option<Recipe> {
         });
     }
     Some(Recipe {
-        name: message.recipe.unwrap_or(message.name),
+        name: message.recipe.unwrap_or(message.name).into(),
         words: words.join(" ").into(),
         keys: keys.join(" ").into(),
-        about: message.about,
+        about: message.about.into(),
     })
 }
 

@@ -13,7 +13,7 @@ pub struct Generated {
     /// The path: `KIND:PATH`.
     pub path: Cow<'static, str>,
     /// The group: values of one group name the same objects.
-    pub group: &'static str,
+    pub group: Cow<'static, str>,
     /// The method by which a replay makes a new value; `None` if it sends the old one.
     pub fresh: Option<Fresh>,
     /// The value has no meaning and is not compared.
@@ -26,10 +26,14 @@ pub struct Generated {
 
 impl Generated {
     /// Values at a path, of a group.
-    pub const fn new(path: &'static str, group: &'static str, fresh: Fresh) -> Self {
+    pub fn new(
+        path: impl Into<Cow<'static, str>>,
+        group: impl Into<Cow<'static, str>>,
+        fresh: Fresh,
+    ) -> Self {
         Self {
-            path: Cow::Borrowed(path),
-            group,
+            path: path.into(),
+            group: group.into(),
             fresh: Some(fresh),
             volatile: false,
             maker: None,
@@ -38,7 +42,11 @@ impl Generated {
     }
 
     /// Values at a path that refer to an earlier value of a group.
-    pub fn reference(path: &'static str, group: &'static str, maker: Maker) -> Self {
+    pub fn reference(
+        path: impl Into<Cow<'static, str>>,
+        group: impl Into<Cow<'static, str>>,
+        maker: Maker,
+    ) -> Self {
         Self {
             maker: Some(maker),
             ..Self::new(path, group, Fresh::Same)
@@ -46,7 +54,7 @@ impl Generated {
     }
 
     /// Values at a path, and all below it, that only the side that generates them reads.
-    pub fn opaque(path: &'static str, group: &'static str) -> Self {
+    pub fn opaque(path: impl Into<Cow<'static, str>>, group: impl Into<Cow<'static, str>>) -> Self {
         Self {
             opaque: true,
             ..Self::new(path, group, Fresh::Id)
@@ -54,10 +62,13 @@ impl Generated {
     }
 
     /// Values at a path that are not compared, and that a replay does not replace.
-    pub const fn ignored(path: &'static str, group: &'static str) -> Self {
+    pub fn ignored(
+        path: impl Into<Cow<'static, str>>,
+        group: impl Into<Cow<'static, str>>,
+    ) -> Self {
         Self {
-            path: Cow::Borrowed(path),
-            group,
+            path: path.into(),
+            group: group.into(),
             fresh: None,
             volatile: true,
             maker: None,
@@ -83,12 +94,12 @@ pub struct Marks {
     /// Paths of lists whose order has no meaning.
     pub unordered: Vec<Cow<'static, str>>,
     /// Names of secret members beyond [`crate::framing::fields::NAMES`], in lower case.
-    pub secrets: Vec<&'static str>,
+    pub secrets: Vec<Cow<'static, str>>,
     /// Members whose keys are names of something else, such as functions: such a key makes no value secret.
-    pub dictionaries: Vec<&'static str>,
+    pub dictionaries: Vec<Cow<'static, str>>,
     /// Members that only connect messages, although their names are those of secrets: the subject of the message and
     /// the keys of the member from the root.
-    pub public: Vec<(&'static str, &'static [&'static str])>,
+    pub public: Vec<(Cow<'static, str>, Vec<Cow<'static, str>>)>,
 }
 
 impl Marks {
@@ -194,7 +205,7 @@ impl Collector {
             if made.is_some() || has(Mark::Volatile) {
                 let generated = Generated {
                     path: path.clone().into(),
-                    group: made.map_or(found.name, |(group, ..)| group),
+                    group: made.map_or(found.name, |(group, ..)| group).into(),
                     fresh: made.map(|(_, fresh, _)| fresh),
                     volatile: has(Mark::Volatile),
                     maker: made.and_then(|(.., maker)| maker),
@@ -207,8 +218,8 @@ impl Collector {
             if has(Mark::Unordered) && !marks.unordered.iter().any(|p| *p == path) {
                 marks.unordered.push(path.into());
             }
-            if has(Mark::Secret) && !marks.secrets.contains(&found.name) {
-                marks.secrets.push(found.name);
+            if has(Mark::Secret) && !marks.secrets.iter().any(|s| s == found.name) {
+                marks.secrets.push(found.name.into());
             }
         }
         marks

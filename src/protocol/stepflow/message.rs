@@ -9,6 +9,7 @@ use crate::protocol::rpc::{self, Call};
 use crate::protocol::schema::MessageSchema as Method;
 use crate::protocol::{Context, Evidence, Message, Notes, Role, json_body};
 use crate::tape::Node;
+use std::borrow::Cow;
 
 pub(super) fn read<'a>(
     frame: &Frame<'a>,
@@ -57,7 +58,7 @@ fn interpret<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Me
         // Text output does not show it.
         if want != Want::Text {
             let releases = known.map(|m| m.releases_of(call.params, None));
-            message.dialect = releases.and_then(schema::dialect);
+            message.dialect = releases.and_then(schema::dialect).map(Cow::Borrowed);
         }
         message.subject = Some(method);
         DIALECT.describe(&call, message);
@@ -78,7 +79,7 @@ fn interpret<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Me
             Some(_) => Evidence::Certain,
             None => Evidence::Possible,
         };
-        message.dialect = dialect.filter(|name| !name.is_empty());
+        message.dialect = dialect.filter(|name| !name.is_empty()).map(Cow::Borrowed);
         DIALECT.describe(&call, message);
     } else if !message.valid {
         // Too little was read for a decision.
@@ -187,7 +188,7 @@ pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes)
     {
         notes.remark(code, name);
     }
-    if let (Some(method), Some(dialect)) = (call.method, message.dialect) {
+    if let (Some(method), Some(dialect)) = (call.method, &message.dialect) {
         notes.remark(method, format!("dialect {dialect}"));
     }
 }

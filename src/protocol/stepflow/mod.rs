@@ -49,12 +49,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     ],
     // Real servers send an empty JSON string.
     accepted_body: "\"\"",
-    ..Descriptor::new(
-        &schema::KINDS,
-        &schema::RECIPES,
-        &schema::MARKS,
-        schema::shapes,
-    )
+    ..Descriptor::USUAL
 };
 
 #[cfg(feature = "rules")]
@@ -69,6 +64,10 @@ super::session::behavior!(
 impl Protocol for Stepflow {
     super::methods::methods! {
         descriptor: DESCRIPTOR,
+        kinds: schema::KINDS,
+        recipes: schema::RECIPES,
+        marks: schema::MARKS,
+        shapes: schema::shapes,
         read: message::read,
         write: schema::write,
         make: |kind, words, id_gen| schema::DIALECT.make(kind, words, id_gen),

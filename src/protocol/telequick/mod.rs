@@ -21,10 +21,10 @@ pub(crate) mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
-use super::make::{IdGen, Made, Words};
-use super::{
-    Collected, Context, Descriptor, Message, Notes, Protocol, Setting, WriteOptions, Written,
-};
+use super::make::{IdGen, Made, Recipe, Words};
+use super::schema::json_schema::MessageJsonSchema;
+use super::schema::marks::Marks;
+use super::{Context, Descriptor, Kind, Message, Notes, Protocol, Setting, WriteOptions, Written};
 use crate::encoding::Encoding;
 use crate::encoding::Parsed;
 use crate::encoding::serde_envelope::FIELDS;
@@ -46,15 +46,16 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Telequick {
     /// `None` means the built-in schema, which is read at the first frame.
-    own: Option<OwnSchema>,
+    own: Option<Arc<OwnSchema>>,
     forced: Option<u32>,
 }
 
 /// A user's schema, and the facts that follow from it.
-#[derive(Clone, Copy)]
 struct OwnSchema {
-    schema: &'static Schema,
-    facts: &'static Descriptor,
+    schema: Schema,
+    kinds: Vec<Kind>,
+    recipes: Vec<Recipe>,
+    marks: Marks,
 }
 
 impl std::fmt::Debug for OwnSchema {
@@ -72,18 +73,16 @@ impl Telequick {
         }
     }
 
-    /// The protocol with a user's schema. The schema stays in memory until the process ends, because descriptors of
-    /// protocols are `'static`.
+    /// The protocol with a user's schema.
     pub fn new(schema: Schema) -> Self {
-        let schema: &'static Schema = Box::leak(Box::new(schema));
-        let facts = Box::leak(Box::new(Descriptor {
-            kinds: leak(schema::kinds(schema)),
-            marks: leak(schema::marks::collect(schema)),
-            recipes: leak(schema::recipes(schema)),
-            ..DESCRIPTOR
-        }));
+        let own = OwnSchema {
+            kinds: schema::kinds(&schema),
+            recipes: schema::recipes(&schema),
+            marks: schema::marks::collect(&schema),
+            schema,
+        };
         Self {
-            own: Some(OwnSchema { schema, facts }),
+            own: Some(Arc::new(own)),
             forced: None,
         }
     }
@@ -96,13 +95,15 @@ impl Telequick {
 
     /// Returns the schema.
     pub fn schema(&self) -> &Schema {
-        self.own.map_or_else(Schema::builtin, |own| own.schema)
+        match self.own() {
+            Some(own) => &own.schema,
+            None => Schema::builtin(),
+        }
     }
-}
 
-/// Makes facts `'static`.
-fn leak<T: Send + Sync>(facts: T) -> Collected<T> {
-    Box::leak(Box::new(Arc::new(facts)))
+    fn own(&self) -> Option<&OwnSchema> {
+        self.own.as_deref()
+    }
 }
 
 impl Default for Telequick {
@@ -141,7 +142,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     ],
     is_sequential: true,
     has_unique_names: true,
-    ..Descriptor::new(&KINDS, &RECIPES, &MARKS, schema::shapes)
+    ..Descriptor::USUAL
 };
 
 #[cfg(feature = "rules")]
@@ -154,8 +155,28 @@ super::session::behavior!(
 );
 
 impl Protocol for Telequick {
-    fn descriptor(&self) -> &'static Descriptor {
-        self.own.map_or(&DESCRIPTOR, |own| own.facts)
+    fn descriptor(&self) -> Descriptor<'_> {
+        DESCRIPTOR
+    }
+
+    fn name(&self) -> &str {
+        DESCRIPTOR.name
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        self.own().map_or(&KINDS, |own| &own.kinds)
+    }
+
+    fn recipes(&self) -> &[Recipe] {
+        self.own().map_or(&RECIPES, |own| &own.recipes)
+    }
+
+    fn marks(&self) -> &Marks {
+        self.own().map_or(&MARKS, |own| &own.marks)
+    }
+
+    fn shapes(&self) -> Vec<MessageJsonSchema> {
+        schema::shapes(self.schema(), self.kinds())
     }
 
     fn read<'a>(

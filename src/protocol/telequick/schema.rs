@@ -334,7 +334,7 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| marks::collect(Schem
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| recipes(Schema::builtin()));
 
 /// Returns every struct of a method as a kind.
-pub(super) fn kinds(schema: &'static Schema) -> Vec<Kind> {
+pub(super) fn kinds(schema: &Schema) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     for method in &schema.methods {
         for layout in method.input.into_iter().chain([method.output]) {
@@ -344,14 +344,11 @@ pub(super) fn kinds(schema: &'static Schema) -> Vec<Kind> {
                 continue;
             }
             let about = schema.about(layout);
-            kinds.push(Kind { name, role, about });
+            kinds.push(Kind::new(name.to_owned(), role, about.to_owned()));
         }
     }
-    kinds.push(Kind {
-        name: UNKNOWN,
-        role: None,
-        about: "a method id or struct that no schema describes",
-    });
+    let about = "a method id or struct that no schema describes";
+    kinds.push(Kind::new(UNKNOWN, None, about));
     kinds
 }
 

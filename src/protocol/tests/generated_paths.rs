@@ -31,13 +31,13 @@ fn every_generated_path_exists_in_a_fixture() {
     for protocol in registry::all() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folder = folder.join("fixtures").join(protocol.name());
-        let mut generated = protocol.descriptor().marks.generated.clone();
+        let mut generated = protocol.marks().generated.clone();
         generated.retain(|one| one.fresh.is_some());
         assert!(!generated.is_empty());
         for one in &generated {
             if let Some((kind, _)) = one.path.split_once(':') {
                 let kind = kind.split(' ').next().unwrap_or_default();
-                let known = protocol.descriptor().kinds.iter().any(|k| k.name == kind);
+                let known = protocol.kinds().iter().any(|k| k.name == kind);
                 assert!(known, "{}: {} is no kind", protocol.name(), kind);
             }
         }

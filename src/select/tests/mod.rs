@@ -296,8 +296,8 @@ fn conversation_keys_are_evaluated() {
     };
     let rule = &crate::protocol::rules::COMMON[0];
     let finding = |index| crate::conversation::Finding {
-        protocol: "oracle",
-        rule,
+        protocol: "oracle".into(),
+        rule: rule.clone(),
         severity: Severity::Error,
         place: Place {
             index,

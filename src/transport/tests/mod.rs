@@ -6,5 +6,6 @@ mod bounds;
 mod children;
 mod common;
 mod quic;
+mod recorder;
 mod sockets;
 mod stdio;

@@ -772,8 +772,8 @@ fn every_kind_and_fault_has_a_fixture() {
     for protocol in registry::all().iter().copied() {
         let name = protocol.name();
         let mine = || reported.iter().filter(|t| t.protocol == name);
-        for kind in protocol.descriptor().kinds.iter() {
-            if !mine().any(|t| t.kind.as_deref() == Some(kind.name)) {
+        for kind in protocol.kinds().iter() {
+            if !mine().any(|t| t.kind.as_deref() == Some(&*kind.name)) {
                 let _ = writeln!(
                     breaches,
                     "fixtures/{name}:1: no fixture has the kind {}",
@@ -851,7 +851,7 @@ fn decoded_kinds_and_faults_are_listed() {
         }
         // The role of a kind that the message names itself is unknown.
         if let (Some(kind), Some(role)) = (&reported.kind, &reported.role) {
-            let listed = protocol.descriptor().kinds.iter().find(|k| k.name == kind);
+            let listed = protocol.kinds().iter().find(|k| k.name == *kind);
             let right = (role == "control" && CONTROLS.contains(&kind.as_str()))
                 || listed.is_some_and(|l| l.role.is_none_or(|r| r.name() == role))
                 || schemas_in_fixtures(&reported.protocol).contains(&format!("struct {kind} "));

@@ -55,13 +55,17 @@ fn statistics(model: &mut Model, display: DisplayOptions) -> String {
     let (source, open, protocol) = {
         let store = shared.store();
         let name = store.read(model.selected, &mut model.reader, |decoded, _| {
-            decoded.protocol.name()
+            decoded.protocol.name().to_owned()
         });
         let source = store.status.source.clone();
-        (source, store.open as u64, name.unwrap_or("no protocol"))
+        (
+            source,
+            store.open as u64,
+            name.unwrap_or_else(|| "no protocol".to_owned()),
+        )
     };
     let mut out = String::new();
-    write_tables(&source, protocol, &shared.stat(), open, display, &mut out);
+    write_tables(&source, &protocol, &shared.stat(), open, display, &mut out);
     out
 }
 
@@ -71,7 +75,7 @@ fn comparison(model: &mut Model, a: usize, b: usize, display: DisplayOptions) ->
     let mut stored = |index| {
         store.read(index, &mut model.reader, |decoded, verdict| {
             let stored = StoredMessage::of(decoded, verdict.answer);
-            (stored, decoded.protocol.name())
+            (stored, decoded.protocol.name().to_owned())
         })
     };
     let (Some((a, protocol)), Some((b, other))) = (stored(a), stored(b)) else {

@@ -181,7 +181,7 @@ impl Peer for SaelClient {
         let stage = conn.map(|conn| &conn.stage);
         match HandshakeStage::readiness(stage, "HEY of the server") {
             Readiness::Ready if conn.is_some_and(is_full) => {
-                Readiness::Waits("an answer: the window is full")
+                Readiness::Waits("an answer: the window is full".into())
             }
             readiness => readiness,
         }

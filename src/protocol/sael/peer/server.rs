@@ -356,7 +356,7 @@ impl Peer for SaelServer {
     fn readiness(&self, conn: u32) -> Readiness {
         match self.conns.get(&conn) {
             Some(conn) if conn.is_in => Readiness::Ready,
-            _ => Readiness::Waits("HEY of the client"),
+            _ => Readiness::Waits("HEY of the client".into()),
         }
     }
 

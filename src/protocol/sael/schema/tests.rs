@@ -184,7 +184,7 @@ fn roles_equal_those_of_the_schema() {
     for kind in KINDS.iter() {
         // The role of LST depends on its content.
         let wanted = kind.role.unwrap_or(Role::Request);
-        assert_eq!(role(kind.name), Some(wanted), "{}", kind.name);
+        assert_eq!(role(&kind.name), Some(wanted), "{}", kind.name);
     }
     for name in ["", "HE", "HEYS", "hey", "XXX"] {
         assert_eq!(role(name), None, "{name}");

@@ -54,7 +54,7 @@ impl Hello {
         match self {
             Self::None => Readiness::Ready,
             Self::Sent(open) if open.is_empty() => Readiness::Ready,
-            Self::Due | Self::Sent(_) => Readiness::Waits("the answer to announce"),
+            Self::Due | Self::Sent(_) => Readiness::Waits("the answer to announce".into()),
             Self::Refused(why) => Readiness::Refused(why.clone()),
         }
     }

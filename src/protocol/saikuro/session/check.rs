@@ -85,11 +85,22 @@ pub(super) fn values(seen: Current<'_, '_>, root: Node<'_>) -> bool {
     seen.findings() > before
 }
 
-/// Checks an envelope. Returns true if a runtime cannot read it.
-pub(super) fn envelope(seen: Current<'_, '_>, root: Node<'_>, kind: &str, nested: bool) -> bool {
+/// Why a runtime refuses an envelope.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Refused {
+    /// It cannot use an id, of the envelope or of an item.
+    pub(super) by_id: bool,
+    /// It cannot read another member.
+    pub(super) by_member: bool,
+}
+
+/// Checks an envelope. Returns why a runtime cannot read it.
+pub(super) fn envelope(seen: Current<'_, '_>, root: Node<'_>, kind: &str, nested: bool) -> Refused {
     let here = place(seen, root, nested);
-    let mut refused = members(seen, root, kind);
-    refused |= envelope_id(seen, root, here);
+    let mut refused = Refused {
+        by_member: members(seen, root, kind),
+        by_id: envelope_id(seen, root, here),
+    };
     let is_free = matches!(kind, "batch" | "log" | "announce");
     if !is_free && raw(root, "args").is_none() {
         broken!(seen, rule::MISSING_ARGS, here; "args is missing; it should be []");
@@ -97,7 +108,7 @@ pub(super) fn envelope(seen: Current<'_, '_>, root: Node<'_>, kind: &str, nested
     if kind == "batch" && field(root, "target").is_none() {
         broken!(seen, rule::BATCH_WITHOUT_TARGET, here;
             "target is missing; a runtime requires it in a batch, too");
-        refused = true;
+        refused.by_member = true;
     }
     for (name, rule, whose) in [
         (
@@ -112,7 +123,7 @@ pub(super) fn envelope(seen: Current<'_, '_>, root: Node<'_>, kind: &str, nested
         }
     }
     if kind == "batch" {
-        refused |= items(seen, root);
+        items(seen, root, &mut refused);
     }
     if matches!(kind, "resource" | "log") {
         let node = raw(root, "type").unwrap_or(root);
@@ -199,10 +210,9 @@ fn envelope_id(seen: Current<'_, '_>, root: Node<'_>, here: Place) -> bool {
 }
 
 /// Checks the items of a batch.
-fn items(seen: Current<'_, '_>, root: Node<'_>) -> bool {
+fn items(seen: Current<'_, '_>, root: Node<'_>, refused: &mut Refused) {
     let list = field(root, "batch_items").into_iter();
     let before = seen.findings();
-    let mut refused = false;
     let mut names = HashSet::new();
     for (n, item) in list.flat_map(Node::children).enumerate() {
         if seen.findings() >= before + MAX_ENTRIES {
@@ -214,10 +224,12 @@ fn items(seen: Current<'_, '_>, root: Node<'_>) -> bool {
                 field(item, "type").map_or("no type".into(), |t| format!("type {}", quote(t)));
             broken!(seen, rule::UNKNOWN_TYPE, seen.at(item);
                 "item {n} of the batch has {what}; it should be call");
-            refused = true;
+            refused.by_member = true;
             continue;
         };
-        refused |= envelope(seen, item, &kind, true);
+        let item_refused = envelope(seen, item, &kind, true);
+        refused.by_id |= item_refused.by_id;
+        refused.by_member |= item_refused.by_member;
         if let Some(node) = field(item, "id")
             && let Some(name) = CallId::of(&id(node))
             && !names.insert(name)
@@ -226,7 +238,6 @@ fn items(seen: Current<'_, '_>, root: Node<'_>) -> bool {
                 "item {n} has the id of an earlier item, {}", id(node).text());
         }
     }
-    refused
 }
 
 /// Reports a message that is neither an envelope nor an answer.

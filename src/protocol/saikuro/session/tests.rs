@@ -335,3 +335,35 @@ fn waiting_lists_the_expected_sender() {
     #10 stream math.add s2c: -
     ");
 }
+
+/// An id that a runtime refuses does not hide that the arguments do not fit.
+#[test]
+fn arguments_are_checked_whatever_the_id_is() {
+    let mut run = Run::new(10);
+    let argument = json!({"name": "a", "type": {"kind": "primitive", "type": "i64"}});
+    let schema = json!({"version": 1, "namespaces": {"math": {"functions": {"add": {
+        "args": [argument], "returns": {"kind": "primitive", "type": "i64"},
+        "visibility": "public", "capabilities": []}}}}, "types": {}});
+    let mut announce = ask("announce", 1);
+    announce["target"] = json!("$saikuro.announce");
+    announce["args"] = json!([schema]);
+    run.send(0, TO_SERVER, &announce);
+    for id in [&b"0123456789abcdef"[..], &[0xff; 16]] {
+        let member = |name: &str, value: rmpv::Value| (name.into(), value);
+        let call = rmpv::Value::Map(vec![
+            member("version", 1.into()),
+            member("type", "call".into()),
+            member("id", rmpv::Value::Binary(id.to_vec())),
+            member("target", "math.add".into()),
+            member("args", rmpv::Value::Array(vec!["two".into()])),
+        ]);
+        let mut body = Vec::new();
+        rmpv::encode::write_value(&mut body, &call).expect("writing to memory");
+        let length = (body.len() as u32).to_be_bytes();
+        run.bytes(1, TO_SERVER, &[&length[..], &body].concat());
+    }
+    assert_eq!(
+        run.found,
+        ["#1 ambiguous-id", "#1 args-unfit", "#2 args-unfit"]
+    );
+}

@@ -190,7 +190,7 @@ impl Peer for Runtime {
         match self.sessions.get(&self.key(conn)) {
             Some(SessionStage::Open) => Readiness::Ready,
             Some(SessionStage::Refused(why)) => Readiness::Refused(why.clone()),
-            _ => Readiness::Waits(WAITS),
+            _ => Readiness::Waits(WAITS.into()),
         }
     }
 

@@ -8,15 +8,15 @@ use crate::protocol::make::{IdGen, Made, Object, Recipe, Words, text};
 use std::borrow::Cow;
 
 /// Returns the messages that can be made: a request of each method, and each struct of an answer or a push.
-pub(in super::super) fn recipes(schema: &'static Schema) -> Vec<Recipe> {
-    let recipe = |name: &'static str, layout: u32, about: &'static str| {
+pub(in super::super) fn recipes(schema: &Schema) -> Vec<Recipe> {
+    let recipe = |name: &str, layout: u32, about: &str| {
         let fields = schema.types.layout(layout).map_or(&[][..], |s| &s.fields);
         let keys: Vec<_> = fields.iter().map(|f| schema.types.name(f.name)).collect();
         Recipe {
-            name,
+            name: name.to_owned().into(),
             words: Cow::Borrowed(""),
             keys: keys.join(" ").into(),
-            about,
+            about: about.to_owned().into(),
         }
     };
     let mut recipes: Vec<Recipe> = Vec::new();

@@ -130,7 +130,7 @@ impl Schema {
 }
 
 /// Collects the marks in the form for generic code.
-pub(in super::super) fn collect(schema: &'static Schema) -> Marks {
+pub(in super::super) fn collect(schema: &Schema) -> Marks {
     let mut all = Marks::default();
     for def in &schema.source.marks {
         let name = def.name.text.as_str();
@@ -146,7 +146,7 @@ pub(in super::super) fn collect(schema: &'static Schema) -> Marks {
         if made.is_some() || volatile {
             all.generated.push(Generated {
                 path: path.clone(),
-                group: made.map_or(name, |(group, _)| group),
+                group: made.map_or(name, |(group, _)| group).to_owned().into(),
                 fresh: made.map(|(_, fresh)| fresh),
                 volatile,
                 maker: None,
@@ -157,7 +157,7 @@ pub(in super::super) fn collect(schema: &'static Schema) -> Marks {
             all.unordered.push(path);
         }
         if def.marks.contains(&FieldMark::Secret) {
-            all.secrets.push(name);
+            all.secrets.push(name.to_owned().into());
         }
     }
     all

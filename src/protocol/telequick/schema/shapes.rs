@@ -2,6 +2,7 @@
 
 use super::{MEMBERS, Schema, fixed, label};
 use crate::encoding::serde_envelope::{FIELDS, FieldType, TAIL};
+use crate::protocol::Kind;
 use crate::protocol::make::{Object, array, text};
 use crate::protocol::schema::Presence;
 use crate::protocol::schema::json_schema::{
@@ -12,12 +13,11 @@ use crate::protocol::schema::json_schema::{
 const DEPTH: u32 = 8;
 
 /// Returns the JSON Schema of every kind of message.
-pub(in super::super) fn shapes() -> Vec<MessageJsonSchema> {
-    let schema = Schema::builtin();
-    let kinds = super::KINDS.iter();
-    let known = kinds.filter_map(|kind| Some((kind.name, schema.struct_named(kind.name)?)));
+pub(in super::super) fn shapes(schema: &Schema, kinds: &[Kind]) -> Vec<MessageJsonSchema> {
+    let kinds = kinds.iter().map(|kind| &kind.name);
+    let known = kinds.filter_map(|name| Some((name, schema.struct_named(name)?)));
     known
-        .map(|(name, layout)| (name, message(schema, name, layout)))
+        .map(|(name, layout)| (name.clone(), message(schema, name, layout)))
         .collect()
 }
 
