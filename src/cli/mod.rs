@@ -203,10 +203,13 @@ pub fn run(
     args: impl IntoIterator<Item = OsString>,
     protocols: &[&'static dyn Protocol],
 ) -> ExitCode {
+    start(args.into_iter().collect(), protocols).into()
+}
+
+fn start(args: Vec<OsString>, protocols: &[&'static dyn Protocol]) -> Exit {
     registry::extend(protocols, embedded());
-    let args: Vec<OsString> = args.into_iter().collect();
     let added = descriptions::add_all(&args);
-    run_command(args, added).into()
+    run_command(args, added)
 }
 
 /// `added`: whether the protocols of the project and the user could be read.
