@@ -57,6 +57,9 @@ pub(super) fn read<'a>(
             interpret(described, found, context, &mut message);
         });
     }
+    if let Some(exchange) = exchange.filter(|_| message.role.is_none() && message.valid) {
+        exchange.control(&mut message);
+    }
     message
 }
 

@@ -32,7 +32,7 @@ use super::{
 };
 use crate::encoding::Parsed;
 use crate::error::Refusal;
-use crate::framing::{Frame, Framing};
+use crate::framing::Frame;
 use crate::tape::Node;
 use crate::toml_text::TomlError;
 use description::{Description, MessageKind, Pairing};
@@ -241,7 +241,6 @@ impl Protocol for Described {
         let own = Descriptor {
             encodings: &description.encodings,
             is_sequential: description.pairing == Pairing::Order,
-            has_http_bodies: !description.framings.contains(&Framing::WebSocket),
             ..Descriptor::USUAL
         };
         Descriptor {

@@ -55,7 +55,8 @@ impl<'d> DescribedPeer<'d> {
     fn kind(&self, role: Role) -> Option<&'d MessageKind> {
         let of_role = |one: &&MessageKind| one.role == role;
         let fits = |one: &&MessageKind| one.direction.is_none_or(|side| side == self.side);
-        let mut kinds = self.kinds().iter().filter(of_role);
+        // Special kinds come first.
+        let mut kinds = self.kinds().iter().rev().filter(of_role);
         kinds.clone().find(fits).or_else(|| kinds.next())
     }
 

@@ -355,12 +355,16 @@ impl<'t> Reader<'t> {
         let entries = self.toml.entries("message", item);
         let entries = self.keep(entries)?;
         self.check_keys(&entries, &MESSAGE_KEYS);
-        let Some(role_item) = get(&entries, "role") else {
-            let roles = Role::ALL.map(Role::name).join(", ");
-            self.error(&item.span(), format!("wanted a role: one of {roles}"));
-            return None;
+        let known_role = match get(&entries, "role") {
+            Some(item) => self.role(item),
+            None => {
+                let roles = Role::ALL.map(Role::name).join(", ");
+                self.error(&item.span(), format!("wanted a role: one of {roles}"));
+                None
+            }
         };
-        let role = self.role(role_item)?;
+        // Without a role, the other values are still checked.
+        let role = known_role.unwrap_or(Role::Control);
         let (when, error) = (
             self.condition(&entries, "when"),
             self.condition(&entries, "error"),
@@ -386,6 +390,7 @@ impl<'t> Reader<'t> {
             cancels: self.path(&entries, "cancels"),
             last: self.condition(&entries, "last"),
         };
+        known_role?;
         self.check_role(&message, &entries, item, pairing);
         Some(message)
     }

@@ -122,7 +122,14 @@ fn made(messages: &[MessageKind]) -> Vec<(&str, &MessageKind, bool)> {
         let name = kind.fixed_kind().unwrap_or(kind.role.name());
         (name, kind, kind.role == Role::Error)
     });
-    for one in named.chain(fails) {
+    for one in named {
+        match made.iter_mut().find(|(name, ..)| *name == one.0) {
+            // Special kinds come first.
+            Some(known) => *known = one,
+            None => made.push(one),
+        }
+    }
+    for one in fails {
         if made.iter().all(|(name, ..)| *name != one.0) {
             made.push(one);
         }

@@ -80,7 +80,7 @@ fn wrong_descriptions_have_places() {
         ),
         (
             "when = \".ask\"",
-            "when = \"kind=ask\"",
+            "when = \"kind=call\"",
             &[
                 "4:9: when: wanted paths of the message, such as .type, of at most 16 steps, or dir, got kind",
             ],
@@ -229,7 +229,7 @@ fn all_errors_are_reported() {
         .replace("[marks]", "[mark]")
         .replace(".ask", "ask");
     let found = errors(&text);
-    assert_eq!(found.len(), 3, "{found:#?}");
+    assert_eq!(found.len(), 4, "{found:#?}");
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn jsonrpc_is_read_by_a_description() {
 fn calls_of_saikuro_are_read_by_a_description() {
     let chosen = ["call", "response", "error"];
     let lines = compare(SAIKURO, "saikuro", |name| {
-        chosen.iter().any(|part| name.starts_with(part))
+        chosen.iter().any(|part| name.starts_with(part)) && !name.contains("positional")
     });
     assert!(lines > 4, "{lines}");
 }
@@ -254,7 +254,7 @@ fn a_message_that_does_not_match_is_refused() {
     let refused = with_json(r#"{"type":"question"}"#, |message| encoder.encode(message));
     insta::assert_snapshot!(
         refused.unwrap().unwrap_err().to_string(),
-        @r#"wanted a message of dap, got {"type":"question"}"#
+        @r#"message: wanted a message of dap, got {"type":"question"}"#
     );
 }
 

@@ -108,8 +108,8 @@ fn messages_are_paired_and_checked() {
             ],
         ),
         (
-            &[r#"<{"answer":7}"#],
-            &["0 orphan: no open request has the id 7"],
+            &[r#">{"stop":9}"#, r#"<{"answer":7}"#],
+            &["1 orphan: no open request has the id 7"],
         ),
         (
             &[
