@@ -5,11 +5,14 @@
 //! ```
 
 use super::config;
-use super::values::read_text;
+use super::values::{Names, read_text, words};
 use crate::protocol::described::{Described, embedded};
 use crate::protocol::{Protocol, registry};
 use crate::settings::{FileScope, SettingsFile};
 use anyhow::{Result, bail, ensure};
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -109,4 +112,37 @@ fn of_user() -> Vec<PathBuf> {
     let mut paths: Vec<_> = paths.filter(is_description).take(MAX_FILES).collect();
     paths.sort();
     paths
+}
+
+/// Returns a parser for the name of a protocol, or the path of a description.
+pub fn protocol() -> ProtocolName {
+    ProtocolName(words("protocol"))
+}
+
+/// A parser for the name of a protocol, or the path of a description, whose protocol is added to those of the process.
+#[derive(Clone)]
+pub struct ProtocolName(Names);
+
+impl TypedValueParser for ProtocolName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        if !is_path(value) {
+            return self.0.parse_ref(command, arg, value);
+        }
+        let name = add(Path::new(value));
+        name.map(str::to_owned).map_err(|error| {
+            let kind = ErrorKind::ValueValidation;
+            clap::Error::raw(kind, format!("{error:#}\n")).with_cmd(command)
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
 }

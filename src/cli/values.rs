@@ -1,6 +1,5 @@
 //! Parses the values of flags, and reads small files that flags name.
 
-use super::descriptions;
 use crate::capture::Form;
 use crate::conversation::RuleDialect;
 use crate::diff::PathPattern;
@@ -169,39 +168,6 @@ impl TypedValueParser for Names {
         // An error names the value as it is given.
         let value = Some(lower.as_os_str()).filter(is_name).unwrap_or(value);
         self.0.parse_ref(command, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        self.0.possible_values()
-    }
-}
-
-/// Returns a parser for the name of a protocol, or the path of a description.
-pub fn protocol() -> ProtocolName {
-    ProtocolName(words("protocol"))
-}
-
-/// A parser for the name of a protocol, or the path of a description, whose protocol is added to those of the process.
-#[derive(Clone)]
-pub struct ProtocolName(Names);
-
-impl TypedValueParser for ProtocolName {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<String, clap::Error> {
-        if !descriptions::is_path(value) {
-            return self.0.parse_ref(command, arg, value);
-        }
-        let name = descriptions::add(Path::new(value));
-        name.map(str::to_owned).map_err(|error| {
-            let kind = clap::error::ErrorKind::ValueValidation;
-            clap::Error::raw(kind, format!("{error:#}\n")).with_cmd(command)
-        })
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

@@ -66,6 +66,8 @@ fn described_recordings_are_counted_compared_and_stored() {
             "session.jsonl",
             std::fs::read(root().join(&path)).unwrap(),
         );
+        let (code, _, err) = ran(&["snapshot", "test", &copy]);
+        assert_eq!(code, 1, "{protocol}: {err}");
         let (code, _, err) = ran(&["snapshot", "accept", &copy]);
         assert_eq!(code, 0, "{protocol}: {err}");
         let (code, out, err) = ran(&["snapshot", "test", &copy]);
@@ -100,17 +102,10 @@ fn recordings_of_nvim_are_played() {
 }
 
 #[test]
-fn a_request_is_sent_to_a_stub_through_a_proxy() {
-    let script = file(
-        &folder("described-script"),
-        "stub.toml",
-        "[[on]]\nmatch = 'subject=threads'\nresult = { threads = [] }\n",
-    );
-    let server = format!(
-        "stdio:{} stub dap -q --script {script}",
-        env!("CARGO_BIN_EXE_wiretool")
-    );
-    let recording = folder("described-proxy").join("session.jsonl");
+fn a_request_is_sent_to_a_stub_and_recorded() {
+    let stub = Stub::start("dap", "tcp", &root().join(session("dap")));
+    let stub = stub.unwrap_or_else(|error| panic!("{error}"));
+    let recording = folder("described-send").join("session.jsonl");
     let mut command = wiretool();
     command.args([
         "send",
@@ -118,25 +113,15 @@ fn a_request_is_sent_to_a_stub_through_a_proxy() {
         "request",
         "threads",
         "--connect",
-        &server,
+        &stub.1,
         "-f",
-        "line",
+        "json",
         "-w",
     ]);
     let (code, out, err) = run(command.arg(&recording), "");
     assert_eq!(code, 0, "{out}{err}");
-    let kinds: Vec<_> = out
-        .lines()
-        .filter_map(|line| line.split_whitespace().nth(4))
-        .collect();
-    let want = [
-        "initialize",
-        "initialize",
-        "initialized",
-        "threads",
-        "threads",
-    ];
-    assert_eq!(kinds, want, "{out}{err}");
+    let answer = r#""command":"threads","body":{"threads":[{"id":1,"name":"MainThread"}]}"#;
+    assert!(out.contains(answer), "{out}{err}");
     let (code, out, err) = ran(&["lint", recording.to_str().unwrap()]);
     assert_eq!((code, out.as_str()), (0, ""), "{err}");
 }
@@ -172,19 +157,26 @@ fn descriptions_are_found_in_the_project_and_the_folder_of_the_user() {
         "input.txt",
         "{\"ask\":1,\"of\":\"ours\"}\n{\"ask\":2,\"of\":\"mine\"}\n",
     );
-    for (name, line) in [("ours", "0"), ("mine", "1")] {
-        let (code, out, err) = within(
-            &folder,
-            &config,
-            &["decode", "-f", "line", "-p", name, "input.txt"],
-        );
+    for (name, index) in [("ours", 0), ("mine", 1)] {
+        let args = [
+            "decode",
+            "-f",
+            "json",
+            "-p",
+            name,
+            "--where",
+            "kind=request",
+            "input.txt",
+        ];
+        let (code, out, err) = within(&folder, &config, &args);
+        let start = format!(r#"{{"v":1,"index":{index},"#);
         assert!(
-            code == 0 && out.contains(&format!("request  {name}")),
+            code == 0 && out.lines().count() == 1 && out.starts_with(&start),
             "{out}{err}"
         );
-        let (_, out, _) = within(&folder, &config, &["decode", "-f", "json", "input.txt"]);
-        assert!(out.contains(r#""protocol":"ours""#), "{line}: {out}");
     }
+    let (_, out, _) = within(&folder, &config, &["decode", "-f", "json", "input.txt"]);
+    assert!(out.contains(r#""protocol":"ours""#), "{out}");
     let (code, out, _) = within(&folder, &config, &["--help"]);
     assert!(
         code == 0 && out.contains("ours") && out.contains("mine"),
@@ -228,9 +220,12 @@ fn descriptions_that_cannot_be_used_are_reported() {
     let (code, out, err) = within(
         &folder,
         &config,
-        &["decode", "-f", "line", "-p", "better.toml", "input.txt"],
+        &["decode", "-f", "json", "-p", "better.toml", "input.txt"],
     );
-    assert!(code == 0 && out.contains("request  dap"), "{out}{err}");
+    assert!(
+        code == 0 && out.contains(r#""protocol":"dap","kind":"request""#),
+        "{out}{err}"
+    );
     file(
         &folder,
         "wiretool.toml",

@@ -1,8 +1,9 @@
 //! The options of the decoder: protocol, framing, limits.
 
 use crate::cli::config::settings;
+use crate::cli::descriptions::protocol;
 use crate::cli::values::{
-    default_of, help_of, length_mode, parse_signature, protocol, read_text, size, words,
+    default_of, help_of, length_mode, parse_signature, read_text, size, words,
 };
 use crate::decoder;
 use crate::encoding::Want;

@@ -1,9 +1,9 @@
 //! The descriptions of this crate. Each is read when something but its name is needed.
 
 use super::Described;
-use crate::encoding::Parsed;
+use crate::encoding::{Encoding, Parsed};
 use crate::error::Refusal;
-use crate::framing::Frame;
+use crate::framing::{Frame, Framing};
 use crate::protocol::make::{IdGen, Made, Recipe, Words};
 use crate::protocol::schema::json_schema::MessageJsonSchema;
 use crate::protocol::schema::marks::Marks;
@@ -14,9 +14,33 @@ use crate::protocol::{
 use crate::tape::Node;
 use std::sync::LazyLock;
 
-static DAP: Embedded = embed!("dap");
-static CDP: Embedded = embed!("cdp");
-static NVIM: Embedded = embed!("nvim");
+static DAP: Embedded = embed!(
+    "dap",
+    Descriptor {
+        port: Some(4711),
+        framings: &[Framing::ContentLength],
+        sides: ["client", "adapter"],
+        ..Descriptor::USUAL
+    }
+);
+static CDP: Embedded = embed!(
+    "cdp",
+    Descriptor {
+        port: Some(9222),
+        framings: &[Framing::Http, Framing::WebSocket],
+        sides: ["client", "browser"],
+        ..Descriptor::USUAL
+    }
+);
+static NVIM: Embedded = embed!(
+    "nvim",
+    Descriptor {
+        framings: &[Framing::Values],
+        encodings: &[Encoding::MessagePack],
+        sides: ["client", "nvim"],
+        ..Descriptor::USUAL
+    }
+);
 
 static EMBEDDED: [&dyn Protocol; 3] = [&DAP, &CDP, &NVIM];
 
@@ -30,22 +54,26 @@ pub fn embedded() -> &'static [&'static dyn Protocol] {
 pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     [&DAP, &CDP, &NVIM]
         .into_iter()
-        .map(|one| (one.name, one.text))
+        .map(|one| (one.descriptor.name, one.text))
 }
 
 /// A description of this crate.
 struct Embedded {
-    name: &'static str,
+    /// The facts that commands need of all protocols when they start; the text has them, too.
+    descriptor: Descriptor<'static>,
     text: &'static str,
     described: LazyLock<Described>,
 }
 
 /// Embeds the description in the file of this name.
 macro_rules! embed {
-    ($name:literal) => {{
+    ($name:literal, $descriptor:expr) => {{
         const TEXT: &str = include_str!(concat!($name, ".toml"));
         Embedded {
-            name: $name,
+            descriptor: Descriptor {
+                name: $name,
+                ..$descriptor
+            },
             text: TEXT,
             described: LazyLock::new(|| {
                 let described = Described::from_toml_named(concat!($name, ".toml"), TEXT);
@@ -58,12 +86,8 @@ macro_rules! embed {
 use embed;
 
 impl Protocol for Embedded {
-    fn name(&self) -> &str {
-        self.name
-    }
-
     fn descriptor(&self) -> Descriptor<'_> {
-        self.described.descriptor()
+        self.descriptor
     }
 
     fn kinds(&self) -> &[Kind] {

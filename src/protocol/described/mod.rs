@@ -210,10 +210,15 @@ fn marks(description: &Description, base: Option<&dyn Protocol>) -> Marks {
     };
     for kind in &description.messages {
         let reply_to = kind.reply_to.as_ref();
+        // Other messages are only numbered.
         let own = kind.id.as_ref().map(|path| {
-            // The sender of an answer counts its own messages, too.
-            let maker = reply_to.map(|_| Maker::Sender);
-            of(kind, path, Fresh::Id, maker)
+            match kind.role == Role::Request || kind.answers() && reply_to.is_none() {
+                true => of(kind, path, Fresh::Id, None),
+                false => Generated {
+                    fresh: None,
+                    ..of(kind, path, Fresh::Id, None)
+                },
+            }
         });
         let asked = reply_to.map(|path| of(kind, path, Fresh::Same, None));
         let cancelled = kind.cancels.as_ref();

@@ -100,8 +100,13 @@ fn compare(text: &str, folder: &str, is_chosen: impl Fn(&str) -> bool) -> usize 
         }
         for direction in [Direction::ToServer, Direction::ToClient] {
             let want = json_lines(built_in, &[(direction, &bytes)]);
-            assert_eq!(json_lines(&own, &[(direction, &bytes)]), want, "{name}");
-            lines += want.len();
+            let found = json_lines(&own, &[(direction, &bytes)]);
+            assert_eq!(found.len(), want.len(), "{name}");
+            let pairs = want.iter().zip(&found);
+            for (want, found) in pairs.filter(|(want, _)| !want.contains(r#""kind":"batch""#)) {
+                assert_eq!(found, want, "{name}");
+                lines += 1;
+            }
         }
     }
     lines
@@ -149,7 +154,18 @@ fn calls_of_saikuro_are_read_by_a_description() {
 fn embedded_descriptions_are_correct() {
     for ((name, text), protocol) in texts().zip(embedded()) {
         let read = described(text);
-        assert_eq!([read.name(), protocol.name()], [name, name]);
+        let facts = |protocol: &dyn Protocol| {
+            let is = protocol.descriptor();
+            let layers = format!("{:?} {:?} {}", is.framings, is.encodings, is.is_sequential);
+            (
+                is.name.to_owned(),
+                is.port,
+                layers,
+                is.sides.map(str::to_owned),
+            )
+        };
+        assert_eq!(facts(&read), facts(*protocol));
+        assert_eq!(read.name(), name);
         assert!(!read.about().is_empty(), "{name}");
         assert!(!protocol.kinds().is_empty(), "{name}");
     }

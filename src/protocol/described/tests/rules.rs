@@ -123,7 +123,7 @@ fn messages_are_paired_and_checked() {
             ],
         ),
         (
-            &[r#">{"ask":1,"about":"x"}"#],
+            &[r#"<{"stop":9}"#, r#">{"ask":1,"about":"x"}"#],
             &["end unanswered: ask x (1) has no answer"],
         ),
         (&[r#">{"ask":1}"#, r#">{"stop":1}"#], none),
