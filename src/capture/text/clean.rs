@@ -10,16 +10,38 @@ use std::borrow::Cow;
 
 /// Returns a line without colours, with ASCII in place of box lines and typographic characters.
 pub(super) fn clean(line: &[u8]) -> Cow<'_, [u8]> {
-    if line.iter().all(|&c| c.is_ascii() && c != 0x1b) {
+    match uncoloured(line) {
+        Cow::Borrowed(line) => to_ascii(line),
+        Cow::Owned(line) => Cow::Owned(to_ascii(&line).into_owned()),
+    }
+}
+
+/// Returns a line without colours.
+pub(super) fn uncoloured(line: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(0x1b, line).is_none() {
         return Cow::Borrowed(line);
     }
     let mut out = Vec::with_capacity(line.len());
     let mut rest = line;
     while let Some((&c, after)) = rest.split_first() {
-        if c == 0x1b {
-            rest = skip_escape(after);
-            continue;
-        }
+        rest = if c == 0x1b {
+            skip_escape(after)
+        } else {
+            out.push(c);
+            after
+        };
+    }
+    Cow::Owned(out)
+}
+
+/// Returns a line with ASCII in place of box lines and typographic characters.
+pub(super) fn to_ascii(line: &[u8]) -> Cow<'_, [u8]> {
+    if line.is_ascii() {
+        return Cow::Borrowed(line);
+    }
+    let mut out = Vec::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((&c, after)) = rest.split_first() {
         let replaced = REPLACED
             .iter()
             .find_map(|(from, to)| rest.strip_prefix(from.as_bytes()).map(|after| (after, to)));
@@ -49,6 +71,9 @@ const REPLACED: &[(&str, &str)] = &[
     ("’", "'"),
     ("→", "->"),
     ("←", "<-"),
+    // Browsers mark frames of WebSocket so.
+    ("⬆", "->"),
+    ("⬇", "<-"),
 ];
 
 /// Skips what follows ESC: `[32m`, or one character.

@@ -1,6 +1,6 @@
 //! Parts that all readings of text share: lines, marks, missing bytes.
 
-use super::clean::clean;
+use super::clean::{clean, uncoloured};
 use super::marks::{Mark, Marks};
 use crate::capture::chunk::{Chunk, DirectionSlots, Gap, Item, ItemSink};
 use crate::protocol::Direction;
@@ -24,9 +24,18 @@ impl Common {
         }
     }
 
-    /// Returns a line without colours and quotation marks.
+    /// Returns a line in ASCII as far as possible, without colours and quotation marks.
     pub(super) fn clean<'a>(&self, line: &'a [u8]) -> Cow<'a, [u8]> {
-        match clean(line) {
+        self.unquoted(clean(line))
+    }
+
+    /// Returns a line without colours and quotation marks; texts in it may have any characters.
+    pub(super) fn uncoloured<'a>(&self, line: &'a [u8]) -> Cow<'a, [u8]> {
+        self.unquoted(uncoloured(line))
+    }
+
+    fn unquoted<'a>(&self, line: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+        match line {
             Cow::Borrowed(line) => Cow::Borrowed(self.unquote(line)),
             Cow::Owned(line) => Cow::Owned(self.unquote(&line).to_vec()),
         }

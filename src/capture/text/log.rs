@@ -1,4 +1,4 @@
-//! Messages in JSON in the lines of a log.
+//! Messages in the lines of a log, in JSON or as programs print objects, and in JSON and objects on several lines.
 //!
 //! ```text
 //!   2026-11-22 10:13:52,659 DEBUG client: > TEXT '{"v":1}' [7 bytes]
@@ -6,40 +6,59 @@
 //!   {"MESSAGE":[123,34,...],"__REALTIME_TIMESTAMP":"1795341141000000"}   journald
 //!   2026-11-22T09:52:21Z stdout P {"id":            Kubernetes: P: the next line of the stream continues it
 //!   [pod/a/b] {"id":0}    a-1  | {"id":0}           kubectl, docker compose
+//!   2026-11-22T09:52:21Z recv {                     the following lines belong to it
 //! ```
 //!
-//! A message is the first JSON object of a line that a protocol may have written. It may be
-//! inside another object or inside a string, also with the escapes of a programming language.
+//! Lines after an open bracket are held until it closes. If they show no message, each of them is read for itself.
 
-use super::escapes::Escapes;
+use super::finder::{Finder, Found, FoundAll};
 use super::line::{Common, with_header};
-use super::marks::Mark;
-use super::probe::{MessageFraming, MessageTest};
+use super::marks::{epoch, find_time};
+use super::objects::Balance;
 use crate::capture::chunk::{InputPlace, ItemSink, Problem};
 use crate::capture::lines::{Line, LineForm};
-use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+use crate::capture::time::{self, Time};
 
-/// Maximum depth of a message inside objects and strings.
-const MAX_DEPTH: u32 = 4;
-/// The most places of a line where an object may begin.
-const MAX_STARTS: usize = 16;
 /// The most bytes of a message that several lines carry.
 const MAX_PARTS: usize = 64 << 20;
-
-const ESCAPES: Escapes = Escapes {
-    latin1: false,
-    radix: 8,
-};
+/// The most bytes of lines that are held.
+const MAX_HELD: usize = 16 << 20;
+/// How often held lines are read again because their first bracket does not close.
+const MAX_AGAIN: u32 = 8;
 
 #[derive(Default)]
 pub(super) struct Log {
     common: Common,
-    test: MessageTest,
-    /// The messages had headers with their lengths.
-    has_headers: bool,
+    finder: Finder,
     /// The parts of an incomplete line, for stdout and stderr.
     parts: [Vec<u8>; 2],
+    held: Option<Held>,
+    /// The number of messages that were cut off, and the line of the first one.
+    cut: Option<(u64, u64)>,
+    /// The number of messages that stand alone in the text.
+    alone: u64,
+    /// There is something else than messages.
+    has_other: bool,
+}
+
+/// Lines after an open bracket.
+struct Held {
+    text: Vec<u8>,
+    balance: Balance,
+    /// The outermost bracket is that of a list.
+    is_list: bool,
+    origin: TextOrigin,
+}
+
+/// Where a text comes from.
+#[derive(Clone, Copy)]
+struct TextOrigin {
+    /// Its first line.
+    line: u64,
+    /// When a container wrote it.
+    time: Option<Time>,
+    /// How often it was held before.
+    again: u32,
 }
 
 impl Log {
@@ -63,109 +82,156 @@ impl Log {
         part.ends.then(|| std::mem::take(held))
     }
 
-    /// Finds the message in a text. Returns it with the text before and after it.
-    fn find(&mut self, text: &[u8], depth: u32) -> Option<Found> {
-        if depth > MAX_DEPTH {
-            return None;
-        }
-        let mut starts = 0;
-        let mut at = 0;
-        while let Some(next) = text
-            .get(at..)
-            .and_then(|rest| rest.iter().position(|c| b"{\"'".contains(c)))
+    /// Reads a line, without what a container wrote around it.
+    fn text(&mut self, text: &[u8], origin: TextOrigin, sink: &mut ItemSink<'_>) {
+        while let Some(held) = self
+            .held
+            .take_if(|held| held.ends_before(text, &mut self.finder))
         {
-            at += next;
-            let (before, rest) = text.split_at_checked(at)?;
-            let (&c, body) = rest.split_first()?;
-            starts += 1;
-            if starts > MAX_STARTS {
-                return None;
-            }
-            if c == b'{' {
-                if let Some(len) = json_len(rest) {
-                    let (object, after) = rest.split_at_checked(len)?;
-                    if let Some(found) = self.find_in_object(object, depth) {
-                        return Some(found.within(before, after));
-                    }
-                    at += len;
-                    continue;
-                }
-            } else if body.starts_with(b"{") || body.starts_with(b"b'{") {
-                // A string whose text is an object: in JSON, or as a programming language prints it.
-                let mut inner = Vec::new();
-                let literal = ESCAPES.read(body, Some(c), &mut inner);
-                if let Some(after) = literal.rest
-                    && let Some(found) = self.find(&inner, depth + 1)
-                {
-                    return Some(found.within(before, after));
-                }
-            }
-            at += 1;
+            self.read_again(&held, sink);
         }
-        None
+        let Some(held) = &mut self.held else {
+            let all = self.finder.find(text);
+            return self.take(text, all, origin, sink);
+        };
+        held.text.push(b'\n');
+        held.text.extend_from_slice(text);
+        held.balance.add(text);
+        let is_closed = held.balance.is_closed();
+        if !is_closed && held.text.len() <= MAX_HELD {
+            return;
+        }
+        let Some(held) = self.held.take() else { return };
+        let all = if is_closed {
+            self.finder.in_lines(&held.text)
+        } else {
+            FoundAll::default()
+        };
+        if all.messages.is_empty() {
+            self.read_again(&held, sink);
+        } else {
+            self.take(&held.text, all, held.origin, sink);
+        }
     }
 
-    fn find_in_object(&mut self, object: &[u8], depth: u32) -> Option<Found> {
-        if let Some(framing) = self.test.framing(object) {
-            if framing != MessageFraming::Either {
-                self.has_headers = framing == MessageFraming::Headers;
-            }
-            return Some(Found {
-                message: object.to_vec(),
-                beside: [Vec::new(), Vec::new()],
-            });
+    /// Emits what a text has, and holds what is not complete.
+    fn take(&mut self, text: &[u8], all: FoundAll, origin: TextOrigin, sink: &mut ItemSink<'_>) {
+        let is_other = all.messages.is_empty() && all.open.is_none();
+        if is_other && !self.note_cut(text, origin.line) {
+            self.other(text);
         }
-        let members: BTreeMap<String, &RawValue> = serde_json::from_slice(object).ok()?;
-        for raw in members.values() {
-            let value = raw.get();
-            let inner = match value.as_bytes().first()? {
-                b'"' => serde_json::from_str::<String>(value).ok()?.into_bytes(),
-                b'[' => match serde_json::from_str::<Vec<u8>>(value) {
-                    Ok(bytes) => bytes,
-                    Err(_) => continue,
-                },
-                b'{' => value.as_bytes().to_vec(),
-                _ => continue,
+        self.emit(text, all.messages, origin, sink);
+        let Some(rest) = all.open.and_then(|start| text.get(start..)) else {
+            return;
+        };
+        let mut balance = Balance::default();
+        balance.add(rest);
+        if balance.is_closed() || origin.again >= MAX_AGAIN {
+            if !self.note_cut(text, origin.line) {
+                self.other(text);
+            }
+            return;
+        }
+        self.held = Some(Held {
+            text: text.to_vec(),
+            balance,
+            is_list: rest.first() == Some(&b'['),
+            origin,
+        });
+    }
+
+    /// Reads held lines again, each for itself.
+    fn read_again(&mut self, held: &Held, sink: &mut ItemSink<'_>) {
+        if self.note_cut(&held.text, held.origin.line) {
+            return;
+        }
+        let lines = held.text.split(|&c| c == b'\n');
+        for (line, number) in lines.zip(held.origin.line..) {
+            let origin = TextOrigin {
+                line: number,
+                again: held.origin.again + 1,
+                ..held.origin
             };
-            if memchr::memchr(b'{', &inner).is_none() {
+            if number == held.origin.line {
+                if !self.note_cut(line, number) {
+                    self.other(line);
+                }
+            } else {
+                self.text(line, origin, sink);
+            }
+        }
+    }
+
+    /// Counts a text that is the beginning of a message.
+    fn note_cut(&mut self, text: &[u8], line: u64) -> bool {
+        let is_cut = self.finder.is_cut_message(text);
+        if is_cut {
+            let (count, _) = self.cut.get_or_insert((0, line));
+            *count += 1;
+        }
+        is_cut
+    }
+
+    fn other(&mut self, text: &[u8]) {
+        self.has_other |= !text.trim_ascii().is_empty();
+        self.common.other(text);
+    }
+
+    fn emit(
+        &mut self,
+        text: &[u8],
+        messages: Vec<Found>,
+        origin: TextOrigin,
+        sink: &mut ItemSink<'_>,
+    ) {
+        let is_json = matches!(text.trim_ascii_start().first(), Some(b'{' | b'['));
+        let mut emitted: Vec<Vec<u8>> = Vec::new();
+        for found in messages {
+            if found.is_alone() {
+                self.alone += 1;
+            } else {
+                self.has_other = true;
+            }
+            let mut mark = self.common.marks.of(text, &found.before, &found.after);
+            mark.time = origin
+                .time
+                .or(mark.time)
+                .or_else(|| find_time(text).filter(|_| !is_json))
+                .or_else(|| journald_time(text));
+            let mut message = found.message;
+            // A message on a line: line breaks inside it are blanks between values.
+            for c in &mut message {
+                if matches!(c, b'\n' | b'\r') {
+                    *c = b' ';
+                }
+            }
+            // A log can show a message twice in one line.
+            if emitted.contains(&message) {
                 continue;
             }
-            if let Some(found) = self.find(&inner, depth + 1) {
-                let at = value.as_ptr() as usize - object.as_ptr() as usize;
-                let before = object.get(..at)?;
-                let after = object.get(at + value.len()..)?;
-                return Some(found.within(before, after));
+            let bytes = if self.finder.has_headers {
+                with_header(&message)
+            } else {
+                [&*message, b"\n"].concat()
+            };
+            self.common.emit(mark, &bytes, sink);
+            if !text.contains(&b'\n') {
+                emitted.push(message);
             }
         }
-        None
     }
 }
 
-/// A message, and what the line has beside it.
-struct Found {
-    message: Vec<u8>,
-    beside: [Vec<u8>; 2],
-}
-
-impl Found {
-    fn within(mut self, before: &[u8], after: &[u8]) -> Self {
-        let [own_before, own_after] = &mut self.beside;
-        let mut all = before.to_vec();
-        all.push(b' ');
-        all.append(own_before);
-        *own_before = all;
-        own_after.push(b' ');
-        own_after.extend_from_slice(after);
-        self
+impl Held {
+    /// Returns true if a line shows that the bracket will not close: it begins as a line of a log does, and has a message.
+    fn ends_before(&self, line: &[u8], finder: &mut Finder) -> bool {
+        let goes_on = match line.first() {
+            None | Some(b' ' | b'\t' | b'}' | b']' | b')' | b'[' | b'"' | b'\'' | b',') => true,
+            Some(b'{') => self.is_list,
+            Some(_) => false,
+        };
+        !goes_on && finder.has_message(line)
     }
-}
-
-/// The length of the JSON object that a text begins with.
-fn json_len(text: &[u8]) -> Option<usize> {
-    let mut values =
-        serde_json::Deserializer::from_slice(text).into_iter::<serde::de::IgnoredAny>();
-    values.next()?.ok()?;
-    Some(values.byte_offset())
 }
 
 /// A part of a line that a container wrote.
@@ -173,8 +239,8 @@ struct Part<'a> {
     is_stderr: bool,
     ends: bool,
     text: std::borrow::Cow<'a, [u8]>,
-    /// The text before it, or the whole entry.
-    before: &'a [u8],
+    /// When the container wrote it.
+    time: Option<Time>,
 }
 
 impl<'a> Part<'a> {
@@ -185,14 +251,15 @@ impl<'a> Part<'a> {
             struct DockerEntry {
                 log: String,
                 stream: String,
+                time: Option<String>,
             }
             memchr::memmem::find(line, b"\"log\"")?;
             let entry: DockerEntry = serde_json::from_slice(line).ok()?;
             return Some(Self {
                 is_stderr: entry.stream == "stderr",
                 ends: entry.log.ends_with('\n'),
+                time: entry.time.as_deref().and_then(time::parse),
                 text: entry.log.into_bytes().into(),
-                before: line,
             });
         }
         let mut words = line.splitn(4, |&c| c == b' ');
@@ -205,13 +272,13 @@ impl<'a> Part<'a> {
             is_stderr: stream == b"stderr",
             ends: tag == b"F",
             text: text.into(),
-            before: line.get(..line.len() - text.len())?,
+            time: find_time(time),
         })
     }
 }
 
 /// The time of an entry of journald, in microseconds.
-fn journald_time(entry: &[u8]) -> Option<crate::capture::Time> {
+fn journald_time(entry: &[u8]) -> Option<Time> {
     #[derive(serde::Deserialize)]
     struct JournalEntry<'a> {
         #[serde(rename = "__REALTIME_TIMESTAMP", borrow)]
@@ -219,48 +286,49 @@ fn journald_time(entry: &[u8]) -> Option<crate::capture::Time> {
     }
     memchr::memmem::find(entry, b"__REALTIME")?;
     let entry: JournalEntry<'_> = serde_json::from_slice(entry).ok()?;
-    super::marks::epoch(entry.time.as_bytes())
+    epoch(entry.time.as_bytes())
 }
 
 impl LineForm for Log {
     fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
-        let text = self.common.clean(line.text).into_owned();
-        let part = Part::read(&text);
-        let joined;
-        let (body, beside) = match &part {
-            Some(part) => {
-                let Some(whole) = self.join(part, line.number, sink) else {
-                    return;
-                };
-                joined = whole;
-                (joined.as_slice(), part.before)
-            }
-            None => (text.as_slice(), &b""[..]),
+        let text = self.common.uncoloured(line.text).into_owned();
+        let mut origin = TextOrigin {
+            line: line.number,
+            time: None,
+            again: 0,
         };
-        let Some(found) = self.find(body, 0) else {
-            self.common.other(&text);
-            return;
+        let Some(part) = Part::read(&text) else {
+            return self.text(&text, origin, sink);
         };
-        let [before, after] = &found.beside;
-        let own = self.common.marks.of(&text, before, after);
-        let outer = self.common.marks.of(&text, beside, b"");
-        let mark = Mark {
-            direction: own.direction.or(outer.direction),
-            time: outer.time.or(own.time).or_else(|| journald_time(&text)),
-        };
-        let mut message = found.message;
-        // A message on a line: line breaks inside it are blanks between values.
-        for c in &mut message {
-            if matches!(c, b'\n' | b'\r') {
-                *c = b' ';
-            }
+        origin.time = part.time;
+        if let Some(whole) = self.join(&part, line.number, sink) {
+            let whole = whole.strip_suffix(b"\n").unwrap_or(&whole);
+            self.text(whole, origin, sink);
         }
-        if self.has_headers {
-            message = with_header(&message);
-        } else {
-            message.push(b'\n');
+    }
+
+    fn finish(&mut self, sink: &mut ItemSink<'_>) {
+        while let Some(held) = self.held.take() {
+            self.read_again(&held, sink);
         }
-        self.common.emit(mark, &message, sink);
+        if self.finder.is_cut {
+            Problem::note(InputPlace::Whole, "the print leaves out values of messages")
+                .hint("in Node, util.inspect(message, {depth: null}) or JSON.stringify(message) prints all")
+                .report(sink);
+        }
+        if let Some((count, line)) = self.cut {
+            let text = match count {
+                1 => "a message ends too early in the text, and is not shown".to_owned(),
+                _ => format!(
+                    "{count} messages end too early in the text, and are not shown; the first is here"
+                ),
+            };
+            Problem::note(InputPlace::Line(line), text).report(sink);
+        }
+        if self.finder.has_headers && self.alone > 0 && !self.has_other {
+            let text = "the messages have no header with their length, which a peer needs";
+            Problem::note(InputPlace::Whole, text).report(sink);
+        }
     }
 
     fn ignored(&self) -> u64 {

@@ -4,10 +4,12 @@
 //!   2026-11-22T09:52:20.5Z DEBUG ws.client: > TEXT '...'    time, c2s
 //!   [server] << {"id":0}                                    c2s: a server receives it
 //!   {"stream":"stdout","log":"..."}                         s2c
+//!   // Send:    dir: c2s    POST /mcp HTTP/1.1              a heading: c2s up to the next message or heading
 //!   Node 1: 127.0.0.1:80                                    lines behind a tab are s2c from here on
 //!   peer: 1                                                 s2c from here on
 //! ```
 
+use super::clean::to_ascii;
 use crate::capture::time::{self, Time};
 use crate::protocol::Direction;
 use Direction::{ToClient, ToServer};
@@ -28,6 +30,10 @@ pub(super) struct Marks {
     /// A list of nodes, as Wireshark writes it, shows that a tab marks the second node.
     nodes: bool,
     kept: Mark,
+    /// What the lines before these bytes say.
+    heading: Mark,
+    /// There were bytes after the heading.
+    is_used: bool,
 }
 
 impl Marks {
@@ -38,8 +44,12 @@ impl Marks {
 
     /// Reads a line without bytes.
     pub(super) fn note(&mut self, line: &[u8]) {
+        let line = to_ascii(line);
         let text = line.trim_ascii();
         let text = text.strip_prefix(b"- ").unwrap_or(text);
+        if std::mem::take(&mut self.is_used) {
+            self.heading = Mark::default();
+        }
         if text.starts_with(b"Node 1: ") {
             self.nodes = true;
         } else if let Some(peer) = text.strip_prefix(b"peer: ") {
@@ -48,6 +58,14 @@ impl Marks {
             self.kept.time = epoch(at);
         } else if let Some(peer) = peer_of_array(text) {
             self.kept.direction = Some(peer);
+        } else if text.len() <= MAX_HEADING {
+            let direction = heading_direction(text);
+            self.heading = Mark {
+                direction: direction.or(self.heading.direction),
+                time: find_time(text).or(self.heading.time),
+            };
+        } else {
+            self.heading = Mark::default();
         }
     }
 
@@ -63,16 +81,70 @@ impl Marks {
             .len()
             .checked_sub(NEAR)
             .and_then(|at| before.get(at..));
-        let after = after.get(..NEAR).unwrap_or(after);
+        let end = &*to_ascii(end.unwrap_or(before));
+        let after = &*to_ascii(after.get(..NEAR).unwrap_or(after));
         if let Some(peer) = peer_of_array(start.trim_ascii_start()) {
             self.kept.direction = Some(peer);
         }
+        self.is_used = true;
+        let heading = self.heading;
+        let own = find_direction(end, after);
         Mark {
-            direction: find_direction(end.unwrap_or(before), after).or(self.kept.direction),
-            time: find_time(start).or(self.kept.time),
+            direction: own.or(heading.direction).or(self.kept.direction),
+            time: time_beside(start, end, after)
+                .or(heading.time)
+                .or(self.kept.time),
         }
     }
 }
+
+/// The longest line that can be a heading.
+const MAX_HEADING: usize = 120;
+
+/// The direction of a heading: the head of an HTTP message or event, a line that ends with a direction, or the one word of a line.
+fn heading_direction(line: &[u8]) -> Option<Direction> {
+    if let Some(direction) = http_direction(line) {
+        return Some(direction);
+    }
+    let has_letters = |word: &&[u8]| word.iter().any(u8::is_ascii_alphabetic);
+    let mut all = words(line).filter(has_letters);
+    let (first, second) = (all.next()?, all.next());
+    let is_alone = second.is_none_or(|word| word.eq_ignore_ascii_case(b"body"));
+    match first {
+        b"Request" | b"REQUEST" if is_alone => return Some(ToServer),
+        b"Response" | b"RESPONSE" if is_alone => return Some(ToClient),
+        _ => {}
+    }
+    let last = words(line).rfind(|word| word.len() > 1)?;
+    let ends = word_direction(last, true).is_some() || second.is_none();
+    (ends || named_sides(line).is_some())
+        .then(|| find_direction(line, b""))
+        .flatten()
+}
+
+/// The direction of a head of HTTP, or of an event.
+fn http_direction(line: &[u8]) -> Option<Direction> {
+    let line = line.trim_ascii_start();
+    let shown = line
+        .iter()
+        .position(|c| !b"<>*- ".contains(c))
+        .and_then(|at| line.get(at..))?;
+    if shown.starts_with(b"HTTP/") {
+        return Some(ToClient);
+    }
+    if line.starts_with(b"event: ") {
+        return Some(ToClient);
+    }
+    let mut all = line.split(|&c| c == b' ');
+    let is_request = all.any(|word| METHODS.contains(&word))
+        && all
+            .next()
+            .is_some_and(|target| target.starts_with(b"/") || target.starts_with(b"http"));
+    is_request.then_some(ToServer)
+}
+
+/// Methods of HTTP whose request has a body, or whose answer has one.
+const METHODS: [&[u8]; 5] = [b"GET", b"POST", b"PUT", b"PATCH", b"DELETE"];
 
 /// The direction of a numbered peer: the one that spoke first is the client.
 fn peer_direction(number: &[u8]) -> Option<Direction> {
@@ -106,17 +178,24 @@ fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
         Some(inner) if closes(after) => inner,
         _ => before,
     };
-    let mut all = words(before).chain(words(after));
-    let is_server = all.any(|word| word.eq_ignore_ascii_case(b"server"));
+    // `b'...'`, as Python prints bytes.
+    let before = before.strip_suffix(b" b").unwrap_or(before);
+    let is_client = words(before)
+        .chain(words(after))
+        .any(|word| word.eq_ignore_ascii_case(b"client"));
+    let is_server = !is_client && [before, after].into_iter().any(names_server);
     let named = named_sides(before);
     let last = words(before).next_back();
     let nearest = words(before)
         .rev()
-        .find_map(|word| word_direction(word, Some(word) == last))
+        .find_map(|word| {
+            let is_last = Some(word) == last || is_quoted(before, word);
+            word_direction(word, is_last).or_else(|| member_direction(before, word))
+        })
         .or_else(|| {
             let mut named =
                 words(after).filter(|word| word.first().is_some_and(|&c| class(c) == 0));
-            named.find_map(|word| word_direction(word, false))
+            named.find_map(|word| word_direction(word, is_quoted(after, word)))
         });
     Some(match named.or(nearest)? {
         WrittenDirection::Fixed(direction) => direction,
@@ -125,6 +204,40 @@ fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
         WrittenDirection::Received if is_server => ToServer,
         WrittenDirection::Received => ToClient,
     })
+}
+
+/// Returns true if the writer is a server: `server`, `StdioServerTransport`, but not a `ServerConnector`.
+fn names_server(text: &[u8]) -> bool {
+    let mut names = text.split(|&c| class(c) != 0);
+    names.any(|name| {
+        let rest = memchr::memmem::rfind(name, b"Server").and_then(|at| name.get(at + 6..));
+        let is_part = |rest: &[u8]| matches!(rest, b"" | b"Transport" | b"Session" | b"Protocol");
+        name.eq_ignore_ascii_case(b"server") || rest.is_some_and(is_part)
+    })
+}
+
+/// Returns true if a word is all of a value in quotes: `"msg":"read"`.
+fn is_quoted(text: &[u8], word: &[u8]) -> bool {
+    let at = word.as_ptr() as usize - text.as_ptr() as usize;
+    let before = text.get(..at).unwrap_or_default();
+    let before = before.strip_suffix(b"\"").map(<[u8]>::trim_ascii_end);
+    let after = text.get(at + word.len()..).unwrap_or_default();
+    before.is_some_and(|before| before.ends_with(b":")) && after.starts_with(b"\"")
+}
+
+/// The direction of the member or the element that a word names: `"request":{`, `<response>`.
+fn member_direction(text: &[u8], word: &[u8]) -> Option<WrittenDirection> {
+    let direction = match word {
+        b"request" | b"Request" => ToServer,
+        b"response" | b"Response" => ToClient,
+        _ => return None,
+    };
+    let at = word.as_ptr() as usize - text.as_ptr() as usize;
+    let before = at.checked_sub(1).and_then(|at| text.get(at))?;
+    let after = text.get(at + word.len()..).unwrap_or_default();
+    let after = after.strip_prefix(b" Body").unwrap_or(after);
+    let is_name = *before == b'<' || *before == b'"' && after.starts_with(b"\":");
+    is_name.then_some(WrittenDirection::Fixed(direction))
 }
 
 /// Returns true if brackets around bytes close here, perhaps after an ellipsis.
@@ -143,7 +256,11 @@ fn words(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
         (word == b"<" && is_word(text.get(at + 1)))
             || (word == b">" && at.checked_sub(1).is_some_and(|at| is_word(text.get(at))))
     };
-    text.chunk_by(|&a, &b| class(a) == class(b))
+    // `StdioServerTransport` are three.
+    let goes_on = |a: &u8, b: &u8| {
+        class(*a) == class(*b) && !(a.is_ascii_lowercase() && b.is_ascii_uppercase())
+    };
+    text.chunk_by(goes_on)
         .filter(move |word| word.first().is_some_and(|&c| class(c) < 2) && !is_tag(word))
 }
 
@@ -157,11 +274,12 @@ fn class(c: u8) -> u8 {
 
 fn word_direction(word: &[u8], is_last: bool) -> Option<WrittenDirection> {
     use WrittenDirection::{Fixed, Received, Sent};
-    let mut lower = [0; 12];
+    let mut lower = [0; 16];
     let lower = lower.get_mut(..word.len())?;
     lower.copy_from_slice(word);
     lower.make_ascii_lowercase();
-    Some(match &*lower {
+    let lower = lower.strip_prefix(b"frame").unwrap_or(lower);
+    Some(match lower {
         b"c2s" | b"stdin" => Fixed(ToServer),
         b"s2c" | b"stdout" => Fixed(ToClient),
         b">>" | b">>>" | b"->" | b"-->" | b"=>" | b"==>" | b"send" | b"sent" | b"sending"
@@ -177,7 +295,7 @@ fn word_direction(word: &[u8], is_last: bool) -> Option<WrittenDirection> {
     })
 }
 
-/// `C->S`, `client --> server`, `from client`, `to server`, `client message`: the last one.
+/// `C->S`, `client --> server`, `from client`, `to server`, `client message`, `server replies`: the last one.
 fn named_sides(text: &[u8]) -> Option<WrittenDirection> {
     let side = |word: &[u8]| match word {
         b"C" | b"c" | b"client" | b"Client" | b"CLIENT" | b"editor" => Some(ToServer),
@@ -197,9 +315,18 @@ fn named_sides(text: &[u8]) -> Option<WrittenDirection> {
         {
             found = Some(WrittenDirection::Fixed(to.other()));
         }
-        if word == b"message"
-            && let Some(from) = side(arrow)
-        {
+        let is_message = matches!(
+            word,
+            b"message"
+                | b"request"
+                | b"notification"
+                | b"response"
+                | b"reply"
+                | b"sends"
+                | b"replies"
+        );
+        let owner = if arrow == b"-" { a } else { arrow };
+        if is_message && let Some(from) = side(owner) {
             found = Some(WrittenDirection::Fixed(from));
         }
         if let (Some(from), Some(to), true) = (side(a), side(word), from_differs(arrow))
@@ -221,8 +348,44 @@ fn from_differs(word: &[u8]) -> bool {
 /// The longest time of a line.
 const MAX_TIME: usize = 40;
 
+/// Finds the time beside bytes: in JSON the member that is nearest, otherwise what the line begins with.
+fn time_beside(start: &[u8], before: &[u8], after: &[u8]) -> Option<Time> {
+    let is_json = matches!(start.trim_ascii_start().first(), Some(b'{' | b'['));
+    let named = || named_times(before).last();
+    let head = || find_time(start);
+    let found = if is_json {
+        named().or_else(head)
+    } else {
+        head().or_else(named)
+    };
+    found.or_else(|| named_times(after).next())
+}
+
+/// The times of members in JSON, by their names.
+fn named_times(text: &[u8]) -> impl Iterator<Item = Time> {
+    const NAMES: [&[u8]; 9] = [
+        b"time",
+        b"timestamp",
+        b"@timestamp",
+        b"ts",
+        b"@t",
+        b"t",
+        b"date",
+        b"datetime",
+        b"timeUnixNano",
+    ];
+    memchr::memmem::find_iter(text, b"\":").filter_map(|end| {
+        let name = text.get(..end)?.rsplit(|&c| c == b'"').next()?;
+        let value = text.get(end + 2..)?.trim_ascii_start();
+        let value = value.strip_prefix(b"\"").unwrap_or(value);
+        NAMES
+            .contains(&name)
+            .then(|| calendar(value).or_else(|| epoch(value)))?
+    })
+}
+
 /// Finds the time at the beginning of a line, or within its first 160 bytes.
-fn find_time(before: &[u8]) -> Option<Time> {
+pub(super) fn find_time(before: &[u8]) -> Option<Time> {
     let head = before.get(..160).unwrap_or(before);
     for (at, pair) in head.windows(5).enumerate() {
         let fresh = at == 0
@@ -267,6 +430,12 @@ fn calendar(text: &[u8]) -> Option<Time> {
         written.push_str(std::str::from_utf8(fraction.get(..digits.min(9))?).ok()?);
         rest = fraction.get(digits..)?;
     }
+    // The zone may stand after a blank.
+    let apart = rest.strip_prefix(b" ").filter(|rest| {
+        let digits = rest.get(1..5).unwrap_or_default();
+        digits.len() == 4 && digits.iter().all(|c| c.is_ascii_digit() || *c == b':')
+    });
+    let rest = apart.unwrap_or(rest);
     let zone = rest.first().filter(|c| matches!(c, b'+' | b'-'));
     let len = 1 + rest
         .iter()
@@ -334,12 +503,73 @@ mod tests {
             ("Sending to server: ", "", Some(ToServer)),
             ("Message from server: ", "", Some(ToClient)),
             ("bytes in the buffer ", "", None),
+            (
+                "t.StdioServerTransport - Received JSON message: ",
+                "",
+                Some(ToServer),
+            ),
+            (
+                "t.StdioServerTransport - Sending JSON message: ",
+                "",
+                Some(ToClient),
+            ),
+            (
+                "t.StdioClientTransport - Received server text: ",
+                "",
+                Some(ToClient),
+            ),
+            ("c.Lsp4jServerConnector - --> clangd: ", "", Some(ToServer)),
+            ("{\"msg\":\"write\",\"body\":\"", "\"}", Some(ToServer)),
+            ("{\"body\":\"", "\",\"dir\":\"in\"}", Some(ToClient)),
+            ("{\"read\":true,\"body\":\"", "\"}", None),
+            ("DEBUG read b", "", Some(ToClient)),
+            ("WebSocket framereceived { payload: ", " }", Some(ToClient)),
+            (
+                "}},\"response\":{\"status\":200,\"text\":\"",
+                "\"",
+                Some(ToClient),
+            ),
+            ("the response has ", "", None),
             ("<Buffer ", " ... 19 more bytes>", None),
             ("<", ">", None),
             ("2026-11-22 host oracle[77]: ", "", None),
         ] {
             let got = find_direction(before.as_bytes(), after.as_bytes());
             assert_eq!(got, want, "{before:?} {after:?}");
+        }
+    }
+
+    #[test]
+    fn headings_hold_up_to_the_next_message() {
+        for (lines, want) in [
+            ("// Send:", Some(ToServer)),
+            ("*Request*\n{code:json}", Some(ToServer)),
+            ("2. Server replies\n```json", Some(ToClient)),
+            ("[client-request] (id:3)", Some(ToServer)),
+            ("POST /mcp HTTP/1.1\nHost: a\n", Some(ToServer)),
+            (
+                "h:1: POST http://h/mcp HTTP/1.1\n    a: b\n",
+                Some(ToServer),
+            ),
+            ("< HTTP/1.1 200 OK\n< \n* left intact", Some(ToClient)),
+            ("event: message", Some(ToClient)),
+            ("- dir: c2s\n  raw: |", Some(ToServer)),
+            ("dir  | s2c", Some(ToClient)),
+            (
+                "[1] DEBUG (x): server -> client\n  payload:",
+                Some(ToClient),
+            ),
+            ("Request\nResponse", Some(ToClient)),
+            ("what it sent is lost", None),
+            ("the request of a client", None),
+            ("Request the list:", None),
+        ] {
+            let mut marks = Marks::default();
+            lines.lines().for_each(|line| marks.note(line.as_bytes()));
+            assert_eq!(marks.of(b"{}", b"", b"").direction, want, "{lines}");
+            assert_eq!(marks.of(b"{}", b"", b"").direction, want, "{lines}");
+            marks.note(b"");
+            assert_eq!(marks.of(b"{}", b"", b"").direction, None, "{lines}");
         }
     }
 

@@ -17,6 +17,7 @@ mod arrays;
 mod call_log;
 mod clean;
 mod escapes;
+mod finder;
 mod line;
 mod literal;
 mod log;
@@ -38,11 +39,11 @@ use super::pasted::is_pasted;
 use arrays::Arrays;
 use call_log::{CallLog, CallLogKind};
 use escapes::Escapes;
+use finder::has_bare_message;
 use log::Log;
 use neovim::Neovim;
-use objects::Objects;
 use percent::Percent;
-use probe::{Probe, Score, has_bare_message};
+use probe::{Probe, Score};
 use rows::{Columns, Rows};
 use runs::{RunKind, Runs};
 use strings::Strings;
@@ -65,7 +66,6 @@ struct Reading {
 enum ReadingKind {
     Raw,
     Log,
-    Objects,
     Neovim,
     Trace,
     Rows(Columns),
@@ -106,9 +106,8 @@ const fn strings(name: &'static str, latin1: bool, radix: u32) -> Reading {
 /// The readings; of equally good ones, the first is chosen.
 const READINGS: &[Reading] = &[
     reading(Form::Raw, "the text itself", Kind::Raw),
-    reading(Form::Log, "messages in lines of a log", Kind::Log),
     reading(Form::Log, "the log of Neovim", Kind::Neovim),
-    reading(Form::Log, "objects as programs print them", Kind::Objects),
+    reading(Form::Log, "messages in lines of a log", Kind::Log),
     reading(Form::Log, "the trace of an editor", Kind::Trace),
     rows("rows of hex bytes", Columns::Pairs),
     rows("rows of 2-byte hex words", Columns::little(16, 2)),
@@ -153,11 +152,11 @@ const READINGS: &[Reading] = &[
     plain("decimal bytes", Columns::little(10, 1)),
     plain("2-byte decimal words", Columns::little(10, 2)),
     plain("4-byte decimal words", Columns::little(10, 4)),
-    arrays("lists of numbers", 10),
-    arrays("lists of hex numbers", 16),
     strings("strings with escapes", true, 8),
     strings("strings with escapes, as UTF-8", false, 8),
     strings("strings with decimal escapes", true, 10),
+    arrays("lists of numbers", 10),
+    arrays("lists of hex numbers", 16),
     reading(
         Form::Literal,
         "percent-encoded bytes",
@@ -178,7 +177,6 @@ impl Reading {
         Some(match self.kind {
             Kind::Raw => return None,
             Kind::Log => Box::new(Log::new(quoted)),
-            Kind::Objects => Box::new(Objects::new(quoted)),
             Kind::Neovim => Box::new(Neovim::new(quoted)),
             Kind::Trace => Box::new(Trace::new(quoted)),
             Kind::Rows(columns) => Box::new(Rows::new(quoted, columns, true)),
@@ -191,15 +189,15 @@ impl Reading {
         })
     }
 
-    fn score(&self, text: &[u8], quoted: bool, ended: bool) -> Score {
+    fn score(&self, text: &[u8], quoted: bool, ended: bool, last: bool) -> Score {
         let mut probe = Probe::default();
         match self.reader(quoted) {
             None => probe.item(&Item::Chunk(Chunk::of(None, text))),
             Some(form) => {
                 let mut lines = Lines::new(form);
                 lines.push(text, &mut |item| probe.item(&item));
-                // Rows hold the last one back until the next: other readings would be complete earlier.
-                if ended || matches!(self.kind, Kind::Rows(_)) {
+                // Rows hold the last one back until the next, and a log holds lines: other readings would be complete earlier.
+                if last || matches!(self.kind, Kind::Rows(_) | Kind::Log) {
                     lines.finish(&mut |item| probe.item(&item));
                 }
             }
@@ -265,20 +263,28 @@ impl Text {
     ) -> Option<(&'static Reading, bool, Score)> {
         let quoted = is_quoted(text);
         let mut best: Option<(&Reading, Score)> = None;
+        // A framing reads the text itself; that is not known yet.
+        let (mut has_stream, mut is_open) = (false, false);
         for reading in READINGS {
             let is_wanted = self.wanted.is_none_or(|form| form == reading.form);
             if !is_wanted {
                 continue;
             }
-            let score = reading.score(text, quoted, ended);
+            let score = reading.score(text, quoted, ended, last);
             // Nothing marks these lines as a log: other lines are errors in a stream.
-            let is_stream = reading.form == Form::Log && !score.directed;
-            if is_stream
+            has_stream |= reading.form == Form::Raw && score.whole > 0;
+            is_open |= reading.form == Form::Raw && score.is_undecided();
+            if reading.form == Form::Log
+                && !score.directed
+                && (has_stream || is_open)
                 && self.wanted.is_none()
                 && score.is_sure()
                 && has_bare_message(text)
                 && !is_pasted(text)
             {
+                if is_open && !last {
+                    return None;
+                }
                 let raw = READINGS.iter().find(|reading| reading.form == Form::Raw)?;
                 return Some((raw, quoted, score));
             }
@@ -315,7 +321,7 @@ impl Text {
             let mut readings = READINGS.iter().filter(|r| r.form == form);
             // Rows of words are more likely than groups of bytes where the columns are not plain bytes.
             let words = readings.clone().skip(1).find(|r| {
-                let score = r.score(&held, quoted, true);
+                let score = r.score(&held, quoted, true, true);
                 score.bytes > 0 && score.problems == 0
             });
             words.or(readings.next()).unwrap_or(reading)

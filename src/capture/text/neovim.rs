@@ -56,7 +56,7 @@ fn split(line: &[u8]) -> Option<(Direction, &[u8], &[u8])> {
 
 impl LineForm for Neovim {
     fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
-        let text = self.common.clean(line.text).into_owned();
+        let text = self.common.uncoloured(line.text).into_owned();
         let Some((direction, before, table)) = split(&text) else {
             return self.common.other(&text);
         };

@@ -12,97 +12,69 @@
 //!
 //! A message is the first printed object that a protocol may have written, also inside other objects.
 
-use super::line::{Common, with_header};
 use super::literal::{self, Literal};
 use super::probe::{MessageFraming, MessageTest};
-use crate::capture::chunk::{InputPlace, ItemSink, Problem};
-use crate::capture::lines::{Line, LineForm};
 
-/// The most places of a line where an object may begin.
-const MAX_STARTS: usize = 16;
-/// The most bytes of an object on several lines.
-const MAX_BYTES: usize = 1 << 20;
-
-pub(super) struct Objects {
-    common: Common,
-    test: MessageTest,
-    /// An object that is not complete, with the text before it.
-    held: Vec<u8>,
-    balance: Balance,
-    /// An object was printed without all its values.
-    is_cut: bool,
-}
+/// The most places of a text where an object may begin.
+const MAX_STARTS: usize = 32;
+/// The most brackets that are open at once.
+const MAX_DEPTH: usize = 128;
 
 /// What a text has.
-enum Search {
-    /// A message in JSON, and where the object is in the text.
-    Found(Vec<u8>, MessageFraming, [usize; 2]),
+pub(super) enum Search {
+    Found(Printed),
     /// An object that begins here and is not complete.
     Open(usize),
     Nothing,
 }
 
-impl Objects {
-    pub(super) fn new(quoted: bool) -> Self {
-        Self {
-            common: Common::new(quoted),
-            test: MessageTest::default(),
-            held: Vec::new(),
-            balance: Balance::default(),
-            is_cut: false,
-        }
-    }
+/// A printed object that is a message.
+pub(super) struct Printed {
+    pub json: Vec<u8>,
+    pub framing: MessageFraming,
+    /// Where the object begins and ends in the text.
+    pub place: (usize, usize),
+    /// The print leaves out values.
+    pub is_cut: bool,
+}
 
-    fn find(&mut self, text: &[u8]) -> Search {
-        let mut open = None;
-        let mut from = 0;
-        for _ in 0..MAX_STARTS {
-            let rest = text.get(from..).unwrap_or_default();
-            let Some(at) = rest.iter().position(|c| b"{[(".contains(c)) else {
-                break;
-            };
-            let bracket = from + at;
-            let start = start_of_name(text, bracket);
-            from = bracket + 1;
-            // The word before an object is the name of a class, or a word of the sentence.
-            let starts = [start, bracket];
-            for &start in starts
-                .get(usize::from(start == bracket)..)
-                .unwrap_or_default()
-            {
-                let mut json = Vec::new();
-                match literal::read(text.get(start..).unwrap_or_default(), &mut json) {
-                    Literal::Value { len, is_cut } => {
-                        if let Some(framing) = self.test.framing(&json) {
-                            self.is_cut |= is_cut;
-                            return Search::Found(json, framing, [start, start + len]);
-                        }
+/// Finds the first message of a text that begins at a place or after it.
+pub(super) fn find(text: &[u8], from: usize, messages: &mut MessageTest) -> Search {
+    let mut open = None;
+    let mut at = from;
+    for _ in 0..MAX_STARTS {
+        let rest = text.get(at..).unwrap_or_default();
+        let Some(next) = rest.iter().position(|c| b"{[(".contains(c)) else {
+            break;
+        };
+        let bracket = at + next;
+        let start = start_of_name(text, bracket).max(from);
+        at = bracket + 1;
+        // The word before an object is the name of a class, or a word of the sentence.
+        let starts = [start, bracket];
+        for &start in starts
+            .get(usize::from(start == bracket)..)
+            .unwrap_or_default()
+        {
+            let mut json = Vec::new();
+            match literal::read(text.get(start..).unwrap_or_default(), &mut json) {
+                Literal::Value { len, is_cut } => {
+                    if let Some(framing) = messages.framing(&json) {
+                        return Search::Found(Printed {
+                            json,
+                            framing,
+                            place: (start, start + len),
+                            is_cut,
+                        });
                     }
-                    Literal::Open => _ = open.get_or_insert(start),
-                    Literal::None => {}
                 }
+                // A parenthesis of a sentence is no object.
+                Literal::Open if text.get(start) != Some(&b'(') => _ = open.get_or_insert(start),
+                Literal::Open | Literal::None => {}
             }
         }
-        open.map_or(Search::Nothing, Search::Open)
     }
-
-    fn emit(
-        &mut self,
-        text: &[u8],
-        found: (Vec<u8>, MessageFraming, [usize; 2]),
-        sink: &mut ItemSink<'_>,
-    ) {
-        let (mut message, framing, [start, end]) = found;
-        let before = text.get(..start).unwrap_or_default();
-        let after = text.get(end..).unwrap_or_default();
-        let mark = self.common.marks.of(text, before, after);
-        if framing == MessageFraming::Headers {
-            message = with_header(&message);
-        } else {
-            message.push(b'\n');
-        }
-        self.common.emit(mark, &message, sink);
-    }
+    open.map_or(Search::Nothing, Search::Open)
 }
 
 /// Returns the start of the name before a bracket: that of a class.
@@ -120,69 +92,61 @@ fn start_of_name(text: &[u8], bracket: usize) -> usize {
     if is_class { start } else { bracket }
 }
 
-impl LineForm for Objects {
-    fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
-        let text = self.common.clean(line.text).into_owned();
-        if !self.held.is_empty() {
-            self.held.push(b'\n');
-            self.held.extend_from_slice(&text);
-            self.balance.add(b"\n");
-            self.balance.add(&text);
-            if self.held.len() > MAX_BYTES {
-                self.held.clear();
-                self.common.ignored += 1;
-            } else if self.balance.depth == 0 {
-                let held = std::mem::take(&mut self.held);
-                match self.find(&held) {
-                    Search::Found(json, framing, place) => {
-                        self.emit(&held, (json, framing, place), sink);
-                    }
-                    Search::Open(_) | Search::Nothing => self.common.other(&held),
-                }
-            }
-            return;
-        }
-        match self.find(&text) {
-            Search::Found(json, framing, place) => self.emit(&text, (json, framing, place), sink),
-            Search::Open(start) => {
-                self.balance = Balance::default();
-                self.balance.add(text.get(start..).unwrap_or_default());
-                if self.balance.depth == 0 {
-                    self.common.other(&text);
-                } else {
-                    self.held = text;
-                }
-            }
-            Search::Nothing => self.common.other(&text),
-        }
+/// Returns an object that was cut, closed where it ends, as JSON: its last text may be a key or a value.
+pub(super) fn completed(text: &[u8]) -> [Option<Vec<u8>>; 2] {
+    let mut balance = Balance::default();
+    balance.add(text);
+    if balance.open.is_empty() || balance.open.len() > MAX_DEPTH {
+        return [None, None];
     }
-
-    fn finish(&mut self, sink: &mut ItemSink<'_>) {
-        if !self.held.is_empty() {
-            self.common.other(&std::mem::take(&mut self.held));
+    let mut head = text.to_vec();
+    if let Some(quote) = balance.quote {
+        if balance.is_escaped {
+            head.pop();
         }
-        if self.is_cut {
-            Problem::note(InputPlace::Whole, "the print leaves out values of messages")
-                .hint("in Node, util.inspect(message, {depth: null}) or JSON.stringify(message) prints all")
-                .report(sink);
+        head.push(quote);
+    } else {
+        // A remark like `... (cut)` is no part of the object.
+        let last = head.iter().rposition(|c| b"{}[],:\"'".contains(c));
+        let after = last.map_or(0, |at| at + 1);
+        let remark = memchr::memmem::find(head.get(after..).unwrap_or_default(), b"...");
+        head.truncate(remark.map_or(after, |at| after + at));
+    }
+    while head.last() == Some(&b',') {
+        head.pop();
+    }
+    if head.last() == Some(&b':') {
+        head.extend_from_slice(b"null");
+    }
+    ["", ":null"].map(|value| {
+        let mut whole = head.clone();
+        whole.extend_from_slice(value.as_bytes());
+        whole.extend(balance.open.iter().rev());
+        let mut json = Vec::new();
+        match literal::read(&whole, &mut json) {
+            Literal::Value { .. } => Some(json),
+            Literal::Open | Literal::None => None,
         }
-    }
-
-    fn ignored(&self) -> u64 {
-        self.common.ignored
-    }
+    })
 }
 
-/// Counts brackets outside strings.
+/// The brackets that are open outside strings.
 #[derive(Default)]
-struct Balance {
-    depth: u32,
+pub(super) struct Balance {
+    /// The brackets that will close them.
+    open: Vec<u8>,
     quote: Option<u8>,
     is_escaped: bool,
 }
 
 impl Balance {
-    fn add(&mut self, text: &[u8]) {
+    /// Returns true if no bracket is open.
+    pub(super) fn is_closed(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Adds text, up to the bracket that closes the first one.
+    pub(super) fn add(&mut self, text: &[u8]) {
         for &c in text {
             if self.is_escaped {
                 self.is_escaped = false;
@@ -193,10 +157,12 @@ impl Balance {
                 (Some(quote), c) if quote == c => self.quote = None,
                 (Some(_), _) => {}
                 (None, b'"' | b'\'' | b'`') => self.quote = Some(c),
-                (None, b'{' | b'[' | b'(') => self.depth += 1,
+                (None, b'{') => self.open.push(b'}'),
+                (None, b'[') => self.open.push(b']'),
+                (None, b'(') => self.open.push(b')'),
                 (None, b'}' | b']' | b')') => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 0 {
+                    self.open.pop();
+                    if self.open.is_empty() {
                         return;
                     }
                 }

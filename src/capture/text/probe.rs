@@ -41,6 +41,11 @@ impl Score {
         self.whole > 0 && self.faults * 4 <= self.whole
     }
 
+    /// Returns true if more bytes may show a message.
+    pub(super) fn is_undecided(self) -> bool {
+        !self.detected && self.whole == 0 && self.faults == 0
+    }
+
     /// Returns true if there are messages, perhaps with faults.
     pub(super) fn is_any(self) -> bool {
         self.whole > 0 || self.detected
@@ -140,6 +145,11 @@ impl MessageTest {
 
     /// Returns the framing of the protocols that may have written this message: lines, headers, or either one.
     pub(super) fn framing(&mut self, body: &[u8]) -> Option<MessageFraming> {
+        self.certain_framing(body).map(|(framing, _)| framing)
+    }
+
+    /// Returns the framing, and true if this is a message of some protocol for certain.
+    pub(super) fn certain_framing(&mut self, body: &[u8]) -> Option<(MessageFraming, bool)> {
         let frame = Frame {
             offset: 0,
             len: body.len() as u64,
@@ -153,7 +163,7 @@ impl MessageTest {
             control: None,
             fault: None,
         };
-        let mut found = None;
+        let (mut found, mut is_certain) = (None, false);
         for protocol in registry::all() {
             let has = |framing| protocol.descriptor().framings.contains(&framing);
             let framing = match (has(Framing::Lines), has(Framing::ContentLength)) {
@@ -165,11 +175,17 @@ impl MessageTest {
             let message = protocol.read(&frame, &Context::default(), &mut self.0);
             match message.evidence {
                 Evidence::None => {}
-                Evidence::Certain if framing != MessageFraming::Either => return Some(framing),
-                _ => found = Some(MessageFraming::Either),
+                Evidence::Certain if framing != MessageFraming::Either => {
+                    return Some((framing, true));
+                }
+                evidence => {
+                    // An envelope that protocols share is a message, whatever it has inside.
+                    is_certain |= evidence == Evidence::Certain || found.is_some();
+                    found = Some(MessageFraming::Either);
+                }
             }
         }
-        found
+        Some((found?, is_certain))
     }
 }
 
@@ -182,15 +198,4 @@ pub(super) enum MessageFraming {
     Headers,
     /// Several protocols have such a message.
     Either,
-}
-
-/// Returns true if a line is a whole message, or the header of one: the text is a stream of messages, and other lines
-/// are errors in it.
-pub(super) fn has_bare_message(text: &[u8]) -> bool {
-    let mut messages = MessageTest::default();
-    text.split(|&c| c == b'\n').any(|line| {
-        let line = line.trim_ascii();
-        line.starts_with(b"Content-Length:")
-            || matches!(line.first(), Some(b'{' | b'[')) && messages.is_message(line)
-    })
 }

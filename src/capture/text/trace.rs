@@ -201,7 +201,7 @@ impl TracedMessage {
 
 impl LineForm for Trace {
     fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
-        let cleaned = self.common.clean(line.text).into_owned();
+        let cleaned = self.common.uncoloured(line.text).into_owned();
         let text = String::from_utf8_lossy(&cleaned);
         let text = text.trim_end();
         if let Some((mut message, before)) = TracedMessage::read(text, line.number) {

@@ -92,7 +92,11 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
             return Err(anyhow!("{name}: {text}"));
         }
         let mut all = self.plausibilities.iter();
-        if let Some(text) = all.find_map(|one| one.detected_protocol(decoder)) {
+        let advice = |one: &FlagPlausibility<'_>| {
+            one.detected_protocol(decoder)
+                .or_else(|| one.other_framing(decoder))
+        };
+        if let Some(text) = all.find_map(advice) {
             self.run.note(name, &text, false);
         }
         self.report_direction(run);

@@ -2,7 +2,7 @@
 //! direction.
 
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
-use crate::framing::Head;
+use crate::framing::{Framing, Head};
 use crate::protocol::{Direction, Evidence, registry};
 
 /// The maximum number of bytes that are stored for detection, of all directions.
@@ -18,6 +18,8 @@ pub(super) struct FlagPlausibility<'p> {
     /// The number of messages of the named protocol, and of faulty frames.
     good: u64,
     faulty: u64,
+    /// The number of frames without the header that the framing needs.
+    headless: u64,
     /// The number of messages in the direction of their kind, and in the opposite direction.
     right: u64,
     wrong: u64,
@@ -31,6 +33,7 @@ impl<'p> FlagPlausibility<'p> {
             kept: 0,
             good: 0,
             faulty: 0,
+            headless: 0,
             right: 0,
             wrong: 0,
         }
@@ -57,6 +60,8 @@ impl<'p> FlagPlausibility<'p> {
         let is_faulty = decoded.is_faulty();
         if is_faulty {
             self.faulty += 1;
+            let mut faults = decoded.faults();
+            self.headless += u64::from(faults.any(|(_, fault)| fault.code == "missing-header"));
         } else if frame.control.is_none() && message.evidence > Evidence::None {
             self.good += 1;
         }
@@ -83,6 +88,38 @@ impl<'p> FlagPlausibility<'p> {
     /// Returns true if all messages that have a fixed direction contradict the given one.
     pub(super) fn is_direction_reversed(&self) -> bool {
         self.wrong >= 2 && self.right == 0
+    }
+
+    /// Returns the framing that reads the bytes, if they have no headers.
+    pub(super) fn other_framing(&self, decoder: &Decoder<'_>) -> Option<String> {
+        let protocol = decoder.protocol()?;
+        let is_given = self.options.framing.is_some();
+        if is_given || self.good > 0 || self.headless == 0 {
+            return None;
+        }
+        let framing = [Framing::Lines, Framing::Values]
+            .into_iter()
+            .find(|framing| {
+                let (mut good, mut faulty) = (0, 0);
+                let mut sink = |decoded: &Decoded<'_>| {
+                    let is_good = !decoded.is_faulty() && decoded.message.evidence > Evidence::None;
+                    *(if is_good { &mut good } else { &mut faulty }) += 1;
+                };
+                let mut other = Decoder::new(DecodeOptions {
+                    protocols: vec![protocol],
+                    framing: Some(*framing),
+                    ..self.options.clone()
+                });
+                for (origin, bytes) in &self.head {
+                    other.push(*origin, bytes, &mut sink);
+                }
+                other.finish(&mut sink);
+                good > 0 && faulty == 0
+            })?;
+        let (name, framing) = (protocol.name(), framing.name());
+        Some(format!(
+            "the messages have no header: -p {name} --framing {framing} reads them"
+        ))
     }
 
     /// Returns the detected protocol, if the named protocol reads none of the bytes.

@@ -774,7 +774,7 @@ fn every_kind_and_fault_has_a_fixture() {
     for protocol in registry::all().iter().copied() {
         let name = protocol.name();
         let mine = || reported.iter().filter(|t| t.protocol == name);
-        for kind in protocol.kinds().iter() {
+        for kind in protocol.kinds() {
             if !mine().any(|t| t.kind.as_deref() == Some(&*kind.name)) {
                 let _ = writeln!(
                     breaches,

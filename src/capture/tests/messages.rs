@@ -1,0 +1,241 @@
+//! Texts with several messages: all of them are read, or a note says that one is not.
+
+use super::*;
+use crate::protocol::Direction;
+
+const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
+const ANSWER: &str =
+    r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a b"}]}}"#;
+const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}"#;
+
+/// Returns direction, time and bytes of the messages, and the notes; the same in all splits.
+fn read(text: &str) -> Vec<String> {
+    let run = |step: usize| {
+        let mut found = Vec::new();
+        let mut reader = CaptureInput::new(Form::Auto);
+        let mut sink = |item: Item<'_>| match item {
+            Item::Chunk(chunk) => {
+                let way = chunk.direction.map_or("-", Direction::name);
+                let time = chunk.time.map_or("-".to_owned(), |time| {
+                    (time / 1_000_000_000 - 1_795_572_790).to_string()
+                });
+                let text = String::from_utf8_lossy(chunk.bytes);
+                found.push(format!("{way} {time} {}", text.trim_end()));
+            }
+            Item::Problem(problem) => found.push(problem.to_string()),
+            _ => {}
+        };
+        for piece in text.as_bytes().chunks(step) {
+            reader.push(piece, &mut sink);
+        }
+        reader.finish(&mut sink);
+        found
+    };
+    let whole = run(text.len());
+    assert_eq!(run(7), whole, "{text}");
+    whole
+}
+
+fn pretty(text: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(text).unwrap();
+    serde_json::to_string_pretty(&value).unwrap()
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).unwrap()
+}
+
+/// Breaks a text at a width.
+fn wrapped(text: &str, width: usize) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let lines = chars
+        .chunks(width)
+        .map(|line| line.iter().collect::<String>());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn all_messages_of_a_text_are_read() {
+    let python = "{'jsonrpc': '2.0', 'id': 2, 'method': 'tools/list', 'params': {}}";
+    let export = pretty(&format!(
+        r#"{{"took":3,"hits":[
+            {{"direction":"outbound","message":{},"timestamp":"2026-11-25T02:13:11Z"}},
+            {{"direction":"inbound","message":{},"timestamp":"2026-11-25T02:13:12Z"}}]}}"#,
+        quoted(&format!("[x] {CALL}")),
+        quoted(ANSWER),
+    ));
+    let nested = format!(
+        r#"{{"a":[{{"b":[{{"c":[{{"timeUnixNano":"1795572791000000000","body":{{"stringValue":{}}}}},{{"timeUnixNano":"1795572792000000000","body":{{"stringValue":{}}}}}]}}]}}]}}"#,
+        quoted(CALL),
+        quoted(LIST),
+    );
+    let plain = |way: [&str; 2], time: [&str; 2], messages: [&str; 2]| {
+        [0, 1]
+            .map(|n| format!("{} {} {}", way[n], time[n], messages[n]))
+            .to_vec()
+    };
+    let c2s_s2c = ["c2s", "s2c"];
+    let rows = [
+        // Two on a line.
+        (
+            format!("2026-11-25T02:13:11Z DEBUG sent={CALL} received={ANSWER}\n"),
+            plain(c2s_s2c, ["1", "1"], [CALL, ANSWER]),
+        ),
+        (
+            format!("2026-11-25T02:13:11Z error: {ANSWER}: while handling {CALL}\n"),
+            plain(["-", "-"], ["1", "1"], [ANSWER, CALL]),
+        ),
+        (
+            format!(
+                "E  assert {} == {python}\n",
+                python.replace('2', "3").replace("3.0", "2.0")
+            ),
+            plain(
+                ["-", "-"],
+                ["-", "-"],
+                [&LIST.replace("\"id\":2", "\"id\":3"), LIST],
+            ),
+        ),
+        // A list in an envelope.
+        (
+            format!(
+                r#"{{"batch":1,"events":[{{"dir":"c2s","msg":{CALL}}},{{"dir":"s2c","msg":{ANSWER}}}]}}"#
+            ),
+            plain(c2s_s2c, ["-", "-"], [CALL, ANSWER]),
+        ),
+        // Exports in JSON on several lines and on one line.
+        (export, plain(c2s_s2c, ["1", "2"], [CALL, ANSWER])),
+        (nested, plain(["-", "-"], ["1", "2"], [CALL, LIST])),
+        // One line and several lines, JSON and a print of Python.
+        (
+            format!(
+                "2026-11-25T02:13:11Z send {LIST}\n2026-11-25T02:13:12Z recv {}\n",
+                ANSWER.replace(":{\"content\"", ": {\n  \"content\"")
+            ),
+            plain(
+                c2s_s2c,
+                ["1", "2"],
+                [LIST, &ANSWER.replace(":{\"content\"", ": {   \"content\"")],
+            ),
+        ),
+        (
+            format!("2026-11-25T02:13:11Z send {CALL}\n2026-11-25T02:13:12Z parsed {python}\n"),
+            plain(["c2s", "-"], ["1", "2"], [CALL, LIST]),
+        ),
+        // Lines that were broken at a width.
+        (
+            [("11", "Sending", CALL), ("12", "Received", ANSWER)]
+                .map(|(second, word, message)| {
+                    wrapped(
+                        &format!("2026-11-25T02:13:{second}Z {word} message: {message}"),
+                        45,
+                    ) + "\n"
+                })
+                .concat(),
+            plain(c2s_s2c, ["1", "2"], [CALL, ANSWER]),
+        ),
+        // Brackets that do not close.
+        (
+            format!("{{\n[c2s] {CALL}\nwhat? {{ (\n[s2c] {ANSWER}\n"),
+            plain(c2s_s2c, ["-", "-"], [CALL, ANSWER]),
+        ),
+        // Strings in which two quotes are one.
+        (
+            format!(
+                "var a = @\"{}\";\nvar b = @\"{}\";\n",
+                CALL.replace('"', "\"\""),
+                ANSWER.replace('"', "\"\"")
+            ),
+            plain(["-", "-"], ["-", "-"], [CALL, ANSWER]),
+        ),
+        // Texts have any characters; the quotes of a message can be typographic.
+        (
+            format!("→ {}\n", LIST.replace("{}", "{\"q\":\"“a” → b…\"}")),
+            [format!(
+                "c2s - {}",
+                LIST.replace("{}", "{\"q\":\"“a” → b…\"}")
+            )]
+            .to_vec(),
+        ),
+        (
+            format!("← {}\n", ANSWER.replacen('"', "“", 1)),
+            [format!("s2c - {ANSWER}")].to_vec(),
+        ),
+        // A message with another one inside is one message.
+        (
+            format!(
+                "[c2s] {CALL}\n[s2c] {}\n",
+                ANSWER.replace("\"a b\"", &quoted(LIST))
+            ),
+            plain(
+                c2s_s2c,
+                ["-", "-"],
+                [CALL, &ANSWER.replace("\"a b\"", &quoted(LIST))],
+            ),
+        ),
+        // An object with a method of HTTP around each message.
+        (
+            format!(
+                "fetch('/', {{\n  \"body\": {},\n  \"method\": \"POST\"\n}});\nfetch('/', {{\n  \"body\": {},\n  \"method\": \"POST\"\n}});\n",
+                quoted(CALL),
+                quoted(LIST)
+            ),
+            plain(["-", "-"], ["-", "-"], [CALL, LIST]),
+        ),
+    ];
+    let mut failures = String::new();
+    for (text, wanted) in rows {
+        let strip = |lines: &[String]| -> Vec<String> {
+            lines
+                .iter()
+                .map(|line| line.replace(": ", ":").replace(", ", ","))
+                .collect()
+        };
+        let got = read(&text);
+        if strip(&got) != strip(&wanted) {
+            failures.push_str(&format!("{text}\n  {got:#?}\n  wanted {wanted:#?}\n"));
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn cut_messages_are_counted() {
+    let cut = &CALL[..CALL.len() - 12];
+    for (lines, wanted) in [
+        (
+            vec![cut],
+            "line 2: a message ends too early in the text, and is not shown",
+        ),
+        (
+            vec![
+                cut,
+                "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":... (+40 chars)",
+            ],
+            "line 2: 2 messages end too early in the text, and are not shown; the first is here",
+        ),
+    ] {
+        let mut text = format!("2026-11-25T02:13:11Z send {CALL}\n");
+        for line in &lines {
+            text += &format!("2026-11-25T02:13:12Z send {line}...(truncated)\n");
+        }
+        text += &format!("2026-11-25T02:13:13Z recv {ANSWER}\n");
+        assert_eq!(
+            read(&text),
+            [
+                format!("c2s 1 {CALL}"),
+                format!("s2c 3 {ANSWER}"),
+                wanted.to_owned()
+            ]
+        );
+    }
+}
+
+#[test]
+fn many_open_brackets_are_read_in_time() {
+    let text = format!("[c2s] {CALL}\n{}[s2c] {ANSWER}\n", "x {\n".repeat(1 << 13));
+    assert_eq!(
+        read(&text),
+        [format!("c2s - {CALL}"), format!("s2c - {ANSWER}")]
+    );
+}

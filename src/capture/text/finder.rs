@@ -1,0 +1,365 @@
+//! Finds all messages of a text, in JSON and as programs print objects, in the order in which they are written.
+//!
+//! ```text
+//!   sent={"id":0} received={"id":0}          two messages
+//!   {"events":[{"msg":{"id":0}}]}            inside other objects and lists
+//!   {"body":"recv {\"id\":0}"}               inside a string, also with the escapes of a programming language
+//!   {'id': 0, 'ok': True}                    as Python prints it
+//! ```
+
+use super::clean::to_ascii;
+use super::escapes::Escapes;
+use super::objects;
+use super::probe::{MessageFraming, MessageTest};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Maximum depth of a message inside objects and strings.
+const MAX_DEPTH: u32 = 12;
+/// The most places in a row where a value may begin and none does.
+const MAX_STARTS: usize = 32;
+/// The bytes before and after a message that can describe it.
+const NEAR: usize = 1 << 10;
+
+const ESCAPES: Escapes = Escapes {
+    latin1: false,
+    radix: 8,
+};
+
+/// A message, and what the text has beside it.
+pub(super) struct Found {
+    pub message: Vec<u8>,
+    pub before: Vec<u8>,
+    pub after: Vec<u8>,
+    /// No other text looks like it.
+    is_certain: bool,
+}
+
+impl Found {
+    fn new(message: Vec<u8>, before: &[u8], after: &[u8]) -> Self {
+        Self {
+            message,
+            before: last(before, NEAR).to_vec(),
+            after: first(after, NEAR).to_vec(),
+            is_certain: false,
+        }
+    }
+
+    fn within(&mut self, before: &[u8], after: &[u8]) {
+        let own = std::mem::take(&mut self.before);
+        self.before = last(before, NEAR).to_vec();
+        self.before.push(b' ');
+        self.before.extend(own);
+        self.after.push(b' ');
+        self.after.extend_from_slice(first(after, NEAR));
+    }
+
+    /// Returns true if the text has nothing else.
+    pub(super) fn is_alone(&self) -> bool {
+        self.before.trim_ascii().is_empty() && self.after.trim_ascii().is_empty()
+    }
+}
+
+fn first(text: &[u8], len: usize) -> &[u8] {
+    text.get(..len).unwrap_or(text)
+}
+
+fn last(text: &[u8], len: usize) -> &[u8] {
+    text.get(text.len().saturating_sub(len)..).unwrap_or(text)
+}
+
+/// What a text has.
+#[derive(Default)]
+pub(super) struct FoundAll {
+    pub messages: Vec<Found>,
+    /// An object that begins here, after the messages, and is not complete.
+    pub open: Option<usize>,
+}
+
+#[derive(Default)]
+pub(super) struct Finder {
+    test: MessageTest,
+    /// The messages had headers with their lengths.
+    pub has_headers: bool,
+    /// An object was printed without all its values.
+    pub is_cut: bool,
+}
+
+impl Finder {
+    /// Finds all messages of a text; its quotes may be typographic ones.
+    pub(super) fn find(&mut self, text: &[u8]) -> FoundAll {
+        let found = self.find_exactly(text);
+        match to_ascii(text) {
+            Cow::Owned(text) if found.messages.is_empty() && found.open.is_none() => {
+                self.find_exactly(&text)
+            }
+            _ => found,
+        }
+    }
+
+    fn find_exactly(&mut self, text: &[u8]) -> FoundAll {
+        let mut messages = Vec::new();
+        let mut at = self.in_text(text, 0, &mut messages);
+        let open = loop {
+            match objects::find(text, at, &mut self.test) {
+                objects::Search::Found(object) => {
+                    let (start, end) = object.place;
+                    self.note(object.framing);
+                    self.is_cut |= object.is_cut;
+                    let before = text.get(at..start).unwrap_or_default();
+                    let after = text.get(end..).unwrap_or_default();
+                    messages.push(Found::new(object.json, before, until_object(after)));
+                    at = end;
+                }
+                objects::Search::Open(start) => break Some(start),
+                objects::Search::Nothing => break None,
+            }
+        };
+        let is_object = |start: &usize| messages.is_empty() || text.get(*start) == Some(&b'{');
+        let open = open.filter(is_object);
+        FoundAll { messages, open }
+    }
+
+    /// Finds the messages in JSON of several lines. A line may have been broken anywhere, also inside a text.
+    pub(super) fn in_lines(&mut self, text: &[u8]) -> FoundAll {
+        let mut messages = Vec::new();
+        self.in_text(text, 0, &mut messages);
+        if messages.is_empty() {
+            self.in_text(&unwrapped(text), 0, &mut messages);
+        }
+        if messages.is_empty() {
+            self.in_text(&to_ascii(text), 0, &mut messages);
+        }
+        if messages.is_empty() {
+            return self.find(text);
+        }
+        FoundAll {
+            messages,
+            open: None,
+        }
+    }
+
+    /// Returns true if a text has a message.
+    pub(super) fn has_message(&mut self, text: &[u8]) -> bool {
+        let mut messages = Vec::new();
+        self.in_text(text, 0, &mut messages);
+        !messages.is_empty()
+    }
+
+    /// Returns true if a text is the beginning of a message.
+    pub(super) fn is_cut_message(&mut self, text: &[u8]) -> bool {
+        let text = &*to_ascii(text);
+        let Some(at) = memchr::memchr(b'{', text) else {
+            return false;
+        };
+        let rest = text.get(at..).unwrap_or_default();
+        let mut completed = objects::completed(rest).into_iter().flatten();
+        completed.any(|json| self.test.is_message(&json))
+    }
+
+    fn note(&mut self, framing: MessageFraming) {
+        if framing != MessageFraming::Either {
+            self.has_headers = framing == MessageFraming::Headers;
+        }
+    }
+
+    /// Finds the messages in JSON of a text; returns the end of the last one.
+    fn in_text(&mut self, text: &[u8], depth: u32, messages: &mut Vec<Found>) -> usize {
+        // The end of the last message, and of what is beside the next one.
+        let (mut end, mut from) = (0, 0);
+        let (mut at, mut starts) = (0, 0);
+        while depth <= MAX_DEPTH && starts < MAX_STARTS {
+            let rest = text.get(at..).unwrap_or_default();
+            let Some(next) = rest.iter().position(|c| b"{[\"'".contains(c)) else {
+                break;
+            };
+            at += next;
+            starts += 1;
+            let count = messages.len();
+            let Some(len) = self.starting(text.get(at..).unwrap_or_default(), depth, messages)
+            else {
+                at += 1;
+                continue;
+            };
+            let before = text.get(from..at).unwrap_or_default();
+            at += len;
+            let after = text.get(at..).unwrap_or_default();
+            let is_element = after.trim_ascii_start().starts_with(b",");
+            for found in messages.get_mut(count..).unwrap_or_default() {
+                found.within(before, until_object(after));
+                (starts, end, from) = (0, at, at);
+            }
+            if is_element {
+                from = at;
+            }
+        }
+        end
+    }
+
+    /// Finds the messages of the value that a text begins with; returns the length of the value, or `None` if there is none.
+    fn starting(&mut self, text: &[u8], depth: u32, messages: &mut Vec<Found>) -> Option<usize> {
+        let (&c, body) = text.split_first()?;
+        if matches!(c, b'{' | b'[') {
+            let len = json_len(text)?;
+            self.in_value(text.get(..len)?, depth, messages);
+            return Some(len);
+        }
+        // A string whose text is an object: in JSON, or as a programming language prints it.
+        if !body.starts_with(b"{") && !body.starts_with(b"b'{") {
+            return None;
+        }
+        let mut inner = Vec::new();
+        let after = if body.starts_with(b"{\"\"") {
+            verbatim(body, &mut inner)?
+        } else {
+            ESCAPES.read(body, Some(c), &mut inner).rest?
+        };
+        let count = messages.len();
+        self.in_text(&inner, depth + 1, messages);
+        (messages.len() > count).then_some(text.len() - after.len())
+    }
+
+    /// Finds the messages of a value in JSON.
+    fn in_value(&mut self, value: &[u8], depth: u32, messages: &mut Vec<Found>) {
+        if depth > MAX_DEPTH
+            || memchr::memchr(b'{', value).is_none() && value.first() != Some(&b'[')
+        {
+            return;
+        }
+        match value.first() {
+            Some(b'"') => {
+                if let Ok(text) = serde_json::from_slice::<String>(value) {
+                    self.in_text(text.as_bytes(), depth + 1, messages);
+                }
+            }
+            Some(b'[') => {
+                if let Ok(bytes) = serde_json::from_slice::<Vec<u8>>(value) {
+                    self.in_text(&bytes, depth + 1, messages);
+                } else if let Ok(elements) = serde_json::from_slice::<Vec<&RawValue>>(value) {
+                    self.in_parts(value, &elements, depth, messages);
+                }
+            }
+            Some(b'{') => {
+                let own = self.test.certain_framing(value);
+                let mut inner = Vec::new();
+                if !matches!(own, Some((_, true))) {
+                    self.in_object(value, depth, &mut inner);
+                }
+                match own {
+                    // Other objects have a method too, such as a request of HTTP around a message.
+                    Some((framing, is_certain)) if !inner.iter().any(|found| found.is_certain) => {
+                        self.note(framing);
+                        let mut found = Found::new(value.to_vec(), b"", b"");
+                        found.is_certain = is_certain;
+                        messages.push(found);
+                    }
+                    _ => messages.append(&mut inner),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn in_object(&mut self, object: &[u8], depth: u32, messages: &mut Vec<Found>) {
+        let members = serde_json::from_slice::<BTreeMap<String, &RawValue>>(object);
+        let mut members: Vec<_> = members.unwrap_or_default().into_values().collect();
+        members.sort_by_key(|member| member.get().as_ptr() as usize);
+        self.in_parts(object, &members, depth, messages);
+    }
+
+    /// Finds the messages of the parts of a value.
+    fn in_parts(
+        &mut self,
+        whole: &[u8],
+        parts: &[&RawValue],
+        depth: u32,
+        messages: &mut Vec<Found>,
+    ) {
+        let is_list = whole.first() == Some(&b'[');
+        let mut from = 0;
+        for part in parts {
+            let text = part.get().as_bytes();
+            let at = text.as_ptr() as usize - whole.as_ptr() as usize;
+            let end = at + text.len();
+            let count = messages.len();
+            self.in_value(text, depth + 1, messages);
+            let before = whole.get(from..at).unwrap_or_default();
+            // What follows an element of a list belongs to the next one.
+            let after = whole.get(end..).filter(|_| !is_list).unwrap_or_default();
+            for found in messages.get_mut(count..).unwrap_or_default() {
+                found.within(before, after);
+                from = end;
+            }
+            // An object in a list describes itself alone; a time can be an element before its message.
+            if is_list && text.starts_with(b"{") {
+                from = end;
+            }
+        }
+    }
+}
+
+/// Returns true if a line is a whole message, or the header of one: the text is a stream of messages, and other lines
+/// are errors in it.
+pub(super) fn has_bare_message(text: &[u8]) -> bool {
+    let mut finder = Finder::default();
+    text.split(|&c| c == b'\n').any(|line| {
+        let line = line.trim_ascii();
+        let mut messages = Vec::new();
+        if matches!(line.first(), Some(b'{' | b'[')) {
+            finder.in_text(line, 0, &mut messages);
+        }
+        line.starts_with(b"Content-Length:") || matches!(&*messages, [found] if found.is_alone())
+    })
+}
+
+/// Reads a string in which two quotes are one, as in C# and CSV; returns the text after it.
+fn verbatim<'a>(text: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
+    let mut rest = text;
+    loop {
+        let end = memchr::memchr(b'"', rest)?;
+        out.extend_from_slice(rest.get(..end)?);
+        rest = rest.get(end + 1..)?;
+        match rest.strip_prefix(b"\"") {
+            Some(after) => {
+                out.push(b'"');
+                rest = after;
+            }
+            None => return Some(rest),
+        }
+    }
+}
+
+/// The text up to the next object.
+fn until_object(text: &[u8]) -> &[u8] {
+    let end = memchr::memchr(b'{', text).unwrap_or(text.len());
+    let text = text.get(..end).unwrap_or(text);
+    let is_element = text.trim_ascii_start().starts_with(b",");
+    if is_element && end > 0 { b"" } else { text }
+}
+
+/// The length of the JSON value that a text begins with.
+fn json_len(text: &[u8]) -> Option<usize> {
+    let mut values =
+        serde_json::Deserializer::from_slice(text).into_iter::<serde::de::IgnoredAny>();
+    values.next()?.ok()?;
+    Some(values.byte_offset())
+}
+
+/// Joins lines that were broken at a fixed width, or at blanks.
+fn unwrapped(text: &[u8]) -> Vec<u8> {
+    let chars = |line: &[u8]| String::from_utf8_lossy(line).chars().count();
+    let mut lines: Vec<&[u8]> = text.split(|&c| c == b'\n').collect();
+    let last = lines.pop().unwrap_or_default();
+    let width = lines.first().map_or(0, |line| chars(line));
+    let is_fixed = lines.iter().all(|line| chars(line) == width) && chars(last) <= width;
+    let mut joined = Vec::with_capacity(text.len());
+    for line in lines {
+        joined.extend_from_slice(line);
+        if !is_fixed && !line.ends_with(b" ") {
+            joined.push(b' ');
+        }
+    }
+    joined.extend_from_slice(last);
+    joined
+}
