@@ -206,7 +206,9 @@ impl Expr {
     pub(crate) fn each_test<'e>(&'e self, visit: &mut dyn FnMut(&'e Test)) {
         match self {
             Self::All(parts) | Self::Any(parts) => {
-                parts.iter().for_each(|part| part.each_test(visit));
+                for part in parts {
+                    part.each_test(visit);
+                }
             }
             Self::Not(part) => part.each_test(visit),
             Self::Test(test) => visit(test),

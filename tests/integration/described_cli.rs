@@ -226,14 +226,16 @@ fn descriptions_that_cannot_be_used_are_reported() {
         code == 0 && out.contains(r#""protocol":"dap","kind":"request""#),
         "{out}{err}"
     );
-    file(
-        &folder,
-        "wiretool.toml",
-        "protocols = [\"../outside.toml\"]\n",
-    );
+    // The project ends here.
+    std::fs::create_dir_all(folder.join(".git")).unwrap();
+    let outside = "protocols = [\"../outside.toml\"]\n";
+    file(&folder, "wiretool.toml", outside);
     file(common::temporary(), "outside.toml", quiz("outside"));
     let (code, _, err) = within(&folder, &config, &["decode", "input.txt"]);
-    assert!(code == 2, "{err}");
+    assert!(
+        code == 2 && err.contains("wanted the path of a file of this project"),
+        "{err}"
+    );
     file(&folder, "wiretool.toml", "protocols = [\"wrong.toml\"]\n");
     let (code, _, err) = within(&folder, &config, &["decode", "input.txt"]);
     assert!(code == 2 && err.contains("unknown key rol"), "{err}");

@@ -96,9 +96,10 @@ fn interpret<'a>(
         return;
     };
     message.role = Some(role(kind, found, context));
-    message.evidence = match kind.certain {
-        true => Evidence::Certain,
-        false => Evidence::Possible,
+    message.evidence = if kind.certain {
+        Evidence::Certain
+    } else {
+        Evidence::Possible
     };
     message.kind = match &kind.kind {
         Word::Text(text) => Cow::Borrowed(text),

@@ -212,12 +212,11 @@ fn marks(description: &Description, base: Option<&dyn Protocol>) -> Marks {
         let reply_to = kind.reply_to.as_ref();
         // Other messages are only numbered.
         let own = kind.id.as_ref().map(|path| {
-            match kind.role == Role::Request || kind.answers() && reply_to.is_none() {
-                true => of(kind, path, Fresh::Id, None),
-                false => Generated {
-                    fresh: None,
-                    ..of(kind, path, Fresh::Id, None)
-                },
+            let pairs = kind.role == Role::Request || kind.answers() && reply_to.is_none();
+            let mark = of(kind, path, Fresh::Id, None);
+            Generated {
+                fresh: mark.fresh.filter(|_| pairs),
+                ..mark
             }
         });
         let asked = reply_to.map(|path| of(kind, path, Fresh::Same, None));

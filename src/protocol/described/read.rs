@@ -65,9 +65,10 @@ pub(super) fn read(name: &str, text: &str) -> Result<Description, Vec<TomlError>
         patterns: 0,
     };
     let description = reader.description(&table);
-    match description {
-        Some(description) if reader.errors.is_empty() => Ok(description),
-        _ => Err(reader.errors),
+    if reader.errors.is_empty() {
+        Ok(description)
+    } else {
+        Err(reader.errors)
     }
 }
 
@@ -112,7 +113,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn description(&mut self, table: &toml::de::DeTable<'t>) -> Option<Description> {
+    fn description(&mut self, table: &toml::de::DeTable<'t>) -> Description {
         let entries = in_order(table);
         self.check_keys(&entries, &KEYS);
         let base = get(&entries, "base").and_then(|item| self.base(item));
@@ -128,12 +129,11 @@ impl<'t> Reader<'t> {
         let of_base = of_base.map(Protocol::descriptor);
         let certain = get(&entries, "certain").is_some_and(|item| self.flag("certain", item));
         let pairing = self.pairing(get(&entries, "pair"));
-        let name = match get(&entries, "name") {
-            Some(item) => self.name(item),
-            None => {
-                self.error(&(0..0), "wanted a name: name = \"my-protocol\"");
-                None
-            }
+        let name = if let Some(item) = get(&entries, "name") {
+            self.name(item)
+        } else {
+            self.error(&(0..0), "wanted a name: name = \"my-protocol\"");
+            None
         };
         let framings = match get(&entries, "framings") {
             Some(item) => self.framings(item),
@@ -178,7 +178,7 @@ impl<'t> Reader<'t> {
             messages,
         };
         self.check_members(&description);
-        Some(description)
+        description
     }
 
     fn check_members(&mut self, description: &Description) {
@@ -215,13 +215,11 @@ impl<'t> Reader<'t> {
                 && chars.all(fits)
                 && name.len() <= LONGEST
         };
-        match name.filter(is_name) {
-            Some(name) => Some(name.to_owned()),
-            None => {
-                let wanted = "at most 32 lower-case letters, digits and hyphens, a letter first";
-                self.wrong("name", item, wanted)
-            }
+        if let Some(name) = name.filter(is_name) {
+            return Some(name.to_owned());
         }
+        let wanted = "at most 32 lower-case letters, digits and hyphens, a letter first";
+        self.wrong("name", item, wanted)
     }
 
     fn base(&mut self, item: &Item<'t>) -> Option<String> {

@@ -30,13 +30,15 @@ impl Described {
     ) -> Result<Written> {
         let check = |root: Node<'_>| {
             let messages = &self.description.messages;
-            match self.matcher.find(messages, root, options.direction) {
-                Some(_) => Ok(()),
-                None => {
-                    let wanted = format!("a message of {}", self.description.name);
-                    Err(Refusal::whole(wanted, quote(root)))
-                }
+            if self
+                .matcher
+                .find(messages, root, options.direction)
+                .is_some()
+            {
+                return Ok(());
             }
+            let wanted = format!("a message of {}", self.description.name);
+            Err(Refusal::whole(wanted, quote(root)))
         };
         match options.form {
             MessageForm::MessagePack => write_msgpack(message, options.force, check, out),
@@ -98,19 +100,16 @@ impl Described {
         if kind.id.is_some() && (kind.reply_to.is_some() || !is_answer) {
             parts.id = Some(given.unwrap_or_else(|| next(id_gen)));
         }
-        let usual = match kind.role {
-            role if is_answer_role(role) => Direction::ToClient,
-            _ => Direction::ToServer,
+        let usual = if is_answer {
+            Direction::ToClient
+        } else {
+            Direction::ToServer
         };
         Ok(Made {
             message: build(kind, &parts),
             direction: kind.direction.unwrap_or(usual),
         })
     }
-}
-
-fn is_answer_role(role: Role) -> bool {
-    is_answer(role)
 }
 
 /// Returns the kinds that can be made, with their names; true for an answer that is an error.
@@ -313,17 +312,14 @@ pub(super) enum Tree {
 impl Tree {
     /// Returns a value whose members or elements can be replaced.
     pub fn of(node: Node<'_>) -> Self {
-        let of = |node: Node<'_>| match node.is_map() || node.is_array() {
-            true => Self::of(node),
-            false => Self::Json(json_of(node)),
-        };
         if node.is_map() {
-            let members = node.members();
-            let named =
-                members.map(|(key, value)| (key.text().unwrap_or_default().into(), of(value)));
+            let named = node.members().map(|(key, value)| {
+                let key = key.text().unwrap_or_default().into_owned();
+                (key, Self::of(value))
+            });
             Self::Object(named.collect())
         } else if node.is_array() {
-            Self::Array(node.children().map(of).collect())
+            Self::Array(node.children().map(Self::of).collect())
         } else {
             Self::Json(json_of(node))
         }

@@ -80,15 +80,13 @@ impl<'t> Reader<'t> {
         let entries = self.keep(entries)?;
         let last = if is_reference { "maker" } else { "fresh" };
         self.check_keys(&entries, &["path", "group", last]);
-        let path = match get(&entries, "path") {
-            Some(item) => match item.get_ref().as_str() {
-                Some(path) if PathPattern::is_valid(path) => path.to_owned(),
-                _ => self.wrong("path", item, "a path, such as seq or KIND:PATH")?,
-            },
-            None => {
-                self.error(&item.span(), format!("{key}: wanted a path"));
-                return None;
-            }
+        let Some(path) = get(&entries, "path") else {
+            self.error(&item.span(), format!("{key}: wanted a path"));
+            return None;
+        };
+        let path = match path.get_ref().as_str() {
+            Some(text) if PathPattern::is_valid(text) => text.to_owned(),
+            _ => self.wrong("path", path, "a path, such as seq or KIND:PATH")?,
         };
         let group = self.text_of(&entries, "group");
         let group = if group.is_empty() {
@@ -165,9 +163,9 @@ impl<'t> Reader<'t> {
             let Some(text) = self.json(key, item) else {
                 continue;
             };
-            let matcher = Matcher::of(messages);
-            let matches = with_json(&text, |root| matcher.find(messages, root, None).is_some());
-            if matches == Some(true) {
+            let kinds = Matcher::of(messages);
+            let is_known = with_json(&text, |root| kinds.find(messages, root, None).is_some());
+            if is_known == Some(true) {
                 found.push(text);
             } else {
                 self.wrong::<()>(key, item, "a message that a [[message]] matches");

@@ -49,13 +49,12 @@ impl<'t> Reader<'t> {
         let entries = self.toml.entries("message", item);
         let entries = self.keep(entries)?;
         self.check_keys(&entries, &MESSAGE_KEYS);
-        let known_role = match get(&entries, "role") {
-            Some(item) => self.role(item),
-            None => {
-                let roles = Role::ALL.map(Role::name).join(", ");
-                self.error(&item.span(), format!("wanted a role: one of {roles}"));
-                None
-            }
+        let known_role = if let Some(item) = get(&entries, "role") {
+            self.role(item)
+        } else {
+            let roles = Role::ALL.map(Role::name).join(", ");
+            self.error(&item.span(), format!("wanted a role: one of {roles}"));
+            None
         };
         // Without a role, the other values are still checked.
         let role = known_role.unwrap_or(Role::Control);

@@ -249,9 +249,9 @@ fn errors_have_carets() {
 fn descriptions_are_bounded() {
     let kinds = "[[message]]\nrole = \"notification\"\n".repeat(200);
     let regex = "[[message]]\nrole = \"notification\"\nwhen = '.a~/b/'\n".repeat(20);
-    let members: String = (0..40)
-        .map(|n| format!("[[message]]\nrole = \"notification\"\nsubject = \".m{n}\"\n"))
-        .collect();
+    let members = (0..40).fold(String::new(), |text, n| {
+        text + &format!("[[message]]\nrole = \"notification\"\nsubject = \".m{n}\"\n")
+    });
     let deep = format!("when = \"{}.a\"\n", "(".repeat(70_000));
     let nested = format!("x = {}{}\n", "[".repeat(5_000), "]".repeat(5_000));
     let large = format!("about = \"{}\"\n", "a".repeat(300 << 10));
