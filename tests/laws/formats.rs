@@ -18,7 +18,7 @@ fn every_format_reports_same_identity() {
                 }
                 // Text output does not contain the exit code and the dialect.
                 let outcome = m.outcome.as_ref().filter(|_| with_outcome);
-                let dialect = m.dialect.filter(|_| with_outcome);
+                let dialect = m.dialect.as_deref().filter(|_| with_outcome);
                 let codes: Vec<_> = m.faults.iter().map(|fault| fault.code).collect();
                 let _ = writeln!(
                     reported,

@@ -34,7 +34,7 @@ fn exact_message(
         }
     };
     let header = decoded.frame.view.body.of(bytes);
-    let form = match (message.dialect, header) {
+    let form = match (message.dialect.as_deref(), header) {
         (Some("header form"), [version, a, b, c, ..]) => MessageForm::Header {
             version: *version,
             kind: [*a, *b, *c],

@@ -220,11 +220,11 @@ fn of_messages(protocol: &'static dyn Protocol, table: &mut String) -> usize {
 }
 
 fn of_make(protocol: &'static dyn Protocol, table: &mut String) {
-    for recipe in protocol.recipes().iter() {
+    for recipe in protocol.recipes() {
         for words in WORDS {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             let mut taken = Words::new(&words, |_| false);
-            let made = protocol.make(recipe.name, &mut taken, &mut IdGen::new(1));
+            let made = protocol.make(&recipe.name, &mut taken, &mut IdGen::new(1));
             let output = match made {
                 Ok(made) => format!("{} {}", made.direction.name(), made.message),
                 Err(refusal) => format!("refused at {:?}", refusal.path),
