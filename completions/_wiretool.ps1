@@ -575,6 +575,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--require-all', '--require-all', [CompletionResultType]::ParameterName, 'Exit 1 if a rule or a recorded request was not used')
+            [CompletionResult]::new('--fail-on-miss', '--fail-on-miss', [CompletionResultType]::ParameterName, 'Exit 1 if a request had no answer')
             [CompletionResult]::new('--print-script', '--print-script', [CompletionResultType]::ParameterName, 'Print the recording as a script, and exit')
             [CompletionResult]::new('--once', '--once', [CompletionResultType]::ParameterName, 'Exit when the first connection has closed')
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Accept any server certificate')

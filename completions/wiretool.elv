@@ -559,6 +559,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --require-all 'Exit 1 if a rule or a recorded request was not used'
+            cand --fail-on-miss 'Exit 1 if a request had no answer'
             cand --print-script 'Print the recording as a script, and exit'
             cand --once 'Exit when the first connection has closed'
             cand --insecure 'Accept any server certificate'

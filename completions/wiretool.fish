@@ -8229,6 +8229,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l require-all -d 'Exit 1 if a rule or a recorded request was not used'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l fail-on-miss -d 'Exit 1 if a request had no answer'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l print-script -d 'Print the recording as a script, and exit'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l once -d 'Exit when the first connection has closed'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l insecure -d 'Accept any server certificate'

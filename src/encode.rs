@@ -41,7 +41,7 @@ pub struct EncodeOptions<'p> {
     pub length_mode: Option<LengthMode>,
     /// The direction of messages that have none.
     pub direction: Option<Direction>,
-    /// Write `MessagePack` where the protocol also has JSON.
+    /// Write `MessagePack` or CBOR where the protocol also has JSON.
     pub packed: bool,
     /// Write values that are not messages of the protocol.
     pub force: bool,
@@ -145,7 +145,7 @@ impl<'p> Encoder<'p> {
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let target = self.target(None, direction)?;
-        let parsed = if self.is_packed(&target, &Wire::default()) {
+        let parsed = if self.form(&target, &Wire::default()) == MessageForm::MessagePack {
             let mut to = rmp_serde::Serializer::new(&mut *value).with_struct_map();
             let written = message.serialize(&mut to);
             written.map_err(|e| Refusal::whole("a value that MessagePack has", e.to_string()))?;
@@ -301,17 +301,25 @@ impl<'p> Encoder<'p> {
         Ok(self.encoded(conn, &written, &body, wire))
     }
 
-    /// Returns true if a body is `MessagePack`.
-    fn is_packed(&self, target: &EncodeTarget<'_, '_>, wire: &Wire) -> bool {
-        // After a length, and in binary messages, the documents specify MessagePack.
+    /// Returns the form of a body.
+    fn form(&self, target: &EncodeTarget<'_, '_>, wire: &Wire) -> MessageForm {
+        // After a length, and in binary messages, the documents specify the encoding that is not text.
         let is_binary = || {
             let opcode = wire.opcode;
             opcode.map_or(target.framing == Framing::Prefix, |opcode| opcode == 2)
         };
-        match target.protocol.descriptor().encodings {
-            [Encoding::MessagePack] => true,
-            [_] => false,
-            _ => self.options.packed || wire.packed.unwrap_or_else(is_binary),
+        let descriptor = target.protocol.descriptor();
+        let packed = match (descriptor.encodings, wire.encoding) {
+            ([Encoding::MessagePack | Encoding::Cbor], _) => true,
+            ([_], _) => false,
+            _ if self.options.packed => true,
+            (_, None) => is_binary(),
+            (_, Some(encoding)) => encoding != Encoding::Json,
+        };
+        if packed {
+            descriptor.packed_form()
+        } else {
+            MessageForm::Json
         }
     }
 
@@ -325,11 +333,11 @@ impl<'p> Encoder<'p> {
         let Some(message) = target.message else {
             return Ok(());
         };
-        let packed = self.is_packed(target, wire);
-        let form = match (target.framing, packed) {
-            (Framing::Header, packed) if wire.header.is_empty() => header(message, packed)?,
-            (_, true) => MessageForm::MessagePack,
-            _ => MessageForm::Json,
+        let form = match self.form(target, wire) {
+            form if target.framing == Framing::Header && wire.header.is_empty() => {
+                header(message, form != MessageForm::Json)?
+            }
+            form => form,
         };
         let options = WriteOptions {
             force: target.force,
@@ -337,6 +345,12 @@ impl<'p> Encoder<'p> {
             form,
         };
         let written = target.protocol.write(message, &options, out)?;
+        let header = out.drain(..written.head.header_len.min(out.len()));
+        if wire.header.is_empty() {
+            wire.header.extend(header);
+        } else {
+            drop(header);
+        }
         if let (None, Some(id), true) =
             (wire.method, written.head.method_id, wire.header.is_empty())
         {

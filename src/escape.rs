@@ -72,7 +72,7 @@ pub fn escape_json(text: &str) -> Cow<'_, str> {
 
 /// Returns at most `max` characters, with an ellipsis if some were left out.
 pub fn shorten(text: &str, max: usize) -> Cow<'_, str> {
-    if text.char_indices().nth(max).is_none() {
+    if text.len() <= max || text.char_indices().nth(max).is_none() {
         Cow::Borrowed(text)
     } else {
         let cut = text

@@ -18,7 +18,7 @@ mod tee;
 mod tests;
 
 use crate::span::Span;
-pub use key_name::KeyName;
+pub use key_name::{FormKey, KeyName};
 pub(crate) use node::unescape;
 pub use node::{Children, Node, Value};
 use std::sync::Arc;
@@ -38,6 +38,8 @@ pub enum Scalar<'a> {
     Uint(u64),
     /// A negative whole number.
     Int(i64),
+    /// A whole number below those of [`Scalar::Int`]: minus one minus this number.
+    Negative(u64),
     /// Bits of a 32-bit float.
     F32(u32),
     /// Bits of a 64-bit float.
@@ -89,7 +91,7 @@ pub trait Sink {
     fn skips(&self) -> bool {
         false
     }
-    /// Reports a key from a schema, which is not in the bytes; its value follows. `names[id]` is
+    /// Reports a key from a schema, or of a [`FormKey`], which is not in the bytes; its value follows. `names[id]` is
     /// `name`, at byte `at`. [`Sink::key`] and [`Sink::value`] are not called for it.
     fn label(&mut self, at: usize, id: u32, name: &KeyName);
     /// Reports keys and values of the open map through `tell`. All of them are determined by `key`:
@@ -119,6 +121,7 @@ enum EntryKind {
     BoolByte,
     Uint,
     Int,
+    Negative,
     F32,
     F64,
     Number,
@@ -389,6 +392,7 @@ impl Sink for Tape {
                 Ok(v) => (EntryKind::Int, v.cast_unsigned(), 0),
                 Err(_) => return self.push_wide(at, EntryKind::Int, v.cast_unsigned(), 0),
             },
+            Scalar::Negative(v) => return self.push_wide(at, EntryKind::Negative, v, 0),
             Scalar::F32(v) => (EntryKind::F32, v, 0),
             Scalar::F64(v) => return self.push_wide(at, EntryKind::F64, v, 0),
             Scalar::Number(_) => (EntryKind::Number, 0, 0),

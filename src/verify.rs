@@ -8,7 +8,7 @@
 mod tests;
 
 use crate::decoder::{Decoded, RawFrame};
-use crate::encoding::{Parsed, json, lossless, msgpack};
+use crate::encoding::{Encoding, Parsed, json, lossless, msgpack};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::{self, Framing, Head, Wire};
 use crate::protocol::MessageForm;
@@ -233,11 +233,7 @@ impl PrintedFrame {
         let body = match (root.get("raw"), message) {
             (Some(raw), _) => raw_bytes(raw),
             (None, Some(message)) => {
-                let form = if wire.packed == Some(true) {
-                    MessageForm::MessagePack
-                } else {
-                    MessageForm::Json
-                };
+                let form = MessageForm::of(wire.encoding);
                 // If writing is refused, the bytes differ.
                 let body = render::json::encode_body(decoded, message, form);
                 body.unwrap_or_default()
@@ -314,7 +310,7 @@ fn freedom(decoded: &Decoded<'_>, printed: &PrintedFrame) -> Option<EncodingChoi
         })
     };
     let root = decoded.root()?;
-    if parsed.is_msgpack() {
+    if parsed.packed_encoding() == Some(Encoding::MessagePack) {
         let mut text = Vec::new();
         lossless::write(root, &mut text);
         let mut plain = Vec::new();

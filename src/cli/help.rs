@@ -119,6 +119,7 @@ const USUAL: &[&str] = &[
     "sub",
     "timeout",
     "to",
+    "tool",
     "ttl",
     "value",
     "where",

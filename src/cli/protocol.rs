@@ -5,7 +5,6 @@ use super::descriptions;
 use super::options;
 use super::output;
 use crate::conversation::full_name;
-use crate::encoding::Encoding;
 use crate::framing::Framing;
 use crate::protocol::described::texts;
 use crate::protocol::{Protocol, Role, registry};
@@ -158,11 +157,8 @@ fn page(protocol: &dyn Protocol, about: &str) -> String {
         "  framings   {}",
         framings.collect::<Vec<_>>().join(", ")
     );
-    let encodings = descriptor.encodings.iter().map(|encoding| match encoding {
-        Encoding::Json => "json",
-        Encoding::MessagePack => "msgpack",
-        Encoding::SerdeEnvelope => "serde envelope",
-    });
+    let encodings = descriptor.encodings.iter();
+    let encodings = encodings.map(|encoding| encoding.name());
     let _ = writeln!(
         page,
         "  encodings  {}",

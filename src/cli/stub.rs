@@ -52,7 +52,8 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0         success
-  1         --require-all, and a rule was not used; or the peer refused this stub, or left it
+  1         --require-all, and a rule was not used; --fail-on-miss, and a request
+            had no answer; or the peer refused this stub, or left it
   2         usage, or a script, address or file that failed
   N         a script's exit = N
   130, 143  interrupted, terminated; files are complete";
@@ -101,6 +102,9 @@ pub struct Args {
     /// Exit 1 if a rule or a recorded request was not used
     #[arg(long, help_heading = "Output")]
     require_all: bool,
+    /// Exit 1 if a request had no answer
+    #[arg(long, help_heading = "Output")]
+    fail_on_miss: bool,
     /// Record to this file; existing files are not replaced
     ///
     /// `{pid}` in the name becomes the process id, and a suffix is added if the file exists.
@@ -256,6 +260,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         say(&text);
     }
     let report = stub.report();
+    let is_missed = args.fail_on_miss && report.missed > 0;
     report::write(args.report.as_deref(), report)?;
     let missing: Vec<String> = report.never().map(report::usage_text).collect();
     if !shared.quiet {
@@ -277,7 +282,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         (Some(status), _) => Exit::Status(status),
         (None, Some(signal)) => Exit::of_signal(signal),
         _ if is_refused || is_left => Exit::Negative,
-        _ if args.require_all && !missing.is_empty() => Exit::Negative,
+        _ if is_missed || args.require_all && !missing.is_empty() => Exit::Negative,
         _ => Exit::Clean,
     })
 }

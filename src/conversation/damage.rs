@@ -13,9 +13,9 @@
 use super::Broken;
 use crate::decoder::Decoded;
 use crate::framing::Framing;
-use crate::protocol::Link;
 use crate::protocol::session::memory::PerDirection;
 use crate::protocol::session::{Need, Rule};
+use crate::protocol::{Direction, Link, Origin};
 use std::collections::BTreeMap;
 
 /// Maximum number of connections and streams whose damage is tracked.
@@ -26,8 +26,8 @@ const MAX_LINKS: usize = 1 << 12;
 pub struct Consequences {
     /// The message.
     pub index: u64,
-    /// Its connection.
-    pub conn: Option<u32>,
+    /// Its connection and direction.
+    pub origin: Origin,
     /// The number of findings that follow from it.
     pub count: u64,
 }
@@ -35,8 +35,8 @@ pub struct Consequences {
 /// The damage of one connection or stream.
 #[derive(Default)]
 struct Damage {
-    /// The last message that lost the stream.
-    cause: Option<u64>,
+    /// The last message that lost the stream, and its direction.
+    cause: Option<(u64, Option<Direction>)>,
     /// For each direction that is still lost, the message that lost it.
     lost: PerDirection<Option<u64>>,
     /// For each direction, the first message of the current run of unreadable ones.
@@ -82,7 +82,7 @@ impl Damages {
         if loses_stream {
             // An incorrect length first shows in the message that it truncates.
             let cause = first.unwrap_or(decoded.index);
-            damage.cause = Some(*lost.get_or_insert(cause));
+            damage.cause = Some((*lost.get_or_insert(cause), direction));
         } else if unread {
             first.get_or_insert(decoded.index);
             if ends_early {
@@ -110,15 +110,19 @@ impl Damages {
             .iter()
             .any(|need| matches!(need, Need::BothWays | Need::Order | Need::Ends));
         let cause = match *damage.lost.get(origin.direction) {
-            Some(cause) if broken.place.index == current => Some(cause),
+            Some(cause) if broken.place.index == current => Some((cause, origin.direction)),
             _ => damage.cause.filter(|_| compares),
         };
-        let cause = cause.filter(|cause| *cause != broken.place.index);
-        let cause = cause.or(faulty.filter(|faulty| *faulty == broken.place.index));
-        if let Some(cause) = cause {
-            let counted = self.counts.entry(cause).or_insert(Consequences {
-                index: cause,
-                conn: origin.conn,
+        let cause = cause.filter(|(index, _)| *index != broken.place.index);
+        let faulty = faulty.filter(|faulty| *faulty == broken.place.index);
+        let cause = cause.or(faulty.map(|faulty| (faulty, origin.direction)));
+        if let Some((index, direction)) = cause {
+            let counted = self.counts.entry(index).or_insert(Consequences {
+                index,
+                origin: Origin {
+                    direction,
+                    ..origin
+                },
                 count: 0,
             });
             counted.count += 1;

@@ -9,8 +9,8 @@ use crate::protocol::session::{Place, RuleId, broken, name_of};
 use crate::protocol::{Role, with_name};
 use crate::tape::Node;
 
-/// The maximum length of the text of a failure, in characters.
-const MAX_TEXT: usize = 120;
+/// The maximum length of the text of a failure, in characters. Lines show less of it.
+const MAX_TEXT: usize = 4096;
 
 impl Conversation<'_> {
     /// Returns the rule that covers a fault.

@@ -50,6 +50,8 @@ impl Injected {
             id: decoded.message.id.text().into_owned(),
             owes: origin.direction,
             side: None,
+            nests: false,
+            blocked_by: None,
             why: Some(format!("wiretool dropped its answer, #{}", decoded.index)),
         });
     }

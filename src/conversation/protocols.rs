@@ -142,11 +142,13 @@ impl<'p> Conversation<'p> {
 
     /// Returns the pending answers, the oldest first.
     pub fn waiting(&self) -> Vec<Waiting> {
-        if self.protocols_of.others.is_empty() {
+        let mut all = if self.protocols_of.others.is_empty() {
             self.waiting_in_protocol()
         } else {
             self.waiting_of_all()
-        }
+        };
+        Waiting::find_blocked(&mut all);
+        all
     }
 
     /// Returns the requests without an answer, as every command counts them, the oldest first. One direction alone has
@@ -156,7 +158,7 @@ impl<'p> Conversation<'p> {
             .each_protocol()
             .flat_map(|one| one.unanswered_in_protocol(has_both))
             .collect();
-        Waiting::sort(&mut all);
+        Waiting::find_blocked(&mut all);
         all
     }
 
@@ -189,8 +191,7 @@ impl<'p> Conversation<'p> {
 
     /// Returns the pending answers of all protocols, the oldest first.
     fn waiting_of_all(&self) -> Vec<Waiting> {
-        let mut all: Vec<Waiting> = self
-            .each_protocol()
+        self.each_protocol()
             .flat_map(|conversation| {
                 let sides = conversation.sides();
                 let mut waiting = conversation.waiting_in_protocol();
@@ -199,9 +200,7 @@ impl<'p> Conversation<'p> {
                 }
                 waiting
             })
-            .collect();
-        Waiting::sort(&mut all);
-        all
+            .collect()
     }
 
     /// Returns the names of the protocols.

@@ -297,6 +297,7 @@ impl Meaning<'_> {
             Scalar::Ext(kind, bytes) => Cow::Owned(format!("ext {kind} {}", hex::encode(bytes))),
             Scalar::Uint(_)
             | Scalar::Int(_)
+            | Scalar::Negative(_)
             | Scalar::F32(_)
             | Scalar::F64(_)
             | Scalar::Name(..)
@@ -312,6 +313,7 @@ fn number(scalar: Scalar<'_>) -> Cow<'_, str> {
     let text: Cow<'_, str> = match scalar {
         Scalar::Uint(n) => n.to_string().into(),
         Scalar::Int(n) | Scalar::Name(n, ..) => n.to_string().into(),
+        Scalar::Negative(n) => (-1 - i128::from(n)).to_string().into(),
         Scalar::F32(bits) => float(f32::from_bits(bits) as f64),
         Scalar::F64(bits) => float(f64::from_bits(bits)),
         Scalar::Number(text) => String::from_utf8_lossy(text),

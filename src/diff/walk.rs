@@ -120,6 +120,7 @@ impl WalkedValue {
             Value::Scalar(
                 Scalar::Uint(_)
                 | Scalar::Int(_)
+                | Scalar::Negative(_)
                 | Scalar::F32(_)
                 | Scalar::F64(_)
                 | Scalar::Number(_),

@@ -2,12 +2,12 @@
 //!
 //! Values that JSON lacks get a form: `{"$bin":"hex"}`, `{"$str":"hex"}` (text that is not UTF-8),
 //! `{"$ext":[type,"hex"]}`, `{"$map":[[k,v],...]}` (keys that are not text, repeat, or start with
-//! `$`), `{"$float":"hex bits"}` (not finite), `{"$bool":n}`. A message that arrived as JSON is
-//! copied.
+//! `$`), `{"$float":"hex bits"}` (not finite), `{"$bool":n}`; of CBOR also `{"$tag":[number,value]}`,
+//! `{"$simple":n}`, `{"$str":["a","b"]}` and `{"$bin":[…]}` (in chunks). A message that arrived as JSON is copied.
 //!
 //! [`write()`] writes it from a tape. [`JsonText`] writes it in the same pass that parses, which is
 //! several times faster, and reports maps that need `$map`. [`write_exact`] also writes widths,
-//! `{"$as":["u32",5]}`, so that the same bytes can be reproduced.
+//! `{"$as":["u32",5]}` or, of CBOR, `{"$as":["_2",5]}`, so that the same bytes can be reproduced.
 
 mod exact;
 mod form;
@@ -92,6 +92,7 @@ pub(crate) fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
         }
         Scalar::Uint(v) => write_int(v, out),
         Scalar::Int(v) => write_int(v, out),
+        Scalar::Negative(v) => write_int(-1 - i128::from(v), out),
         Scalar::F32(bits) => {
             let value = f32::from_bits(bits);
             if value.is_finite() {

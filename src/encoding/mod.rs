@@ -3,6 +3,7 @@
 //! A parser reads bytes once and reports each value to a [`Sink`]. [`Parsed`] holds the two sinks,
 //! reused for each message: the tape, and the message as lossless JSON text.
 
+pub mod cbor;
 pub mod json;
 pub mod lossless;
 pub mod msgpack;
@@ -21,6 +22,7 @@ pub const FAULTS: &[(&str, &str)] = &[
     ("bad-json", "not JSON (RFC 8259)"),
     ("bad-utf8", "JSON that is not UTF-8"),
     ("bad-msgpack", "not MessagePack"),
+    ("bad-cbor", "not CBOR (RFC 8949)"),
     ("ends-early", "the body ends inside a value"),
     ("trailing-bytes", "bytes after the end of the value"),
     ("too-deep", "more levels of nesting than the limit"),
@@ -36,6 +38,28 @@ pub enum Encoding {
     MessagePack,
     /// A serde envelope; a schema gives its fields.
     SerdeEnvelope,
+    /// CBOR (RFC 8949).
+    Cbor,
+}
+
+impl Encoding {
+    /// The encodings in which a message alone can be written, in the order help lists them.
+    pub const ALL: [Self; 3] = [Self::Json, Self::MessagePack, Self::Cbor];
+
+    /// The name in descriptions and output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::MessagePack => "msgpack",
+            Self::SerdeEnvelope => "serde-envelope",
+            Self::Cbor => "cbor",
+        }
+    }
+
+    /// Returns the encoding with this name, of those of [`Encoding::ALL`].
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|e| e.name() == name)
+    }
 }
 
 /// The details of a message that the output needs.
@@ -54,8 +78,8 @@ pub enum Want {
     Line,
     /// All positions, and the bytes of each frame. The JSON text reproduces the bytes.
     Exact,
-    /// As [`Want::Exact`], but only the first positions of a long message; JSON text of a long `MessagePack` message
-    /// does not reproduce its bytes.
+    /// As [`Want::Exact`], but only the first positions of a long message; JSON text of a long `MessagePack` or CBOR
+    /// message does not reproduce its bytes.
     ExactText,
 }
 
@@ -103,8 +127,8 @@ pub struct Parsed {
     /// For a message that is parsed again while it is written: the first bytes of the maps that no
     /// JSON object can hold.
     pair_maps: Vec<u32>,
-    /// The last message arrived as `MessagePack`.
-    is_msgpack: bool,
+    /// The encoding of the last message, if it was `MessagePack` or CBOR.
+    packed: Option<Encoding>,
 }
 
 /// The length of a message from which on its text is not stored.
@@ -120,8 +144,8 @@ enum ParsedSource {
     Bytes(Span),
     /// The field `text`.
     Text,
-    /// Long `MessagePack`: it is parsed again while it is written.
-    Again(Span),
+    /// Long `MessagePack` or CBOR: it is parsed again while it is written.
+    Again(Span, Encoding),
 }
 
 impl Parsed {
@@ -136,7 +160,7 @@ impl Parsed {
             text: JsonText::default(),
             source: ParsedSource::Tape,
             pair_maps: Vec::new(),
-            is_msgpack: false,
+            packed: None,
         }
     }
 
@@ -193,7 +217,7 @@ impl Parsed {
         }
         self.text.clear();
         self.source = ParsedSource::Tape;
-        self.is_msgpack = false;
+        self.packed = None;
     }
 
     /// Parses one JSON value that fills `span`; the readable part of a malformed one stays in the
@@ -219,12 +243,26 @@ impl Parsed {
     /// Parses one `MessagePack` value that fills `span`; the readable part of a malformed one stays
     /// in the tape.
     pub fn msgpack(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
-        let result = self.read_msgpack(bytes, span);
+        self.packed(Encoding::MessagePack, bytes, span)
+    }
+
+    /// Parses one CBOR value that fills `span`; the readable part of a malformed one stays in the tape.
+    pub fn cbor(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
+        self.packed(Encoding::Cbor, bytes, span)
+    }
+
+    fn packed(&mut self, encoding: Encoding, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
+        let result = self.read_packed(encoding, bytes, span);
         self.set_head(0);
         result
     }
 
-    fn read_msgpack(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
+    fn read_packed(
+        &mut self,
+        encoding: Encoding,
+        bytes: &[u8],
+        span: Span,
+    ) -> Result<(), DecodeError> {
         let depth = self.depth;
         let is_long = span.len > LONG_MESSAGE;
         if self.want == Want::Text || self.want == Want::ExactText && is_long {
@@ -233,28 +271,35 @@ impl Parsed {
             if is_long {
                 let mut pair_maps = PairMaps::default();
                 let mut sinks = Tee(&mut self.tape, &mut pair_maps);
-                let result = msgpack::parse(bytes, span, depth, &mut sinks);
+                let result = parse_packed(encoding, bytes, span, depth, &mut sinks);
                 if result.is_ok() {
                     self.pair_maps = pair_maps.finish();
-                    self.source = ParsedSource::Again(span);
+                    self.source = ParsedSource::Again(span, encoding);
                     return result;
                 }
-                return self.parse_msgpack(bytes, span);
+                return self.packed_tape(encoding, bytes, span);
             }
             let mut sinks = Tee(&mut self.tape, &mut self.text);
-            let result = msgpack::parse(bytes, span, depth, &mut sinks);
+            let result = parse_packed(encoding, bytes, span, depth, &mut sinks);
             if result.is_ok() && self.text.is_plain() {
                 self.source = ParsedSource::Text;
                 return result;
             }
         }
-        self.parse_msgpack(bytes, span)
+        self.packed_tape(encoding, bytes, span)
     }
 
-    fn parse_msgpack(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
+    fn packed_tape(
+        &mut self,
+        encoding: Encoding,
+        bytes: &[u8],
+        span: Span,
+    ) -> Result<(), DecodeError> {
         let depth = self.depth;
-        let result = self.parse_whole(span, |tape| msgpack::parse(bytes, span, depth, tape));
-        self.is_msgpack = true;
+        let result = self.parse_whole(span, |tape| {
+            parse_packed(encoding, bytes, span, depth, tape)
+        });
+        self.packed = Some(encoding);
         result
     }
 
@@ -305,28 +350,30 @@ impl Parsed {
         matches!(self.source, ParsedSource::Bytes(_))
     }
 
-    /// Returns `true` if the message arrived as `MessagePack`.
-    pub fn is_msgpack(&self) -> bool {
-        self.is_msgpack
+    /// Returns the encoding of the message, if it is on the tape and is `MessagePack` or CBOR.
+    pub fn packed_encoding(&self) -> Option<Encoding> {
+        self.packed
     }
 
-    /// Returns `true` if the text of a `MessagePack` message does not tell the encoding of its values.
+    /// Returns `true` if the text of a `MessagePack` or CBOR message does not tell the encoding of its values.
     pub(crate) fn is_shortest_form(&self) -> bool {
-        matches!(self.source, ParsedSource::Again(_))
+        matches!(self.source, ParsedSource::Again(..))
     }
 
     /// Writes the message as lossless JSON, on one line.
     pub fn write_message(&self, bytes: &[u8], out: &mut Vec<u8>) {
         match self.source {
-            ParsedSource::Again(span) => self.write_again(bytes, span, out, &mut |_| {}),
+            ParsedSource::Again(span, encoding) => {
+                self.write_again((encoding, bytes, span), out, &mut |_| {});
+            }
             ParsedSource::Bytes(span) => json::write_text(span.of(bytes), self.seen.breaks, out),
             ParsedSource::Text => out.extend_from_slice(self.text.as_bytes()),
-            ParsedSource::Tape => match self.tape.root(bytes) {
-                Some(node) if self.is_msgpack && self.want.is_exact() => {
-                    lossless::write_exact(node, out);
+            ParsedSource::Tape => match (self.tape.root(bytes), self.packed) {
+                (Some(node), Some(encoding)) if self.want.is_exact() => {
+                    lossless::write_exact(node, encoding, out);
                 }
-                Some(node) => lossless::write(node, out),
-                None => out.extend_from_slice(b"null"),
+                (Some(node), _) => lossless::write(node, out),
+                (None, _) => out.extend_from_slice(b"null"),
             },
         }
     }
@@ -340,7 +387,9 @@ impl Parsed {
         full: &mut dyn FnMut(&mut Vec<u8>),
     ) {
         match self.source {
-            ParsedSource::Again(span) => self.write_again(bytes, span, out, full),
+            ParsedSource::Again(span, encoding) => {
+                self.write_again((encoding, bytes, span), out, full);
+            }
             ParsedSource::Bytes(span) => {
                 for piece in span.of(bytes).trim_ascii().chunks(PIECE) {
                     json::write_piece(piece, self.seen.breaks, out);
@@ -360,15 +409,29 @@ impl Parsed {
     /// Parses the message again while writing it.
     fn write_again(
         &self,
-        bytes: &[u8],
-        span: Span,
+        (encoding, bytes, span): (Encoding, &[u8], Span),
         out: &mut Vec<u8>,
         full: &mut dyn FnMut(&mut Vec<u8>),
     ) {
         let mut text = StreamedText::new(std::mem::take(out), &self.pair_maps, full);
         // The first pass had no error.
-        let _ = msgpack::parse(bytes, span, self.depth, &mut text);
+        let _ = parse_packed(encoding, bytes, span, self.depth, &mut text);
         *out = text.finish();
+    }
+}
+
+/// Parses a value of an encoding that is not text.
+#[inline]
+fn parse_packed<S: Sink>(
+    encoding: Encoding,
+    bytes: &[u8],
+    span: Span,
+    depth: u32,
+    sink: &mut S,
+) -> Result<(), DecodeError> {
+    match encoding {
+        Encoding::Cbor => cbor::parse(bytes, span, depth, sink),
+        _ => msgpack::parse(bytes, span, depth, sink),
     }
 }
 

@@ -50,6 +50,7 @@ impl Serialize for Node<'_> {
                 Scalar::BoolByte(v) => to.serialize_u8(v),
                 Scalar::Uint(v) => to.serialize_u64(v),
                 Scalar::Int(v) => to.serialize_i64(v),
+                Scalar::Negative(v) => to.serialize_i128(-1 - i128::from(v)),
                 Scalar::F32(bits) => to.serialize_f32(f32::from_bits(bits)),
                 Scalar::F64(bits) => to.serialize_f64(f64::from_bits(bits)),
                 Scalar::Number(spelled) => number(spelled, to),
@@ -102,7 +103,7 @@ impl TryFrom<Node<'_>> for serde_json::Value {
 }
 
 /// Converts the value with exact integers, floats of both widths, key order, repeated keys and
-/// extension types. A JSON number beyond 64 bits becomes text.
+/// extension types. A number beyond 64 bits becomes text.
 #[cfg(feature = "rmpv")]
 impl From<Node<'_>> for rmpv::Value {
     fn from(node: Node<'_>) -> Self {
@@ -119,6 +120,7 @@ impl From<Node<'_>> for rmpv::Value {
                 Scalar::BoolByte(v) => v.into(),
                 Scalar::Uint(v) => v.into(),
                 Scalar::Int(v) => v.into(),
+                Scalar::Negative(v) => (-1 - i128::from(v)).to_string().into(),
                 Scalar::F32(bits) => f32::from_bits(bits).into(),
                 Scalar::F64(bits) => f64::from_bits(bits).into(),
                 Scalar::Number(spelled) => {

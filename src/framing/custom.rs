@@ -1,7 +1,7 @@
 //! Framings from outside this crate.
 
 use super::resync::Resync;
-use super::{Buffer, Framing, Step, Wire};
+use super::{Buffer, Framing, Limits, PLAUSIBLE, Step, Wire};
 use crate::error::DecodeError;
 use crate::span::Span;
 use std::fmt;
@@ -146,6 +146,16 @@ pub trait FramingReader: Send + Sync {
         None
     }
 
+    /// Returns the number of bytes, at most 1024, after which [`FramingReader::is_start`] has its answer.
+    fn start_len(&self) -> usize {
+        PLAUSIBLE
+    }
+
+    /// Tells the limits of a message, before the first frame.
+    fn set_limits(&mut self, limits: Limits) {
+        let _ = limits;
+    }
+
     /// Returns the error of bytes that cannot start a frame.
     fn wrong_start(&self, bytes: &[u8]) -> DecodeError {
         let span = Span::new(0, bytes.len().min(1));
@@ -175,11 +185,12 @@ pub(super) struct CustomReader {
 }
 
 impl CustomReader {
-    pub(super) fn new(framing: &dyn CustomFraming) -> Self {
-        Self {
-            reader: framing.reader(),
-            resync: Resync::new(Framing::Custom(framing.name()), None),
-        }
+    pub(super) fn new(framing: &dyn CustomFraming, limits: Limits) -> Self {
+        let mut reader = framing.reader();
+        reader.set_limits(limits);
+        let mut resync = Resync::new(Framing::Custom(framing.name()), None);
+        resync.set_start_len(reader.start_len());
+        Self { reader, resync }
     }
 
     pub(super) fn seek(&mut self) {

@@ -61,7 +61,7 @@ impl Framer {
     /// Creates a framer at the start of a stream in a framing from outside this crate. `resync` is `true` to search for
     /// the next frame after a bad one.
     pub fn custom(framing: &dyn CustomFraming, limits: Limits, resync: bool) -> Self {
-        let kind = Inner::Custom(CustomReader::new(framing));
+        let kind = Inner::Custom(CustomReader::new(framing, limits));
         let framing = Framing::Custom(framing.name());
         Self {
             framing,
@@ -93,9 +93,11 @@ impl Framer {
             Framing::Http => Inner::Http(Box::default()),
             Framing::Http3 => Inner::Http3(http3::Http3Framing::new(hints, mode)),
             Framing::Values | Framing::Header | Framing::Message => {
-                Inner::Values(values::ValuesFraming::new(framing))
+                Inner::Values(values::ValuesFraming::new(framing, hints.is_cbor))
             }
-            Framing::Custom(_) => Inner::Values(values::ValuesFraming::new(Framing::Message)),
+            Framing::Custom(_) => {
+                Inner::Values(values::ValuesFraming::new(Framing::Message, false))
+            }
         };
         Self {
             framing,

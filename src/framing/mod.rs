@@ -28,6 +28,7 @@ mod frames;
 mod http;
 mod http3;
 mod input;
+pub mod layout;
 mod lines;
 mod method;
 mod prefix;
@@ -76,6 +77,11 @@ pub const FAULTS: &[(&str, &str)] = &[
         "bad-http",
         "an HTTP head, chunk or length that RFC 9112 forbids",
     ),
+    (
+        "bad-magic",
+        "a header that does not start with its magic bytes",
+    ),
+    ("bad-checksum", "a checksum that is not that of the frame"),
 ];
 
 /// The way in which messages are delimited.
@@ -99,7 +105,7 @@ pub enum Framing {
     Http,
     /// A stream of HTTP/3, or of WebTransport over it, in which messages are delimited as in [`Framing::Method`].
     Http3,
-    /// JSON or `MessagePack` values one after another, without separators.
+    /// JSON, `MessagePack` or CBOR values one after another, without separators.
     Values,
     /// A version byte and three letters, then JSON or nothing, one after another.
     Header,
@@ -188,6 +194,8 @@ pub struct Hints {
     /// For framings with a length: returns `true` if a frame can start here. Called with at least
     /// [`PLAUSIBLE`] bytes.
     pub plausible: Option<fn(&[u8]) -> bool>,
+    /// For [`Framing::Values`]: values that are not JSON are CBOR, otherwise `MessagePack`.
+    pub is_cbor: bool,
 }
 
 impl Hints {
@@ -195,6 +203,7 @@ impl Hints {
     pub const NONE: Self = Self {
         measure: None,
         plausible: None,
+        is_cbor: false,
     };
 }
 

@@ -17,6 +17,8 @@ pub(super) struct Resync {
     error: Option<DecodeError>,
     active: bool,
     searched: usize,
+    /// The number of bytes that show if a frame starts with them.
+    start_len: usize,
 }
 
 impl Resync {
@@ -27,7 +29,13 @@ impl Resync {
             error: None,
             active: false,
             searched: 0,
+            start_len: PLAUSIBLE,
         }
+    }
+
+    /// Sets the number of bytes that show if a frame starts with them.
+    pub(super) fn set_start_len(&mut self, len: usize) {
+        self.start_len = len.clamp(PLAUSIBLE, 1024);
     }
 
     pub(super) fn is_active(&self) -> bool {
@@ -86,7 +94,7 @@ impl Resync {
         let mut found = None;
         while let Some(rest) = window.get(self.searched..)
             && self.searched < RUN
-            && (rest.len() >= PLAUSIBLE || (eof && !rest.is_empty()))
+            && (rest.len() >= self.start_len || (eof && !rest.is_empty()))
         {
             if input.resync && is_start(rest).unwrap_or(self.searched == 0 && self.error.is_none())
             {

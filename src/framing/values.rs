@@ -1,7 +1,7 @@
 //! Values that delimit themselves, and input that is one message.
 //!
 //! ```text
-//!   values    {"id":1} {"id":2}            JSON or MessagePack, one after another
+//!   values    {"id":1} {"id":2}            JSON, MessagePack or CBOR, one after another
 //!   header    01 H E Y {"agent":…} 01 B Y E    a version byte, three letters, then a JSON object or nothing
 //!   message   everything up to the end
 //! ```
@@ -9,7 +9,7 @@
 mod scan;
 
 use super::{Buffer, Frame, Framing, Head, Step};
-use crate::encoding::{json, msgpack};
+use crate::encoding::{cbor, json, msgpack};
 use crate::error::{DecodeError, show_byte};
 use crate::span::Span;
 use scan::ValueScan;
@@ -25,6 +25,8 @@ pub fn is_header(bytes: &[u8]) -> bool {
 
 pub(super) struct ValuesFraming {
     framing: Framing,
+    /// Values that are not JSON are CBOR, in which no byte is white space.
+    is_cbor: bool,
     /// The length of the window that was too short. A large window is measured again only if the
     /// value may have ended or the window has grown by an eighth; otherwise a value in small reads
     /// would cost the square of its length.
@@ -59,9 +61,10 @@ const LARGE: usize = 1 << 10;
 const RUN: usize = 64 << 10;
 
 impl ValuesFraming {
-    pub(super) fn new(framing: Framing) -> Self {
+    pub(super) fn new(framing: Framing, is_cbor: bool) -> Self {
         Self {
             framing,
+            is_cbor,
             short: 0,
             scan: ValueScan::default(),
             bad: false,
@@ -72,7 +75,7 @@ impl ValuesFraming {
 
     /// Drops the partial message.
     pub(super) fn seek(&mut self) {
-        *self = Self::new(self.framing);
+        *self = Self::new(self.framing, self.is_cbor);
     }
 
     /// Returns `true` if a message starts at the start of the window.
@@ -106,7 +109,7 @@ impl ValuesFraming {
                 _ => Step::Incomplete(None),
             };
         }
-        if self.framing == Framing::Values {
+        if self.framing == Framing::Values && !self.is_cbor {
             let space = window
                 .iter()
                 .take_while(|b| b.is_ascii_whitespace())
@@ -127,11 +130,12 @@ impl ValuesFraming {
         let rest = seen.get(begin..).unwrap_or_default();
         if !self.bad {
             let is_large = self.short > LARGE && window.len() < self.short + self.short / 8;
-            if is_large && !eof && !over && !self.scan.may_end(rest) {
+            if is_large && !eof && !over && !self.scan.may_end(rest, self.is_cbor) {
                 return Step::Incomplete(None);
             }
             let measured = match rest.first() {
                 Some(b'{' | b'[') => json::measure(rest, limits.depth, eof),
+                _ if self.is_cbor => cbor::measure(rest, limits.depth),
                 _ => msgpack::measure(rest, limits.depth),
             };
             match measured {

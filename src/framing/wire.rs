@@ -10,6 +10,7 @@
 //! ```
 
 use super::LengthMode;
+use crate::encoding::Encoding;
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::{write_hex, write_int};
 use crate::error::DecodeError;
@@ -28,8 +29,8 @@ pub struct Wire {
     /// The positions of earlier reported frames inside this one: the number of fragments before
     /// each; with `hex`, bytes.
     pub between: Vec<usize>,
-    /// `true` for `MessagePack`, `false` for JSON, if the protocol has both.
-    pub packed: Option<bool>,
+    /// The encoding of the message, if the protocol has several.
+    pub encoding: Option<Encoding>,
     /// The bytes in the body before the message.
     pub header: Vec<u8>,
     /// The line end.
@@ -83,8 +84,7 @@ impl Wire {
             key("inside", out);
             out.extend_from_slice(b"true");
         }
-        let encoding = |packed| if packed { "msgpack" } else { "json" };
-        text_key("encoding", self.packed.map(encoding), out);
+        text_key("encoding", self.encoding.map(Encoding::name), out);
         hex_key("header", Some(&self.header), out);
         text_key("eol", self.eol.as_deref(), out);
         int_key("length", self.length, out);
@@ -160,11 +160,8 @@ impl Wire {
                 "header" => wire.header = hex(value).ok_or_else(|| wrong(HEX))?,
                 "inside" => wire.inside = value.span().of(value.bytes()) == b"true",
                 "encoding" => {
-                    wire.packed = match value.text().as_deref() {
-                        Some("msgpack") => Some(true),
-                        Some("json") => Some(false),
-                        _ => return Err(wrong("json or msgpack")),
-                    }
+                    let encoding = value.text().and_then(|name| Encoding::from_name(&name));
+                    wire.encoding = Some(encoding.ok_or_else(|| wrong("json, msgpack or cbor"))?);
                 }
                 "between" => wire.between = list(value).ok_or_else(|| wrong(LIST))?,
                 "fragments" => wire.fragments = list(value).ok_or_else(|| wrong(LIST))?,

@@ -371,7 +371,7 @@ fn id(root: Node<'_>) -> Option<String> {
 /// Returns the properties of a frame that are repeated. Masks and lengths are generated again; gaps are not repeated.
 fn repeatable_properties(wire: &Wire) -> Wire {
     Wire {
-        packed: wire.packed,
+        encoding: wire.encoding,
         header: wire.header.clone(),
         eol: wire.eol.clone(),
         method: wire.method,

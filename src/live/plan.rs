@@ -235,7 +235,7 @@ impl Plan<'_> {
 /// Returns the properties of a frame that another frame with the same kind of message needs.
 fn reusable_properties(wire: Wire) -> Wire {
     Wire {
-        packed: wire.packed,
+        encoding: wire.encoding,
         header: wire.header,
         eol: wire.eol,
         method: wire.method,

@@ -74,6 +74,8 @@ impl OpenRequest {
             owes: self.origin().direction.map(super::Direction::other),
             side: None,
             why,
+            nests: false,
+            blocked_by: None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The descriptor of a protocol, for generic code and the command line.
 
-use super::Role;
+use super::{MessageForm, Role};
 use crate::encoding::Encoding;
 use crate::framing::{Framing, Hints};
 use crate::tape::Node;
@@ -145,6 +145,16 @@ impl std::fmt::Debug for Descriptor<'_> {
 }
 
 impl Descriptor<'_> {
+    /// Returns the form of its messages that are not text: CBOR if it has CBOR and no `MessagePack`.
+    pub fn packed_form(&self) -> MessageForm {
+        let has = |encoding| self.encodings.contains(&encoding);
+        if has(Encoding::Cbor) && !has(Encoding::MessagePack) {
+            MessageForm::Cbor
+        } else {
+            MessageForm::MessagePack
+        }
+    }
+
     /// The usual values; name, framings, sides and faults are still to be set.
     pub const USUAL: Self = Self {
         name: "",

@@ -39,10 +39,10 @@ pub mod session;
 pub mod stepflow;
 pub mod telequick;
 
-use crate::encoding::Parsed;
+use crate::encoding::{Encoding, Parsed};
 use crate::error::Refusal;
 use crate::framing::{
-    CustomFraming, Frame, FrameWriter, Framer, Framing, FramingName, LengthMode, Limits,
+    CustomFraming, Frame, FrameWriter, Framer, Framing, FramingName, Hints, LengthMode, Limits,
 };
 use crate::tape::Node;
 pub use context::Context;
@@ -50,8 +50,8 @@ pub use descriptor::{Descriptor, HttpSession, Kind, Setting, ValueError, ValueTy
 pub use id::{Id, uuid_text};
 pub(crate) use message::with_name;
 pub use message::{Evidence, Message};
+pub(crate) use notes::{HIDDEN, annotate, hide};
 pub use notes::{Notes, Remark};
-pub(crate) use notes::{annotate, hide};
 pub use observed::{Place, Seen};
 pub use rule_names::RuleId;
 use schema::json_schema::MessageJsonSchema;
@@ -233,6 +233,8 @@ pub enum MessageForm {
     Json,
     /// `MessagePack`.
     MessagePack,
+    /// CBOR.
+    Cbor,
     /// A version byte, three letters for the kind, and the rest of the message. The rest is empty if the message is
     /// null or has no members.
     Header {
@@ -243,6 +245,17 @@ pub enum MessageForm {
         /// The rest is `MessagePack`; otherwise JSON.
         packed: bool,
     },
+}
+
+impl MessageForm {
+    /// Returns the form of an encoding; JSON if it is not known.
+    pub(crate) fn of(encoding: Option<Encoding>) -> Self {
+        match encoding {
+            Some(Encoding::MessagePack) => Self::MessagePack,
+            Some(Encoding::Cbor) => Self::Cbor,
+            _ => Self::Json,
+        }
+    }
 }
 
 /// Options for writing a message.
@@ -264,6 +277,9 @@ pub struct MessageHead {
     pub method_id: Option<u32>,
     /// The way in which the length counts, if the message states it.
     pub length_mode: Option<LengthMode>,
+    /// The number of bytes at the start of the output that are the header of a
+    /// [`HeaderLayout`](crate::framing::layout::HeaderLayout); the body follows.
+    pub header_len: usize,
 }
 
 /// Facts about a written message that are not in the body.
@@ -362,10 +378,15 @@ impl dyn Protocol + '_ {
         mode: LengthMode,
         resync: bool,
     ) -> Framer {
-        match self.frame_writer(framing).custom {
-            Some(custom) => Framer::custom(custom, limits, resync),
-            None => Framer::new(framing, limits, self.descriptor().hints, mode, resync),
+        if let Some(custom) = self.frame_writer(framing).custom {
+            return Framer::custom(custom, limits, resync);
         }
+        let descriptor = self.descriptor();
+        let hints = Hints {
+            is_cbor: descriptor.packed_form() == MessageForm::Cbor,
+            ..descriptor.hints
+        };
+        Framer::new(framing, limits, hints, mode, resync)
     }
 
     /// Returns how frames of this protocol are written in a framing.

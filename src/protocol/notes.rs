@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// The text that is shown instead of a secret.
-const HIDDEN: &str = "(secret)";
+pub(crate) const HIDDEN: &str = "(secret)";
 
 /// A remark on a value, which output shows beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]

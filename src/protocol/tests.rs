@@ -9,7 +9,7 @@ mod names;
 pub(super) mod script;
 
 use super::*;
-use crate::encoding::{Want, json, lossless};
+use crate::encoding::{Encoding, Want, json, lossless};
 use crate::framing::{Framer, Framing, Limits, Step};
 use crate::span::Span;
 use crate::tape::Tape;
@@ -80,7 +80,10 @@ fn read(
     let body = message.body.of(bytes);
     match body.first() {
         _ if protocol.name() == "telequick" => value.write_message(bytes, &mut text),
-        Some(0x80..) => lossless::write_exact(value.root(bytes).expect("a value"), &mut text),
+        Some(0x80..) => {
+            let root = value.root(bytes).expect("a value");
+            lossless::write_exact(root, Encoding::MessagePack, &mut text);
+        }
         _ => text.extend_from_slice(body),
     }
     let framing = frame.fault.iter().map(|f| f.error.code);

@@ -12,7 +12,7 @@ use crate::protocol::session::{Answer, Place, Severity, Waiting};
 use std::borrow::Cow;
 
 /// The maximum length of a finding in a line, in characters; the JSON output has all of it.
-const MAX_TEXT: usize = 300;
+pub(crate) const MAX_TEXT: usize = 300;
 
 /// Returns the color of a severity.
 pub const fn highlight(severity: Severity) -> Highlight {
@@ -210,6 +210,11 @@ pub fn millis(ns: i64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Returns who must send a message that is awaited.
+pub fn expected_text(side: &str) -> String {
+    format!("the {side} must send it")
+}
+
 /// Writes a message that is awaited, as a line. `now` is the last known time.
 pub fn write_waiting(
     waiting: &Waiting,
@@ -243,7 +248,11 @@ pub fn write_waiting(
             style.push(out, Highlight::Plain, &format!("  for {age}"));
         }
         let owes = match waiting.expected_sender(sides) {
-            Some(side) => format!("  the {side} must send it"),
+            Some(side) => {
+                let first = waiting.blocked_by;
+                let first = first.map(|by| format!(", and may wait for #{by} first"));
+                format!("  {}{}", expected_text(side), first.unwrap_or_default())
+            }
             None => "  no answer was seen".to_owned(),
         };
         style.push(out, Highlight::Plain, &owes);

@@ -9,9 +9,9 @@ use super::{DisplayOptions, findings};
 use crate::capture::push_time;
 use crate::conversation::Verdict;
 use crate::decoder::{Decoded, RawFrame};
-use crate::encoding::Parsed;
 use crate::encoding::json::{self, push_short, write_short, write_str};
 use crate::encoding::lossless::{write_hex, write_int};
+use crate::encoding::{Encoding, Parsed};
 use crate::error::DecodeError;
 use crate::framing::{self, Framing, LengthMode, Wire};
 use crate::protocol::registry;
@@ -146,7 +146,7 @@ fn write_object(
     if let Some(raw) = exact {
         let mut wire = wire(decoded, raw);
         if wire.hex.is_none() {
-            wire.packed = explicit_encoding(decoded, form, &wire);
+            wire.encoding = explicit_encoding(decoded, form, &wire);
         }
         if !wire.is_empty() {
             out.extend_from_slice(b",\"wire\":");
@@ -186,7 +186,8 @@ fn message_form(decoded: &Decoded<'_>, shown: &[u8], body: &[u8]) -> Option<Mess
     if parsed.is_shortest_form() {
         return None;
     }
-    let packed = parsed.is_msgpack().then_some(MessageForm::MessagePack);
+    let packed = parsed.packed_encoding();
+    let packed = packed.map(|encoding| MessageForm::of(Some(encoding)));
     let mut forms = [Some(MessageForm::Json), packed].into_iter().flatten();
     let mut tape = Tape::new();
     tape.clear(u32::MAX);
@@ -203,12 +204,13 @@ fn explicit_encoding(
     decoded: &Decoded<'_>,
     form: Option<MessageForm>,
     wire: &Wire,
-) -> Option<bool> {
+) -> Option<Encoding> {
     let binary = wire.opcode == Some(2) || decoded.frame.framing == Framing::Prefix;
     let text = decoded.message.value.is_some_and(Parsed::is_text);
     match form {
-        Some(MessageForm::MessagePack) => Some(true),
-        Some(MessageForm::Json) if binary && text => Some(false),
+        Some(MessageForm::MessagePack) => Some(Encoding::MessagePack),
+        Some(MessageForm::Cbor) => Some(Encoding::Cbor),
+        Some(MessageForm::Json) if binary && text => Some(Encoding::Json),
         _ => None,
     }
 }

@@ -289,6 +289,7 @@ impl Lines {
                 show_secrets,
                 space,
                 text: MAX_TEXT,
+                escapes: true,
             };
             content.push(decoded, &mut self.notes, cell);
         }

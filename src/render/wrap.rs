@@ -71,6 +71,8 @@ mod tests {
             id: "12".to_owned(),
             owes: Some(Direction::ToClient),
             side: None,
+            nests: false,
+            blocked_by: None,
             why: Some("the connection is closed (the process has exited)".to_owned()),
         };
         let wide = DisplayOptions::default();

@@ -146,6 +146,7 @@ impl Operand {
             Value::Scalar(
                 Scalar::Uint(_)
                 | Scalar::Int(_)
+                | Scalar::Negative(_)
                 | Scalar::F32(_)
                 | Scalar::F64(_)
                 | Scalar::Number(_)

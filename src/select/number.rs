@@ -127,6 +127,7 @@ pub fn with_number<T>(node: Node<'_>, then: impl FnOnce(&str) -> T) -> Option<T>
     let text = match scalar {
         Scalar::Uint(v) => whole.format(v),
         Scalar::Int(v) | Scalar::Name(v, ..) => whole.format(v),
+        Scalar::Negative(v) => whole.format(-1 - i128::from(v)),
         Scalar::F32(bits) if f32::from_bits(bits).is_finite() => float.format(f32::from_bits(bits)),
         Scalar::F64(bits) if f64::from_bits(bits).is_finite() => float.format(f64::from_bits(bits)),
         Scalar::Number(text) => std::str::from_utf8(text).ok()?,

@@ -1,4 +1,6 @@
-//! Names of a schema: keys and named numbers.
+//! Names of a schema: keys and named numbers. Keys of values that JSON lacks.
+
+use std::sync::LazyLock;
 
 /// The space for a name as a JSON key, in a size that is copied without a call.
 const MAX_KEY_LEN: usize = 32;
@@ -50,5 +52,41 @@ impl KeyName {
         out.extend_from_slice(&self.json_key);
         out.truncate(out.len() - MAX_KEY_LEN + self.len as usize);
         self.len > 0
+    }
+}
+
+/// The key of an object for a value that JSON lacks, as a label for [`Sink::label`](super::Sink::label). Every tape knows
+/// it, whatever its names are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormKey {
+    /// A tag and its value.
+    Tag,
+    /// A simple value.
+    Simple,
+    /// Text in chunks.
+    Text,
+    /// Bytes in chunks.
+    Bytes,
+}
+
+impl FormKey {
+    const ALL: [Self; 4] = [Self::Tag, Self::Simple, Self::Text, Self::Bytes];
+
+    /// Returns the index for labels; no schema has so many names.
+    pub const fn id(self) -> u32 {
+        u32::MAX - self as u32
+    }
+
+    /// Returns the name.
+    pub fn name(self) -> &'static KeyName {
+        static NAMES: LazyLock<[KeyName; 4]> =
+            LazyLock::new(|| ["$tag", "$simple", "$str", "$bin"].map(KeyName::new));
+        NAMES.get(self as usize).unwrap_or(KeyName::NONE)
+    }
+
+    /// Returns the name of a label.
+    pub(super) fn named(id: u32) -> Option<&'static KeyName> {
+        let key = Self::ALL.into_iter().find(|key| key.id() == id);
+        key.map(Self::name)
     }
 }

@@ -1,6 +1,6 @@
 //! Values of a tape: kind, position and children.
 
-use super::{EntryKind, KeyName, Scalar, Tape, TapeEntry};
+use super::{EntryKind, FormKey, KeyName, Scalar, Tape, TapeEntry};
 use crate::span::{Span, SpannedText};
 use std::borrow::Cow;
 
@@ -77,7 +77,8 @@ impl<'a> Node<'a> {
             e.bits
         };
         let name = self.tape.names.get(index as usize);
-        name.map_or("", KeyName::as_str)
+        name.or_else(|| FormKey::named(index))
+            .map_or("", KeyName::as_str)
     }
 
     /// Returns the value.
@@ -95,6 +96,7 @@ impl<'a> Node<'a> {
             }),
             EntryKind::Int if e.is_wide => Scalar::Int(wide().bits.cast_signed()),
             EntryKind::Int => Scalar::Int(e.bits.cast_signed().into()),
+            EntryKind::Negative => Scalar::Negative(wide().bits),
             EntryKind::F32 => Scalar::F32(e.bits),
             EntryKind::F64 => Scalar::F64(wide().bits),
             EntryKind::Number => Scalar::Number(self.span().of(self.bytes)),
@@ -344,6 +346,7 @@ impl<'a> Node<'a> {
         match self.value() {
             Value::Scalar(Scalar::Uint(v)) => Some(v as i128),
             Value::Scalar(Scalar::Int(v) | Scalar::Name(v, ..)) => Some(v as i128),
+            Value::Scalar(Scalar::Negative(v)) => Some(-1 - v as i128),
             Value::Scalar(Scalar::F64(v)) => whole(f64::from_bits(v)),
             Value::Scalar(Scalar::F32(v)) => whole(f32::from_bits(v) as f64),
             Value::Scalar(Scalar::Number(_)) => {
@@ -362,7 +365,9 @@ impl<'a> Node<'a> {
             Value::Scalar(s) => match s {
                 Scalar::Null => "null",
                 Scalar::Bool(_) | Scalar::BoolByte(_) => "a bool",
-                Scalar::Uint(_) | Scalar::Int(_) | Scalar::Name(..) => "an integer",
+                Scalar::Uint(_) | Scalar::Int(_) | Scalar::Negative(_) | Scalar::Name(..) => {
+                    "an integer"
+                }
                 Scalar::F32(_) | Scalar::F64(_) => "a float",
                 Scalar::Number(s) if s.iter().any(|b| matches!(b, b'.' | b'e' | b'E')) => {
                     "a fraction"

@@ -6,7 +6,7 @@
 
 use crate::capture::{CaptureInput, Form, Item};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
-use crate::encoding::{Want, json};
+use crate::encoding::{Encoding, Want, json};
 use crate::framing::{FrameJoiner, Framing, LengthMode, Limits, Wire};
 use crate::protocol::telequick::{Schema, Telequick};
 use crate::protocol::{self, Direction, Protocol, registry};
@@ -206,7 +206,7 @@ impl Output {
                 None => raw.text().expect("text").as_bytes().to_vec(),
             },
             (None, Some(message)) => {
-                let form = if wire.packed == Some(true) {
+                let form = if wire.encoding == Some(Encoding::MessagePack) {
                     protocol::MessageForm::MessagePack
                 } else {
                     protocol::MessageForm::Json

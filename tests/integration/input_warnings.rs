@@ -122,9 +122,9 @@ fn surplus_answers_are_found_without_order() {
             .output()
             .unwrap();
         let reported = String::from_utf8(output.stdout).unwrap();
-        // Number and offset are those of the file that holds it.
+        // The number is that of the conversation, the offset that of the file.
         let wanted =
-            "/twice:3:23: error oracle/extra-line: #2 ← id 0 has 2 answers and 1 request (see #1)";
+            "/twice:3:23: error oracle/extra-line: #4 ← id 0 has 2 answers and 1 request (see #3)";
         assert_eq!(reported.contains(wanted), found, "{reported}");
         assert_eq!(output.status.code(), Some(i32::from(found)));
     }

@@ -3,7 +3,7 @@
 use crate::common::{self, Ran};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -755,7 +755,7 @@ fn most_severe_finding_is_first() {
 }
 
 #[test]
-fn findings_name_message_of_their_file() {
+fn findings_have_the_numbers_of_decode_and_name_their_file() {
     let folder = tempfile::tempdir().unwrap();
     let mut checked = 0;
     for rule in [
@@ -791,10 +791,13 @@ fn findings_name_message_of_their_file() {
                 if finding["dir"] == "c2s" { c2s } else { s2c },
                 "{reported}"
             );
-            let (_, out, _) = run(&["decode", "-p", "saikuro", "-f", "json", file]);
-            let messages = objects(&out);
+            let shown = [
+                "decode", "-p", "saikuro", "-f", "json", "--c2s", c2s, "--s2c", s2c,
+            ];
+            let messages = objects(&run(&shown).1);
             let index = finding["index"].as_u64().unwrap() as usize;
             let message = &messages[index];
+            assert_eq!(message["dir"], finding["dir"], "{reported} {message}");
             let number = |v: &Value| v.as_u64().unwrap();
             let (start, len) = (number(&message["offset"]), number(&message["len"]));
             let at = number(&finding["offset"]);
@@ -806,7 +809,7 @@ fn findings_name_message_of_their_file() {
         assert!(err.contains(&format!("{c2s} + {s2c}: ")), "{err}");
     }
     assert!(checked >= 6, "{checked}");
-    // Each file counts its own messages.
+    // Each input counts its own messages.
     let (_, out, _) = lint(&["-f", "json", GAP, GAP]);
     let all: Vec<u64> = objects(&out)
         .iter()
@@ -974,4 +977,56 @@ fn a_wait_without_a_later_time_has_no_age() {
         let (_, out, _) = common::run(common::wiretool().arg("lint"), &input);
         assert!(out.contains(wanted), "{out}");
     }
+}
+
+#[test]
+fn the_innermost_open_request_comes_first_and_its_method_names_the_side() {
+    let header = r#"{"wiretool":1,"protocol":"mcp","started":"2026-11-21T10:00:00Z"}"#;
+    let chunk = |t: u64, dir: &str, id: &str, method: &str| {
+        let text = json!({"jsonrpc": "2.0", "id": id, "method": method}).to_string();
+        json!({"t": t, "conn": 1, "dir": dir, "text": text + "\n"}).to_string()
+    };
+    let call = chunk(1, "c2s", "a", "tools/call");
+    for (second, wanted) in [
+        (
+            chunk(2, "s2c", "b", "sampling/createMessage"),
+            [("server", Some(1)), ("client", None)],
+        ),
+        // The answer to a ping completes nothing, and another request of the client blocks no server.
+        (
+            chunk(2, "s2c", "b", "ping"),
+            [("server", None), ("client", None)],
+        ),
+        (
+            chunk(2, "c2s", "b", "tools/list"),
+            [("server", None), ("server", None)],
+        ),
+    ] {
+        let input = [header, &call, &second]
+            .map(|line| format!("{line}\n"))
+            .concat();
+        let (_, out, _) = common::run(common::wiretool().args(["lint", "-f", "json"]), &input);
+        let summary = objects(&out).pop().unwrap()["summary"].clone();
+        let waiting = summary["waiting"].as_array().unwrap();
+        let found: Vec<_> = waiting
+            .iter()
+            .map(|one| (one["owes"].as_str().unwrap(), one["blocked_by"].as_u64()))
+            .collect();
+        assert_eq!(found, wanted, "{second}");
+        let (_, out, _) = common::run(common::wiretool().arg("lint"), &input);
+        let is_named = out.contains("the server must send it, and may wait for #1 first");
+        assert_eq!(is_named, wanted[0].1.is_some(), "{out}");
+    }
+    // The directions of plain lines are not known, but only a client sends this method.
+    let lines = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"slow"}}"#,
+    ];
+    let input = lines.map(|line| format!("{line}\n")).concat();
+    let (_, out, _) = common::run(common::wiretool().args(["lint", "-p", "mcp"]), &input);
+    assert!(
+        out.contains("tools/call slow  id 2  the server must send it"),
+        "{out}"
+    );
 }

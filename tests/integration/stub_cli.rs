@@ -592,6 +592,72 @@ fn answers_come_from_recording() {
 }
 
 #[test]
+fn unrecorded_request_fails_the_run_if_asked_and_shows_no_secret() {
+    let folder = folder();
+    let lines = [
+        json!({"wiretool": 1, "protocol": "mcp", "started": "2026-01-01T00:00:00Z", "transport": "stdio"}),
+        json!({"t": 1, "conn": 1, "dir": "c2s", "text": format!("{}\n", call(1, "add", &json!({"a": 1})))}),
+        json!({"t": 2, "conn": 1, "dir": "s2c", "text": "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n"}),
+        json!({"t": 3, "event": "end", "chunks": 2}),
+    ];
+    let recording = file(
+        folder.path(),
+        "calls.jsonl",
+        lines.map(|line| format!("{line}\n")).concat(),
+    );
+    let report = folder.path().join("report.json");
+    for (flags, status) in [
+        (&["--fail-on-miss"][..], Some(1)),
+        (&["--fail-on-miss", "--on-miss", "close"], Some(1)),
+        (&[], Some(0)),
+    ] {
+        for (tool, wanted) in [
+            (
+                "add",
+                "the nearest is #0: params.arguments.token is (secret), recorded absent",
+            ),
+            (
+                "fail",
+                "tools/call fail was not recorded; recorded are request tools/call add",
+            ),
+        ] {
+            let request = call(2, tool, &json!({"a": 1, "token": "sk-abcdef1234567890"}));
+            let mut child = common::wiretool()
+                .args(["stub", "mcp", "--from-recording", &recording, "--report"])
+                .arg(&report)
+                .args(flags)
+                .stdin(std::process::Stdio::piped())
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut stdin = child.stdin.take().unwrap();
+            writeln!(stdin, "{request}").unwrap();
+            drop(stdin);
+            let output = child.wait_with_output().unwrap();
+            let [stdout, stderr] =
+                [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+            let report = std::fs::read_to_string(&report).unwrap();
+            assert_eq!(output.status.code(), status, "{flags:?}: {stderr}");
+            for text in [&stderr, &report] {
+                assert!(text.contains(wanted), "{flags:?} {tool}: {text}");
+            }
+            let answered = stdout.contains("\"error\"") && stdout.contains(wanted);
+            assert!(answered != flags.contains(&"close"), "{stdout}");
+            let all = format!("{stdout}{stderr}{report}");
+            assert!(!all.contains("sk-abc"), "{flags:?} {tool}: {all}");
+        }
+    }
+}
+
+fn call(id: u64, tool: &str, arguments: &Value) -> Value {
+    json!({
+        "jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments},
+    })
+}
+
+#[test]
 fn answers_come_from_gzipped_recording() {
     let folder = folder();
     let recording = recording(folder.path());

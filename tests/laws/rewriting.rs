@@ -3,7 +3,7 @@
 use crate::common::Setup;
 use crate::seeds::captured;
 use wiretool::decoder::{Decoded, Decoder, Origin};
-use wiretool::encoding::{Want, json, lossless};
+use wiretool::encoding::{Encoding, Want, json, lossless};
 use wiretool::framing::Framing;
 use wiretool::protocol::{Direction, MessageForm, Role, WriteOptions};
 use wiretool::span::Span;
@@ -25,7 +25,7 @@ fn exact_message(
             MessageForm::Json
         }
         (_, true) => {
-            lossless::write_exact(decoded.root()?, &mut text);
+            lossless::write_exact(decoded.root()?, Encoding::MessagePack, &mut text);
             MessageForm::MessagePack
         }
         (_, false) => {

@@ -137,7 +137,7 @@ impl LineForm for RecordingReader {
         if self.open {
             Problem::note(
                 InputPlace::End,
-                "the recording has no end line: its writer was stopped",
+                "the recording has no end line: its writer was stopped, or still runs",
             )
             .report(sink);
         }

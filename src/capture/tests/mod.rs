@@ -389,13 +389,13 @@ fn damaged_recordings_load() {
     for (input, log, bytes) in [
         (
             format!("{}\n{}\n", lines[0], lines[2]),
-            "Note at the end: the recording has no end line: its writer was stopped\n",
+            "Note at the end: the recording has no end line: its writer was stopped, or still runs\n",
             9,
         ),
         (
             format!("{}\n{}\n{}", lines[0], lines[2], &lines[3][..20]),
             "Note line 3: the last line is incomplete and was ignored\n\
-             Note at the end: the recording has no end line: its writer was stopped\n",
+             Note at the end: the recording has no end line: its writer was stopped, or still runs\n",
             9,
         ),
         (

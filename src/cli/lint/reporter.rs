@@ -20,6 +20,8 @@ use std::time::Duration;
 
 /// The maximum number of findings that are stored to print the most severe first.
 const MAX_HELD: usize = 1 << 16;
+/// The maximum length of their texts.
+const MAX_HELD_TEXT: usize = 16 << 20;
 
 /// A rule that was not judged, and what is missing for that.
 type UnjudgedRule = (String, Need);
@@ -83,10 +85,11 @@ impl FindingWriter {
             *count += 1;
             let shown = !self.quiet && (self.most == 0 || *count <= self.most);
             if shown || self.json || self.report.is_some() {
+                self.source.held_text += finding.text.len();
                 self.source.held.push(finding.clone());
             }
         }
-        if self.source.held.len() > MAX_HELD {
+        if self.source.held.len() > MAX_HELD || self.source.held_text > MAX_HELD_TEXT {
             self.flush()?;
         }
         Ok(())
@@ -95,26 +98,27 @@ impl FindingWriter {
     /// Writes the stored findings in the selected format, the most severe first.
     pub fn flush(&mut self) -> Result<()> {
         let mut held = std::mem::take(&mut self.source.held);
+        self.source.held_text = 0;
         held.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         for finding in &held {
             let line = self.source.line_of(finding);
-            let (finding, file) = self.source.with_file_indices(finding);
+            let file = self.source.file_of(finding.place.origin);
             let at = FilePlace {
                 file,
                 line,
                 is_recording: self.source.recording,
             };
             if let Some(report) = &mut self.report {
-                report.add_finding(&finding, at, self.fail_on);
+                report.add_finding(finding, at, self.fail_on);
             } else if self.json {
                 let file = file.to_owned();
                 self.write_object(&file, |out| {
                     out.extend_from_slice(b"\"finding\":");
-                    findings::write_json(&finding, None, out);
+                    findings::write_json(finding, None, out);
                 });
             } else {
                 let (mut text, at) = (String::new(), at.text(finding.place.offset));
-                findings::write_line(&finding, &at, self.display, &mut text);
+                findings::write_line(finding, &at, self.display, &mut text);
                 self.write_text(&text);
             }
             self.output.written()?;
@@ -147,8 +151,7 @@ impl FindingWriter {
         if let Some(report) = &mut self.report {
             self.source.names().for_each(|name| report.add_input(name));
             for one in conversation.consequences() {
-                let (one, file) = self.source.consequences_in_file(one);
-                report.add_consequences(one, file);
+                report.add_consequences(one, self.source.file_of(one.origin));
             }
         }
         let unjudged: Vec<UnjudgedRule> = conversation
@@ -202,7 +205,7 @@ impl FindingWriter {
     /// Writes the number of findings that only follow from another finding.
     fn write_consequences(&self, conversation: &Conversation<'_>, out: &mut String) {
         for one in conversation.consequences() {
-            let (one, file) = self.source.consequences_in_file(one);
+            let file = self.source.file_of(one.origin);
             let text = format!("{file}: {}", findings::consequences(one));
             self.display.style.push_wire(out, Highlight::Dim, &text);
             out.push('\n');
@@ -211,12 +214,7 @@ impl FindingWriter {
 
     /// Returns the requests without an answer; at the end of a one-way file there are none, because its answers are elsewhere.
     pub fn waiting(&self, conversation: &Conversation<'_>, stopped: bool) -> Vec<Waiting> {
-        let mut all = conversation.unanswered(self.source.recording || stopped);
-        for waiting in &mut all {
-            let own = self.source.file_message(waiting.place.index);
-            waiting.place.index = own.map_or(waiting.place.index, |own| own.index);
-        }
-        all
+        conversation.unanswered(self.source.recording || stopped)
     }
 
     /// Returns true if answers may be missing from the input. A recording has both directions, even if one is silent.
@@ -357,11 +355,11 @@ impl FindingWriter {
             "warnings": count(Severity::Warning),
             "infos": count(Severity::Info),
             "follow": conversation.consequences().map(|one| {
-                let (one, file) = self.source.consequences_in_file(one);
+                let file = self.source.file_of(one.origin);
                 serde_json::json!({
                     "file": (file != self.source.name).then_some(file),
                     "index": one.index,
-                    "conn": one.conn,
+                    "conn": one.origin.conn,
                     "count": one.count,
                 })
             }).collect::<Vec<_>>(),
@@ -376,6 +374,7 @@ impl FindingWriter {
                     serde_json::from_str::<serde_json::Number>(&millis).ok()
                 }),
                 "owes": one.expected_sender(sides),
+                "blocked_by": one.blocked_by,
                 "why": one.why,
             })).collect::<Vec<_>>(),
             "not_judged": unjudged.iter().map(|(rule, need)| serde_json::json!({

@@ -7,7 +7,8 @@
 use super::{FilePlace, Problem};
 use crate::conversation::Finding;
 use crate::protocol::session::{Place, Severity};
-use crate::render::style::escape;
+use crate::render::findings::MAX_TEXT;
+use crate::render::style::{escape, shorten};
 
 /// One annotation per finding.
 #[derive(Default)]
@@ -26,7 +27,8 @@ impl Github {
         let place = finding.place;
         let index =
             (place.index != Place::NO_MESSAGE).then(|| format!("message #{}: ", place.index));
-        let text = format!("{}{}", index.unwrap_or_default(), finding.text);
+        let text = shorten(&finding.text, MAX_TEXT);
+        let text = format!("{}{text}", index.unwrap_or_default());
         self.add(level, at, &finding.name(), &text);
     }
 

@@ -100,7 +100,7 @@ impl Sarif {
         self.follow.push(without_nulls(json!({
             "file": uri(file),
             "index": one.index,
-            "conn": one.conn,
+            "conn": one.origin.conn,
             "count": one.count,
         })));
     }

@@ -239,7 +239,7 @@ pub fn stat_json(source: &str, protocol: &str, stat: &Stat, unanswered: u64) -> 
         "findings": stat.findings,
         "follow": stat.follow.iter().map(|one| json!({
             "index": one.index,
-            "conn": one.conn,
+            "conn": one.origin.conn,
             "count": one.count,
         })).collect::<Vec<_>>(),
         "reads": stat.reads.iter().map(|(messages, reads)| json!({

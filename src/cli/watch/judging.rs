@@ -293,16 +293,19 @@ impl Results {
             ..DisplayOptions::default()
         };
         let mut lines = Vec::new();
-        for one in waiting.iter().take(MAX_WAITING) {
+        let (blocked, free): (Vec<_>, Vec<_>) =
+            waiting.iter().partition(|one| one.blocked_by.is_some());
+        for one in free.into_iter().chain(blocked).take(MAX_WAITING) {
             // First what a narrow screen must show.
             let mut line = String::new();
             findings::write_waiting(one, self.now, sides, display, &mut line);
             if let Some(side) = one.expected_sender(sides) {
-                let line_end = format!("  the {side} must send it");
-                line = format!(
-                    "the {side} must send next: {}",
-                    line.replacen(&line_end, "", 1)
-                );
+                let line_end = format!("  {}", findings::expected_text(side));
+                line = line.replacen(&line_end, "", 1);
+                line = match one.blocked_by {
+                    None => format!("the {side} must send next: {line}"),
+                    Some(_) => format!("then the {side} must send: {line}"),
+                };
             }
             lines.push(line.split_whitespace().collect::<Vec<_>>().join(" "));
         }

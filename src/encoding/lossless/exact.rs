@@ -1,15 +1,26 @@
-//! `MessagePack` as JSON that reproduces the same bytes.
+//! `MessagePack` and CBOR as JSON that reproduces the same bytes.
 
 use super::{write_scalar, write_str};
 use crate::encoding::msgpack::{shortest, width_name};
+use crate::encoding::{Encoding, cbor};
 use crate::tape::{Node, Scalar, Value};
 
-/// Writes a value that arrived as `MessagePack`, and its children, like
+/// Writes a value that arrived as `MessagePack` or CBOR, and its children, like
 /// [`write()`](super::write()), with `{"$as":["width",value]}` around values that are not in their
-/// shortest form, and around 32-bit floats.
-pub fn write_exact(node: Node<'_>, out: &mut Vec<u8>) {
-    let width = width(node);
-    if let Some(name) = width {
+/// shortest form, and around 32-bit floats of `MessagePack`.
+pub fn write_exact(node: Node<'_>, encoding: Encoding, out: &mut Vec<u8>) {
+    match encoding {
+        Encoding::Cbor => write_with(node, cbor::width, out),
+        _ => write_with(node, packed_width, out),
+    }
+}
+
+/// Returns the name of a value's width, if the value does not determine it.
+type Width = fn(Node<'_>) -> Option<&'static str>;
+
+fn write_with(node: Node<'_>, width: Width, out: &mut Vec<u8>) {
+    let name = width(node);
+    if let Some(name) = name {
         out.extend_from_slice(b"{\"$as\":[\"");
         out.extend_from_slice(name.as_bytes());
         out.extend_from_slice(b"\",");
@@ -23,18 +34,18 @@ pub fn write_exact(node: Node<'_>, out: &mut Vec<u8>) {
                 if i > 0 {
                     out.push(b',');
                 }
-                write_exact(item, out);
+                write_with(item, width, out);
             }
             out.push(b']');
         }
-        Value::Map => write_map(node, out),
+        Value::Map => write_map(node, width, out),
     }
-    if width.is_some() {
+    if name.is_some() {
         out.extend_from_slice(b"]}");
     }
 }
 
-fn write_map(node: Node<'_>, out: &mut Vec<u8>) {
+fn write_map(node: Node<'_>, width: Width, out: &mut Vec<u8>) {
     let plain = super::is_plain_map(node) && node.members().all(|(key, _)| width(key).is_none());
     let [open, colon, close, end]: [&[u8]; 4] = if plain {
         [b"", b":", b"", b"}"]
@@ -47,16 +58,16 @@ fn write_map(node: Node<'_>, out: &mut Vec<u8>) {
             out.push(b',');
         }
         out.extend_from_slice(open);
-        write_exact(key, out);
+        write_with(key, width, out);
         out.extend_from_slice(colon);
-        write_exact(value, out);
+        write_with(value, width, out);
         out.extend_from_slice(close);
     }
     out.extend_from_slice(end);
 }
 
-/// Returns the name of a value's width, if the value does not determine it.
-fn width(node: Node<'_>) -> Option<&'static str> {
+/// Returns the name of the width of a value of `MessagePack`, if the value does not determine it.
+fn packed_width(node: Node<'_>) -> Option<&'static str> {
     let marker = *node.bytes().get(node.span().at())?;
     match node.value() {
         // The number of hex digits already determines the width.

@@ -23,6 +23,14 @@ pub enum ObjectForm<'a> {
     F64(u64),
     /// `{"$bool":n}`: a byte in place of a bool.
     Bool(u8),
+    /// `{"$tag":[number,value]}`: a tag of CBOR.
+    Tag(u64, Node<'a>),
+    /// `{"$simple":n}`: a simple value of CBOR.
+    Simple(u8),
+    /// `{"$str":[…]}`: text in chunks.
+    StrChunks(Node<'a>),
+    /// `{"$bin":[…]}`: bytes in chunks.
+    BinChunks(Node<'a>),
     /// `{"$as":["width",value]}`: a value in a width that is not the shortest.
     As(Cow<'a, str>, Node<'a>),
 }
@@ -43,12 +51,16 @@ pub fn form(object: Node<'_>) -> Result<ObjectForm<'_>, Refusal> {
     }
     let name = key.key_bytes();
     let found = match name.as_ref() {
+        b"$bin" if value.is_array() => Ok(ObjectForm::BinChunks(value)),
+        b"$str" if value.is_array() => Ok(ObjectForm::StrChunks(value)),
         b"$bin" => digits(value).map(ObjectForm::Bin),
         b"$str" => digits(value).map(ObjectForm::Str),
+        b"$tag" => tag(value),
+        b"$simple" => byte(value).map(ObjectForm::Simple),
         b"$ext" => ext(value),
         b"$map" => pairs(value).map(ObjectForm::Map),
         b"$float" => float(value),
-        b"$bool" => byte(value),
+        b"$bool" => byte(value).map(ObjectForm::Bool),
         b"$as" => width(value),
         _ => return Err(no_form(key)),
     };
@@ -126,11 +138,27 @@ fn float(value: Node<'_>) -> Result<ObjectForm<'_>, Refusal> {
     }
 }
 
-fn byte(value: Node<'_>) -> Result<ObjectForm<'_>, Refusal> {
-    let number = value.number_text().and_then(|n| n.parse().ok());
-    match number {
-        Some(byte) => Ok(ObjectForm::Bool(byte)),
-        None => Err(Refusal::whole("an integer of 0 to 255", quote(value))),
+fn byte(value: Node<'_>) -> Result<u8, Refusal> {
+    let number = whole(value).and_then(|n| n.try_into().ok());
+    number.ok_or_else(|| Refusal::whole("an integer of 0 to 255", quote(value)))
+}
+
+fn tag(value: Node<'_>) -> Result<ObjectForm<'_>, Refusal> {
+    let (number, value) = pair(value, "[number,value]")?;
+    let wanted = "a tag of 0 to 2^64-1";
+    let found = whole(number).and_then(|n| n.try_into().ok());
+    let found = found.ok_or_else(|| Refusal::whole(wanted, quote(number)).at(0))?;
+    Ok(ObjectForm::Tag(found, value))
+}
+
+/// Returns an integer that is written as one.
+fn whole(value: Node<'_>) -> Option<i128> {
+    match value.number_text() {
+        Some(spelled) => spelled.parse().ok(),
+        None => match value.value() {
+            Value::Scalar(Scalar::Uint(n)) => Some(n.into()),
+            _ => None,
+        },
     }
 }
 

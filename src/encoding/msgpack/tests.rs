@@ -1,5 +1,5 @@
 use super::*;
-use crate::encoding::{json, lossless};
+use crate::encoding::{Encoding, json, lossless};
 use crate::tape::Tape;
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn round(bytes: &[u8], exact: bool) -> (String, Vec<u8>) {
     parse(bytes, Span::new(0, bytes.len()), MAX_DEPTH, &mut tape).unwrap();
     let root = tape.root(bytes).unwrap();
     if exact {
-        lossless::write_exact(root, &mut text);
+        lossless::write_exact(root, Encoding::MessagePack, &mut text);
     } else {
         lossless::write(root, &mut text);
     }

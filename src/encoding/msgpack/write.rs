@@ -227,6 +227,7 @@ fn write_value(
         }
         Value::Scalar(Scalar::F32(bits)) => write_f32(bits, asked, node, out),
         Value::Scalar(Scalar::F64(bits)) => write_f64(bits, asked, node, out),
+        Value::Scalar(Scalar::Negative(_)) => Err(no_int(node)),
         Value::Scalar(Scalar::BoolByte(_)) => Err(no_bool_byte()),
         Value::Scalar(scalar @ (Scalar::Null | Scalar::Bool(_))) => {
             if let Some((name, marker)) = asked {
@@ -315,6 +316,13 @@ fn write_object(
         ObjectForm::F32(bits) => write_f32(bits, asked, node, out),
         ObjectForm::F64(bits) => write_f64(bits, asked, node, out),
         ObjectForm::Bool(_) => Err(no_bool_byte()),
+        ObjectForm::Tag(..)
+        | ObjectForm::Simple(_)
+        | ObjectForm::StrChunks(_)
+        | ObjectForm::BinChunks(_) => Err(Refusal::whole(
+            "a value that MessagePack has",
+            "a value of CBOR",
+        )),
     }
 }
 

@@ -1,14 +1,16 @@
 //! Finds the possible end of an incomplete value. Each byte is examined once, for any split.
 
+use crate::encoding::cbor::{Inside, head_size};
+
 /// The progress in a value.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ValueScan {
     /// The number of examined bytes.
     at: usize,
     state: ScanState,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 enum ScanState {
     #[default]
     Start,
@@ -20,12 +22,13 @@ enum ScanState {
     },
     /// The number of values that follow, the current one included.
     MessagePack(u64),
+    Cbor(CborLevels),
 }
 
 impl ValueScan {
     /// Returns `true` if the value at the start of `bytes` may end in them, and is to be measured;
     /// also if no value starts there. `bytes` must extend those of the last call.
-    pub(super) fn may_end(&mut self, bytes: &[u8]) -> bool {
+    pub(super) fn may_end(&mut self, bytes: &[u8], is_cbor: bool) -> bool {
         if matches!(self.state, ScanState::Start) {
             self.state = match bytes.first() {
                 Some(b'{' | b'[') => ScanState::Json {
@@ -33,6 +36,7 @@ impl ValueScan {
                     in_string: false,
                     escaped: false,
                 },
+                Some(_) if is_cbor => ScanState::Cbor(CborLevels::default()),
                 Some(_) => ScanState::MessagePack(1),
                 None => return false,
             };
@@ -64,6 +68,7 @@ impl ValueScan {
                 }
                 false
             }
+            ScanState::Cbor(levels) => levels.may_end(bytes, &mut self.at),
             ScanState::MessagePack(left) => {
                 while *left > 0 {
                     let rest = bytes.get(self.at..).unwrap_or_default();
@@ -117,10 +122,60 @@ fn msgpack(bytes: &[u8]) -> Option<(u64, u64)> {
     })
 }
 
+/// The deepest nesting that is followed; a deeper value is measured as soon as it may be too deep.
+const MAX_OPEN: usize = 1024;
+
+/// The levels of a value of CBOR: the number of values that are still to come on each; `None` up to a break.
+#[derive(Clone, Debug, Default)]
+struct CborLevels(Vec<Option<u64>>);
+
+impl CborLevels {
+    /// Examines bytes from `at` on.
+    fn may_end(&mut self, bytes: &[u8], at: &mut usize) -> bool {
+        loop {
+            let rest = bytes.get(*at..).unwrap_or_default();
+            let Some((size, inside)) = head_size(rest) else {
+                // No argument has more than 8 bytes: a longer head is malformed.
+                return rest.len() > 8;
+            };
+            // Waits for bytes beyond the window.
+            if size > rest.len() as u64 {
+                return false;
+            }
+            *at += size as usize;
+            match inside {
+                Inside::Values(0) => {}
+                Inside::Values(count) => self.0.push(Some(count)),
+                Inside::Open => self.0.push(None),
+                Inside::Break if self.0.pop() == Some(None) => {}
+                Inside::Break => return true,
+            }
+            if self.0.len() > MAX_OPEN {
+                return true;
+            }
+            if matches!(inside, Inside::Values(0) | Inside::Break) && self.end_value() {
+                return true;
+            }
+        }
+    }
+
+    /// Counts a value that ended, with those that end with it. Returns `true` at the end of the outermost one.
+    fn end_value(&mut self) -> bool {
+        while let Some(Some(left)) = self.0.last_mut() {
+            *left -= 1;
+            if *left > 0 {
+                return false;
+            }
+            self.0.pop();
+        }
+        self.0.is_empty()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::ValueScan;
-    use crate::encoding::{json, msgpack};
+    use crate::encoding::{cbor, json, msgpack};
 
     /// The scan may end exactly at the end of the value.
     #[test]
@@ -137,17 +192,20 @@ mod tests {
             ("ext".into(), rmpv::Value::Ext(1, vec![1; 16])),
         ]);
         rmpv::encode::write_value(&mut packed, &value).unwrap();
-        let ends = [
-            json::measure(json, 128, false).unwrap().unwrap(),
-            msgpack::measure(&packed, 128).unwrap().unwrap(),
-        ];
-        for (bytes, end) in [&json[..], &packed].into_iter().zip(ends) {
+        let open = "bf6161c29f4101ff61628201a0617f7f626161626262ff00f97e00ff00";
+        let open = hex::decode(open).unwrap();
+        for (bytes, end, is_cbor) in [
+            (&json[..], json::measure(json, 128, false), false),
+            (&packed, msgpack::measure(&packed, 128), false),
+            (&open, cbor::measure(&open, 128), true),
+        ] {
+            let end = end.unwrap().unwrap();
             for step in [1, 2, 7, 1000] {
                 let mut scan = ValueScan::default();
                 let (mut seen, mut ended) = (0, None);
                 while seen < bytes.len() && ended.is_none() {
                     seen = (seen + step).min(bytes.len());
-                    ended = scan.may_end(&bytes[..seen]).then_some(scan.at);
+                    ended = scan.may_end(&bytes[..seen], is_cbor).then_some(scan.at);
                 }
                 assert_eq!(ended, Some(end), "{step}");
             }

@@ -1,6 +1,8 @@
 //! Tests: values of any size, in pieces of any size.
 
-use crate::framing::websocket::tests::{Got, law_of_damage, law_of_splits, read};
+use crate::framing::websocket::tests::{
+    Got, damage_with, law_of_damage, law_of_splits, read, splits_with,
+};
 use crate::framing::{Framer, Framing, Hints, LengthMode, Limits, Step};
 
 /// Returns the frames of a stream that arrives in pieces of `step` bytes and does not end: the end
@@ -109,6 +111,46 @@ fn splits_and_damage_keep_the_laws() {
     // A truncated header is still a header.
     let cut = law_of_splits(Framing::Header, b"\x01HEY\x01S", 1000);
     assert_eq!(cut.last().map(Got::code), Some("truncated"));
+}
+
+/// JSON is told from CBOR by its bracket; no byte of CBOR is white space.
+#[test]
+fn values_of_cbor_follow_one_another() {
+    let framer = |limits| {
+        let hints = Hints {
+            is_cbor: true,
+            ..Hints::NONE
+        };
+        Framer::new(Framing::Values, limits, hints, LengthMode::Auto, true)
+    };
+    let long = [b"\x9f\x5a\0\0\x10\0".as_slice(), &[0xff; 4096], b"\xff"].concat();
+    let values: [&[u8]; 8] = [
+        b"\xa1\x61a\x01",
+        b"\x0a",
+        b"\x20",
+        b"\xbf\x61a\x9f\x01\xff\xff",
+        &long,
+        b"{\"a\":[1]}",
+        b"\xc1\x7f\x61z\xff",
+        b"\xf7",
+    ];
+    let stream = values.concat();
+    let found = splits_with(&framer, &stream, 1 << 20);
+    let lengths: Vec<usize> = found.iter().map(|frame| frame.len as usize).collect();
+    assert_eq!(lengths, values.map(<[u8]>::len));
+    assert!(
+        found.iter().all(|frame| frame.code().is_empty()),
+        "{found:?}"
+    );
+    let short = [values[0], b"\x1c\n", values[3], b"\x9f\x01"].concat();
+    let codes: Vec<_> = splits_with(&framer, &short, 1000)
+        .iter()
+        .map(Got::code)
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(codes, ["", "", "", "truncated"]);
+    damage_with(&framer, &short, 1000);
+    damage_with(&framer, &stream[..40], 12);
 }
 
 /// Values that are long enough to be searched before they are measured again.

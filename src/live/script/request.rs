@@ -111,7 +111,7 @@ impl RequestPattern {
                 kind,
                 packed: self.packed,
             },
-            None if self.packed => MessageForm::MessagePack,
+            None if self.packed => protocol.descriptor().packed_form(),
             None => MessageForm::Json,
         };
         let options = WriteOptions {

@@ -8,14 +8,15 @@
 //!
 //! Values that every run generates are not compared, nor are secrets: the same request with another token matches.
 
-use crate::diff::{Compare, Ignore, StoredMessage, Val, generalized};
+use crate::diff::{Compare, DiffValue, FieldDifference, Ignore, StoredMessage, Val, generalized};
 use crate::encoding::{Parsed, Want};
+use crate::framing::fields::masked;
 use crate::framing::{Framing, Limits};
 use crate::live::names::ignored_paths;
 use crate::live::script::request::RequestPattern;
 use crate::live::script::{ScriptRule, requests};
 use crate::path::Path;
-use crate::protocol::{Direction, Protocol};
+use crate::protocol::{Direction, HIDDEN, Protocol};
 use crate::render::style::shorten;
 use crate::tape::Node;
 use crate::words::nearest;
@@ -256,20 +257,15 @@ impl RequestMatcher {
         found.or(last)
     }
 
-    /// Describes how a request differs from the most similar recorded one.
+    /// Describes how a request differs from the most similar recorded one. If no recorded request has its name, such as
+    /// the name of a tool, its values are not compared.
     fn closest(&self, protocol: &dyn Protocol, request: &StoredMessage) -> String {
         let what = request.what();
-        let shown = shorten(&what, MAX_NAME_LENGTH);
+        let shown = shown_name(&what);
         let mut compare = self.compare(protocol);
-        let mut closest: Option<(usize, Vec<String>)> = None;
-        let kind = request.name().to_string();
-        let is_same_kind = |entry: &RecordedRequest| entry.stored.name().to_string() == kind;
-        let candidates = self
-            .entries
-            .iter()
-            .enumerate()
-            .filter(|(_, entry)| is_same_kind(entry));
-        for (at, entry) in candidates.take(MAX_COMPARED) {
+        let mut closest: Option<(&RecordedRequest, Vec<FieldDifference>)> = None;
+        let candidates = self.entries.iter().filter(|entry| entry.what == what);
+        for entry in candidates.take(MAX_COMPARED) {
             let fields = compare.fields(&entry.stored, request, &mut |recorded, received| {
                 entry.may_differ(recorded, received)
             });
@@ -277,55 +273,76 @@ impl RequestMatcher {
                 .as_ref()
                 .is_none_or(|(_, before)| fields.len() < before.len())
             {
-                let text = |value: &Option<crate::diff::DiffValue>| {
-                    let text = value.as_ref().map_or("absent", |value| &value.text);
-                    shorten(text, MAX_NAME_LENGTH).into_owned()
-                };
-                let fields = fields.iter().map(|field| {
-                    let path = if field.path.is_empty() {
-                        "it"
-                    } else {
-                        &shorten(&field.path, MAX_NAME_LENGTH)
-                    };
-                    format!(
-                        "{path} is {}, recorded {}",
-                        text(&field.right),
-                        text(&field.left)
-                    )
-                });
-                closest = Some((at, fields.collect()));
+                closest = Some((entry, fields));
             }
         }
-        if let Some((entry, fields)) = closest.and_then(|(at, f)| self.entries.get(at).zip(Some(f)))
-        {
+        if let Some((entry, fields)) = closest {
             let more = match fields.len().saturating_sub(SHOWN_FIELDS) {
                 0 => String::new(),
                 n => format!(", and {n} more"),
             };
-            let fields = fields
-                .get(..SHOWN_FIELDS.min(fields.len()))
-                .unwrap_or_default()
-                .join("; ");
+            let fields: Vec<String> = fields.iter().take(SHOWN_FIELDS).map(described).collect();
             return format!(
-                "{shown} was not recorded in this form; the nearest is {}: {fields}{more}",
-                entry.place
+                "{shown} was not recorded in this form; the nearest is {}: {}{more}",
+                entry.place,
+                fields.join("; ")
             );
         }
-        let names = || self.entries.iter().map(|entry| entry.what.as_str());
-        let hint = if let Some(near) = nearest(&what, names()) {
-            format!("did it mean {}?", shorten(near, MAX_NAME_LENGTH))
-        } else {
-            let mut known: Vec<&str> = names().collect();
-            known.sort_unstable();
-            known.dedup();
-            let more = if known.len() > 8 { ", …" } else { "" };
-            known.truncate(8);
-            let known: Vec<_> = known
-                .iter()
-                .map(|one| shorten(one, MAX_NAME_LENGTH))
-                .collect();
-            format!("recorded are {}{more}", known.join(", "))
-        };
+        let hint = self.similar(&what, request);
         format!("{shown} was not recorded; {hint}")
     }
+
+    /// Returns the recorded request that was probably meant, or what was recorded: of this kind and subject, if any.
+    fn similar(&self, what: &str, request: &StoredMessage) -> String {
+        let is_sibling = |entry: &&RecordedRequest| {
+            let stored = &entry.stored;
+            (&stored.kind, &stored.subject) == (&request.kind, &request.subject)
+        };
+        let has_siblings = self.entries.iter().any(|entry| is_sibling(&entry));
+        let known = self.entries.iter();
+        let known = known.filter(|entry| !has_siblings || is_sibling(entry));
+        // Only names are compared if the rest is equal.
+        let start = if has_siblings {
+            request.name().to_string()
+        } else {
+            String::new()
+        };
+        let end = |what: &str| what.strip_prefix(&*start).unwrap_or(what).to_owned();
+        let mut known: Vec<(String, &str)> = known
+            .map(|entry| (end(&entry.what), &*entry.what))
+            .collect();
+        known.sort_unstable();
+        known.dedup();
+        let near = nearest(&end(what), known.iter().map(|(end, _)| end.as_str()));
+        if let Some(near) = near {
+            return format!("did it mean {}?", shown_name(&format!("{start}{near}")));
+        }
+        let more = if known.len() > 8 { ", …" } else { "" };
+        known.truncate(8);
+        let known: Vec<String> = known.iter().map(|(_, what)| shown_name(what)).collect();
+        format!("recorded are {}{more}", known.join(", "))
+    }
+}
+
+/// Returns a name for the text of a miss.
+fn shown_name(name: &str) -> String {
+    shorten(&masked(name), MAX_NAME_LENGTH).into_owned()
+}
+
+/// Describes a difference without secrets: the text is also sent and written to the report.
+fn described(field: &FieldDifference) -> String {
+    let text = |value: &Option<DiffValue>| match value {
+        None => "absent".to_owned(),
+        Some(value) if value.secret => HIDDEN.to_owned(),
+        Some(value) => shorten(&value.text, MAX_NAME_LENGTH).into_owned(),
+    };
+    let path = match field.path.as_str() {
+        "" => "it".into(),
+        path => shorten(path, MAX_NAME_LENGTH),
+    };
+    format!(
+        "{path} is {}, recorded {}",
+        text(&field.right),
+        text(&field.left)
+    )
 }

@@ -75,7 +75,11 @@ fn parse<'a>(
         return json_body::parse(frame, context, parsed, message);
     }
     let view = frame.view;
-    if let Err(error) = parsed.msgpack(view.bytes, view.body) {
+    let read = match encoding {
+        Encoding::Cbor => parsed.cbor(view.bytes, view.body),
+        _ => parsed.msgpack(view.bytes, view.body),
+    };
+    if let Err(error) = read {
         message.valid = false;
         message.faults.push(error);
     }
@@ -202,10 +206,13 @@ impl Described {
     pub(super) fn encoding(&self, body: &[u8]) -> Encoding {
         match self.description.encodings.as_slice() {
             [only] => *only,
-            // A map or an array of MessagePack never starts like one of JSON.
-            _ => match body.trim_ascii_start().first() {
+            // A map or an array of the other encodings never starts like one of JSON.
+            all => match body.trim_ascii_start().first() {
                 Some(b'{' | b'[') => Encoding::Json,
-                _ => Encoding::MessagePack,
+                _ => *all
+                    .iter()
+                    .find(|one| **one != Encoding::Json)
+                    .unwrap_or(&Encoding::Json),
             },
         }
     }

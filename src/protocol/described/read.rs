@@ -48,8 +48,8 @@ const FRAMINGS: [Framing; 7] = [
     Framing::Values,
     Framing::Message,
 ];
-const ENCODINGS: [(&str, Encoding); 2] =
-    [("json", Encoding::Json), ("msgpack", Encoding::MessagePack)];
+/// The encodings that a description can name.
+const ENCODINGS: [Encoding; 3] = [Encoding::Json, Encoding::MessagePack, Encoding::Cbor];
 
 /// Reads a description; `name` names the text in errors.
 pub(super) fn read(name: &str, text: &str) -> Result<Description, Vec<TomlError>> {
@@ -260,12 +260,17 @@ impl<'t> Reader<'t> {
     }
 
     fn encodings(&mut self, item: &Item<'t>) -> Vec<Encoding> {
-        let names = ENCODINGS.map(|(name, _)| name).join(", ");
+        let names = ENCODINGS.map(Encoding::name).join(", ");
         let find = |text: &str| {
-            let mut known = ENCODINGS.into_iter();
-            known.find(|(name, _)| *name == text).map(|(_, one)| one)
+            ENCODINGS
+                .into_iter()
+                .find(|encoding| encoding.name() == text)
         };
-        self.list("encodings", item, &format!("a list of {names}"), find)
+        let found = self.list("encodings", item, &format!("a list of {names}"), find);
+        if found.iter().filter(|one| **one != Encoding::Json).count() > 1 {
+            self.wrong::<()>("encodings", item, "json and at most one other");
+        }
+        found
     }
 
     /// Reads a list of different names.

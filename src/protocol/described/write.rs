@@ -12,7 +12,7 @@ use crate::error::{Refusal, Result};
 use crate::path::{Path, PathStep};
 use crate::protocol::make::{IdGen, Made, Recipe, Words, is_json, text, unknown_kind, value};
 use crate::protocol::peer::json_of;
-use crate::protocol::schema::check::{write_json, write_msgpack};
+use crate::protocol::schema::check::{write_cbor, write_json, write_msgpack};
 use crate::protocol::{Direction, MessageForm, Role, WriteOptions, Written};
 use crate::select::{Expr, Key, KeyTest, Operand, Test};
 use crate::tape::Node;
@@ -42,6 +42,7 @@ impl Described {
         };
         match options.form {
             MessageForm::MessagePack => write_msgpack(message, options.force, check, out),
+            MessageForm::Cbor => write_cbor(message, options.force, check, out),
             _ => write_json(message, options.force, check, out),
         }
     }

@@ -147,7 +147,12 @@ impl Dialect {
     /// Returns the direction of a request or a notification, if only one side sends its method.
     pub(in crate::protocol) fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
         let asks = matches!(message.role, Some(Role::Request | Role::Notification));
-        let method = self.find(message.subject.as_deref().filter(|_| asks)?)?;
+        self.direction_of(message.subject.as_deref().filter(|_| asks)?)
+    }
+
+    /// Returns the direction of a method that only one side sends.
+    pub(super) fn direction_of(&self, method: &str) -> Option<Direction> {
+        let method = self.find(method)?;
         let is_fixed = !method.both_ways && !method.releases.is_empty();
         is_fixed.then_some(method.direction)
     }

@@ -283,6 +283,19 @@ impl<E: Extension> RpcSession<E> {
         }
     }
 
+    /// Returns that a request waits. Its method says who must answer it if directions are not known.
+    fn waiting_of(&self, asked: &OpenRequest, request: &SentRequest<E::Own>) -> Waiting {
+        let method = asked.subject.as_deref().unwrap_or_default();
+        let waiting = asked.waiting(self.reason(request));
+        let sender = E::DIALECT.direction_of(method);
+        Waiting {
+            owes: waiting.owes.or(sender.map(Direction::other)),
+            // An answer to a ping completes nothing.
+            nests: method != "ping",
+            ..waiting
+        }
+    }
+
     fn unanswered(asked: &OpenRequest, request: &SentRequest<E::Own>, report: &mut Report) {
         if request.needs_answer() && E::needs_answer(request) {
             broken!(report, rule::UNANSWERED, asked.place;
@@ -347,7 +360,7 @@ impl<E: Extension> Session for RpcSession<E> {
                 for (_, asked, request) in &gone {
                     Self::unanswered(asked, request, report);
                     if !request.may_be_missed && E::needs_answer(request) {
-                        report.leave(asked.waiting(self.reason(request)));
+                        report.leave(self.waiting_of(asked, request));
                     }
                 }
                 if answers != Some(Direction::ToServer) {
@@ -366,7 +379,7 @@ impl<E: Extension> Session for RpcSession<E> {
 
     fn waiting(&self) -> Vec<Waiting> {
         let open = self.pairs.open.sorted().into_iter();
-        open.map(|(_, asked, request)| asked.waiting(self.reason(request)))
+        open.map(|(_, asked, request)| self.waiting_of(asked, request))
             .collect()
     }
 

@@ -51,6 +51,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     hints: Hints {
         plausible: Some(message::plausible),
         measure: None,
+        ..Hints::NONE
     },
     has_http_bodies: false,
     sides: ["client", "server"],

@@ -1,6 +1,7 @@
 //! Messages that a side waits for.
 
 use crate::protocol::{Direction, Place};
+use std::collections::HashMap;
 
 /// A message that one side waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,10 @@ pub struct Waiting {
     pub side: Option<String>,
     /// The protocol's own reason to wait, if there is one.
     pub why: Option<String>,
+    /// `true` for a request that its side may send to complete an earlier one of the other side.
+    pub nests: bool,
+    /// The index of the later request that the side that must send next waits for itself.
+    pub blocked_by: Option<u64>,
 }
 
 impl Waiting {
@@ -28,6 +33,23 @@ impl Waiting {
     /// Stores the name of the side that must send next; `sides` are the usual names.
     pub(crate) fn name_side(&mut self, sides: [&str; 2]) {
         self.side = self.expected_sender(sides).map(str::to_owned);
+    }
+
+    /// Finds the requests whose receiver itself waits for an answer of the other side, on the same connection.
+    pub(crate) fn find_blocked(all: &mut [Self]) {
+        Self::sort(all);
+        // The first request after a position, by connection and by the side that must answer it.
+        let mut nested = HashMap::new();
+        for waiting in all.iter_mut().rev() {
+            let Some(owes) = waiting.owes else {
+                continue;
+            };
+            let conn = waiting.place.origin.conn;
+            waiting.blocked_by = nested.get(&(conn, owes.other())).copied();
+            if waiting.nests {
+                nested.insert((conn, owes), waiting.place.index);
+            }
+        }
     }
 
     /// Returns the name of the side that must send next; `sides` are the usual names of the protocol.

@@ -268,6 +268,8 @@ impl Session for StepflowSession {
                     owes: Some(Direction::ToServer),
                     side: None,
                     why: Some("initialize is answered; a server may refuse other requests before initialized".into()),
+                    nests: false,
+                    blocked_by: None,
                 });
             }
         }

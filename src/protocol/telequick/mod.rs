@@ -120,6 +120,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     hints: Hints {
         measure: Some(length_mode::measure),
         plausible: Some(length_mode::plausible),
+        ..Hints::NONE
     },
     sides: ["client", "gateway"],
     settings: &[Setting::LengthMode, Setting::Schema],

@@ -2,6 +2,7 @@
 
 use super::super::short_id;
 use crate::decoder::Decoded;
+use crate::escape::shorten;
 use crate::protocol::{Notes, Role, annotate};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
@@ -10,6 +11,8 @@ use std::fmt::Write as _;
 
 /// The maximum number of characters of a text; texts of errors are not limited.
 pub(super) const MAX_TEXT: usize = 32;
+/// The maximum number of characters of a key.
+const MAX_KEY: usize = 48;
 /// The minimum number of letters and digits without a space that form an id.
 const MIN_ID: usize = 24;
 /// The maximum number of bytes of a blob.
@@ -22,6 +25,8 @@ pub(super) struct Content {
     pub space: usize,
     /// The maximum number of characters of a text, usually [`MAX_TEXT`].
     pub text: usize,
+    /// Quotes and backslashes in texts are escaped.
+    pub escapes: bool,
 }
 
 impl Content {
@@ -31,7 +36,7 @@ impl Content {
         if decoded.frame.control == Some("datagram") {
             let bytes = decoded.frame.view.body();
             return match std::str::from_utf8(bytes) {
-                Ok(text) => push_text(text, self.text, out),
+                Ok(text) => self.push_text(text, self.text, out),
                 Err(_) => push_blob(bytes, out),
             };
         }
@@ -71,7 +76,7 @@ impl Content {
             }
             (Some(text), _) if message.role == Some(Role::Response) => {
                 let text = notes.masked(content).map_or(text, Cow::Owned);
-                push_text(&text, self.space.max(self.text), out);
+                self.push_text(&text, self.space.max(self.text), out);
             }
             (None, Some(name)) if content.is_map() && holds(content, name) => {
                 self.push_without_name(content, name, notes, out);
@@ -140,18 +145,18 @@ impl Content {
             return out.push_str("(secret)");
         }
         if let Some(text) = notes.masked(node) {
-            return push_text(&text, self.text, out);
+            return self.push_text(&text, self.text, out);
         }
         match node.value() {
             Value::Map => self.push_list(node, notes, ['{', '}'], out),
             Value::Array => self.push_list(node, notes, ['[', ']'], out),
             Value::Scalar(Scalar::Bin(bytes) | Scalar::Ext(_, bytes)) => push_blob(bytes, out),
             Value::Scalar(Scalar::Str(bytes)) => match std::str::from_utf8(bytes) {
-                Ok(text) => push_text(text, self.text, out),
+                Ok(text) => self.push_text(text, self.text, out),
                 Err(_) => push_blob(bytes, out),
             },
             Value::Scalar(Scalar::Json(..)) => {
-                push_text(&node.text().unwrap_or_default(), self.text, out);
+                self.push_text(&node.text().unwrap_or_default(), self.text, out);
             }
             Value::Scalar(Scalar::Name(_, _, name)) | Value::Label(name) => out.push_str(name),
             Value::Scalar(Scalar::Uint(number)) => {
@@ -204,6 +209,25 @@ impl Content {
         }
         out.push(close);
     }
+
+    fn push_text(&self, text: &str, max: usize, out: &mut String) {
+        let is_id = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
+        out.push('"');
+        if text.len() >= MIN_ID && text.bytes().all(is_id) {
+            out.push_str(&short_id(text));
+        } else {
+            let start = start(text, max);
+            if self.escapes {
+                push_escaped(start, out);
+            } else {
+                out.push_str(start);
+            }
+            if start.len() < text.len() {
+                out.push('…');
+            }
+        }
+        out.push('"');
+    }
 }
 
 /// Adds the content of a batch: `2 messages: math.add, math.sub`.
@@ -231,7 +255,8 @@ fn holds(value: Node<'_>, name: Span) -> bool {
 
 fn push_key(key: Node<'_>, out: &mut String) {
     let name = key.key_bytes();
-    out.push_str(start(&String::from_utf8_lossy(&name), MAX_TEXT));
+    let name = String::from_utf8_lossy(&name);
+    out.push_str(&shorten(&name, MAX_KEY));
     out.push_str(": ");
 }
 
@@ -241,19 +266,17 @@ fn push_lossless(node: Node<'_>, out: &mut String) {
     out.push_str(&String::from_utf8_lossy(&bytes));
 }
 
-fn push_text(text: &str, max: usize, out: &mut String) {
-    let is_id = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
-    out.push('"');
-    if text.len() >= MIN_ID && text.bytes().all(is_id) {
-        out.push_str(&short_id(text));
-    } else {
-        let start = start(text, max);
-        out.push_str(start);
-        if start.len() < text.len() {
-            out.push('…');
-        }
+/// Adds a part of a string with its quotes and backslashes escaped.
+fn push_escaped(text: &str, out: &mut String) {
+    if memchr::memchr2(b'"', b'\\', text.as_bytes()).is_none() {
+        return out.push_str(text);
     }
-    out.push('"');
+    for c in text.chars() {
+        if matches!(c, '"' | '\\') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
 }
 
 /// Returns at most the first `max` characters.

@@ -18,6 +18,7 @@ pub(crate) fn shown(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Stri
         show_secrets: false,
         space: usize::MAX,
         text: usize::MAX,
+        escapes: false,
     };
     let mut detail = findings::outcome(decoded, answer).into_owned();
     content.push(decoded, &mut notes, &mut detail);

@@ -132,6 +132,9 @@ fn large_screens_show_bytes_and_state_beside() {
 fn a_blocked_session_names_the_peer_that_must_send_next() {
     let text = screen((80, 24), PLAIN, HANG, &[]);
     insta::assert_snapshot!(text.lines().last().unwrap_or_default(), @"3 messages  the oracle must send next: #2 c0 → invoke pow id 1 — no timeout: th…");
+    // A request inside the handling of another one comes first.
+    let text = screen((80, 24), PLAIN, "cli/nested.jsonl", &[]);
+    insta::assert_snapshot!(text.lines().last().unwrap_or_default(), @"5 messages  the client must send next: #4 c1 ← request sampling/createMessage i…");
 }
 
 #[test]

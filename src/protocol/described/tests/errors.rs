@@ -193,7 +193,7 @@ fn wrong_descriptions_have_places() {
         (
             "framings",
             "encodings = [\"xml\"]\nframings",
-            &["2:14: encodings: wanted a list of json, msgpack, got \"xml\""],
+            &["2:14: encodings: wanted a list of json, msgpack, cbor, got \"xml\""],
         ),
         (
             "framings",

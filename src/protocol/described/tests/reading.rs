@@ -320,3 +320,22 @@ fn a_base_reads_and_writes_the_messages() {
         r#"{"jsonrpc":"2.0","id":0,"method":"eth_chainId","params":[]}"#
     );
 }
+
+#[test]
+fn cbor_is_read_and_written() {
+    let text = "name = \"c\"\nframings = [\"values\"]\nencodings = [\"cbor\"]\n[[message]]\nwhen = \".do\"\nrole = \"request\"\nid = \".n\"\nsubject = \".do\"\n";
+    let protocol = described(text);
+    let made = make(&protocol, &["request", "go"]);
+    assert_eq!(made, r#"{"n":1,"do":"go"}"#);
+    let mut encoder = Encoder::new(EncodeOptions::new(&protocol), IdGen::new(1));
+    let bytes = with_json(&made, |message| encoder.encode(message));
+    let bytes = bytes.unwrap().unwrap().bytes;
+    assert_eq!(bytes, b"\xa2\x61n\x01\x62do\x62go");
+    let lines = json_lines(&protocol, &[(Direction::ToServer, &bytes)]).join("");
+    assert!(
+        lines.contains(
+            r#""kind":"request","role":"request","id":1,"subject":"go","message":{"n":1,"do":"go"}"#
+        ),
+        "{lines}"
+    );
+}

@@ -324,6 +324,8 @@ impl ChildSession {
             id: String::new(),
             owes: Some(owes),
             side: None,
+            nests: false,
+            blocked_by: None,
             why: Some(why),
         };
         // After shutdown nobody waits any more.

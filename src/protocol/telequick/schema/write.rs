@@ -26,6 +26,7 @@ pub(in super::super) fn write(
         check_keys(message)?;
     }
     let head = MessageHead {
+        header_len: 0,
         method_id: method_id(schema, message, options.force)?,
         length_mode: length_mode(message)?,
     };
