@@ -655,6 +655,69 @@ fn long_message_is_examined_in_bounded_memory() {
     }
 }
 
+/// A recording of requests without an answer: one on each connection, or all on one.
+#[cfg(target_os = "linux")]
+fn open_requests(count: usize, has_many_connections: bool) -> String {
+    let mut recording = r#"{"wiretool":1,"protocol":"jsonrpc","started":"2026-01-01T00:00:00.000000000Z","transport":"tcp"}"#.to_owned();
+    for n in 1..=count {
+        let conn = if has_many_connections { n } else { 1 };
+        recording.push_str(&format!(
+            "\n{{\"t\":{n},\"conn\":{conn},\"dir\":\"c2s\",\"text\":\"{{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":{n},\\\"method\\\":\\\"echo\\\"}}\\n\"}}"
+        ));
+    }
+    recording
+}
+
+/// The memory of `lint` and of a stub for each connection with an open request, and for each further open request.
+#[cfg(target_os = "linux")]
+#[test]
+fn open_requests_take_few_bytes() {
+    let _alone = run_alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("recording.jsonl");
+    for (count, has_many_connections, most, args) in [
+        (200_000, true, 600, &["lint"][..]),
+        (200_000, false, 300, &["lint"]),
+        (
+            40_000,
+            true,
+            1_300,
+            &["stub", "jsonrpc", "--from-recording"],
+        ),
+        (
+            40_000,
+            false,
+            1_300,
+            &["stub", "jsonrpc", "--from-recording"],
+        ),
+    ] {
+        let recording = open_requests(count, has_many_connections);
+        std::fs::write(&path, &recording).expect("room on disk");
+        // A stub reads the recording into memory.
+        let text = if args[0] == "stub" {
+            recording.len()
+        } else {
+            0
+        };
+        let most = (count * most + text + (32 << 20)) >> 10;
+        let output = std::process::Command::new("sh")
+            .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &most.to_string()])
+            .arg(env!("CARGO_BIN_EXE_wiretool"))
+            .args(args)
+            .arg(&path)
+            .stdin(std::process::Stdio::null())
+            // The stacks of threads count.
+            .env_remove("RUST_MIN_STACK")
+            .output()
+            .expect("a shell");
+        let err = String::from_utf8_lossy(&output.stderr);
+        let said = ["65536 unanswered", "0 requests"]
+            .iter()
+            .any(|words| err.contains(words));
+        assert!(said, "{args:?}, {has_many_connections}, {most} KiB: {err}");
+    }
+}
+
 /// A query for one field needs memory for the message, but not for other fields.
 #[cfg(target_os = "linux")]
 #[test]

@@ -405,6 +405,8 @@ impl<'p> Conversation<'p> {
         for (n, broken) in reported.drain(..).enumerate() {
             self.add_finding(broken, n < self.faults);
         }
+        // At the end there may be one for each open request.
+        reported.shrink_to(MAX_HELD);
         self.report.broken = reported;
         self.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     }

@@ -277,11 +277,14 @@ impl<'p> Run<'p> {
         let Some(conversation) = &mut self.conversation else {
             return Vec::new();
         };
-        let mut findings = Vec::new();
+        let mut first = Vec::new();
         if decoder.protocol().is_none() && conversation.protocol().is_none() {
-            findings.extend_from_slice(conversation.unrecognised(decoder).findings);
+            first.extend_from_slice(conversation.unrecognised(decoder).findings);
         }
-        findings.extend_from_slice(conversation.finish().findings);
+        conversation.finish();
+        // There may be one for each open request.
+        let mut findings = std::mem::take(&mut conversation.findings);
+        findings.splice(0..0, first);
         findings
     }
 

@@ -22,6 +22,11 @@ pub(super) struct ChunkTimes {
 }
 
 impl ChunkTimes {
+    /// Returns `true` if no earlier chunk matters.
+    pub(super) fn is_empty(&self) -> bool {
+        self.earlier.is_empty()
+    }
+
     /// Starts a chunk at a stream offset.
     pub(super) fn begin(&mut self, start: u64, time: Option<i64>) {
         (self.start, self.time) = (start, time);

@@ -23,6 +23,7 @@ mod diagnose;
 mod fallible;
 mod gap;
 mod http_heads;
+mod idle;
 mod interleave;
 mod kept;
 mod length_repair;
@@ -50,6 +51,7 @@ pub use decoded::Decoded;
 pub use detect::Guess;
 use detect::{Detector, ProtocolVerdict};
 use fallible::unbroken;
+use idle::IdleStreams;
 pub(crate) use interleave::{OneWay, interleave};
 pub use kept::KeptMessage;
 pub(crate) use length_repair::REST_OF_PREVIOUS;
@@ -87,6 +89,7 @@ struct HeldBytes {
 pub struct Decoder<'p> {
     options: DecodeOptions<'p>,
     streams: BTreeMap<Lane, Box<Stream<'p>>>,
+    idle: IdleStreams<'p>,
     /// Connections whose framing is not known yet.
     detecting: BTreeMap<Lane, Detector<'p>>,
     /// The bytes that the detectors store, in the order of arrival.
@@ -127,6 +130,7 @@ impl<'p> Decoder<'p> {
         Self {
             options,
             streams: BTreeMap::new(),
+            idle: IdleStreams::default(),
             detecting: BTreeMap::new(),
             held: Vec::new(),
             held_metadata: Vec::new(),
@@ -192,6 +196,7 @@ impl<'p> Decoder<'p> {
     /// Adds metadata; call it before the bytes to which it belongs.
     pub fn add_metadata(&mut self, origin: Origin, metadata: Metadata) {
         let key = origin.lane();
+        self.wake(key.conn);
         match self.streams.get_mut(&key) {
             Some(stream) => stream.metadata.push(metadata),
             None if self.given_up || self.held_metadata.len() >= MAX_REMARKS => {}
@@ -201,7 +206,7 @@ impl<'p> Decoder<'p> {
 
     /// Decodes bytes of one origin. Each completed frame goes to `sink`.
     ///
-    /// Each connection has a state of its own, about one KiB, until [`Decoder::close`]: a program that decodes many
+    /// Each connection has a state of its own until [`Decoder::close`], of 100 bytes to one KiB: a program that decodes many
     /// connections must close them.
     pub fn push(&mut self, origin: Origin, bytes: &[u8], sink: &mut FrameSink<'_>) {
         self.push_until(origin, bytes, &mut unbroken(sink));
@@ -219,6 +224,9 @@ impl<'p> Decoder<'p> {
             return 0;
         }
         let key = origin.lane();
+        if !self.streams.contains_key(&key) {
+            self.wake(key.conn);
+        }
         if self.streams.contains_key(&key) {
             return self.feed_until(key, origin, bytes, sink);
         }

@@ -22,6 +22,11 @@ pub(super) struct OpenRequests {
 }
 
 impl OpenRequests {
+    /// Returns `true` if no request was seen.
+    pub(super) fn is_empty(&self) -> bool {
+        self.counts.is_empty() && self.methods.is_empty()
+    }
+
     /// Returns the context of a frame for the protocol, and the entry of its method.
     pub(super) fn context(
         &self,

@@ -41,7 +41,7 @@ pub(super) struct Stream<'p> {
     /// The frame before, if its length was wrong.
     pub(super) wrong: Option<WrongFrame>,
     /// Present only if frames report their own bytes.
-    pub(super) coverage: Option<Coverage>,
+    pub(super) coverage: Option<Box<Coverage>>,
     /// Moved into the run during a chunk.
     pub(super) times: ChunkTimes,
     /// Its requests are also those that the answers of the connection's other direction answer.
@@ -174,7 +174,8 @@ impl Run<'_, '_, '_, '_> {
                         let explain = |wrong: &WrongFrame| wrong.explain(frame, self.protocol);
                         let explained = before.as_ref().and_then(explain);
                         let frame = explained.as_ref().unwrap_or(frame);
-                        let told = self.emit_raw(coverage.as_mut(), frame, here, metadata, repair);
+                        let told =
+                            self.emit_raw(coverage.as_deref_mut(), frame, here, metadata, repair);
                         if told == FrameOutcome::Wait {
                             *wrong = before;
                         }
@@ -192,8 +193,13 @@ impl Run<'_, '_, '_, '_> {
                             *wrong = WrongFrame::long(whole, &frame);
                             took = frame.len as usize;
                             let here = FrameBytes::new(rest, took, here, message_start);
-                            let outcome =
-                                self.emit_raw(coverage.as_mut(), &frame, here, metadata, None);
+                            let outcome = self.emit_raw(
+                                coverage.as_deref_mut(),
+                                &frame,
+                                here,
+                                metadata,
+                                None,
+                            );
                             *stopped = outcome == FrameOutcome::Bad && !self.resync;
                         }
                     }

@@ -10,6 +10,7 @@ impl Decoder<'_> {
     pub fn end(&mut self, origin: Origin, sink: &mut FrameSink<'_>) {
         let sink = &mut unbroken(sink);
         let _ = self.pass_waiting(sink);
+        self.wake(origin.conn);
         for key in self.lanes(origin.lane()) {
             // If the protocol is known, only the framing is undecided, and no more bytes can
             // decide it.
@@ -76,6 +77,7 @@ impl Decoder<'_> {
     pub fn close(&mut self, conn: Option<u32>, sink: &mut FrameSink<'_>) {
         let sink = &mut unbroken(sink);
         let _ = self.pass_waiting(sink);
+        self.wake(conn);
         if !self.close_separately(conn, sink) {
             return;
         }
@@ -97,6 +99,9 @@ impl Decoder<'_> {
     /// and the offset up to which bytes were consumed or belong to no frame. `None` while its
     /// framing is not known.
     pub fn progress(&self, origin: Origin) -> Option<(u64, u64)> {
+        if let Some(taken) = self.idle_offset(origin.lane()) {
+            return Some((taken, taken));
+        }
         let stream = self.streams.get(&origin.lane())?;
         let taken = if stream.stopped || stream.framer.is_skipping() {
             u64::MAX

@@ -31,27 +31,41 @@ impl Decoder<'_> {
         let mine: Vec<(Lane, Metadata)> = mine;
         let metadata = mine.into_iter().map(|(_, b)| b).collect();
         let gap = self.gaps.remove(&key);
-        let mut framer = self.framer(protocol, framing, self.options.resync);
-        framer.set_stream(key.stream);
+        let mut stream = self.new_stream(protocol, framing);
+        stream.framer.set_stream(key.stream);
         if gap.is_some() {
-            framer.seek();
+            stream.framer.seek();
         }
-        let stream = Stream {
+        stream.tie = self.is_tie(key);
+        stream.base = gap.map_or(0, |(at, len)| at.saturating_add(len));
+        stream.metadata = metadata;
+        stream.recovery = Recovery::after(gap);
+        self.streams.insert(key, Box::new(stream));
+        self.rest_oldest(key);
+    }
+
+    /// Returns a stream at its start.
+    pub(super) fn new_stream<'p>(
+        &self,
+        protocol: &'p dyn Protocol,
+        framing: Framing,
+    ) -> Stream<'p> {
+        let options = &self.options;
+        Stream {
             protocol,
-            tie: self.is_tie(key),
-            framer,
+            tie: false,
+            framer: self.framer(protocol, framing, options.resync),
             buffer: Backlog::default(),
-            base: gap.map_or(0, |(at, len)| at.saturating_add(len)),
-            metadata,
+            base: 0,
+            metadata: Vec::new(),
             stopped: false,
             ended: false,
             wrong: None,
             times: ChunkTimes::default(),
             open: OpenRequests::default(),
-            coverage: (self.options.want.is_exact()).then(|| Coverage::new(self.options.limits)),
-            recovery: Recovery::after(gap),
-        };
-        self.streams.insert(key, Box::new(stream));
+            coverage: (options.want.is_exact()).then(|| Coverage::new(options.limits).into()),
+            recovery: Recovery::default(),
+        }
     }
 
     /// Shows the requests of a connection to the framer of its responses.
@@ -154,6 +168,7 @@ impl Decoder<'_> {
         let sink = &mut unbroken(sink);
         let _ = self.pass_waiting(sink);
         let own = origin.lane();
+        self.wake(own.conn);
         let mut keys = self.lanes(own);
         if !keys.contains(&own) {
             keys.push(own);

@@ -42,6 +42,11 @@ impl ContentLengthFraming {
         self.0.seek();
     }
 
+    /// Returns `true` if nothing is known about the bytes that follow.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.0.is_at_rest()
+    }
+
     /// Returns `true` if a frame starts at the start of the window.
     pub(super) fn is_between(&self) -> bool {
         self.0.is_between()

@@ -48,11 +48,11 @@ impl fmt::Debug for Framer {
 enum Inner {
     Lines(lines::LinesFraming),
     Prefix(prefix::Prefix),
-    Method(method::MethodFraming),
+    Method(Box<method::MethodFraming>),
     ContentLength(content_length::ContentLengthFraming),
     WebSocket(Box<websocket::WebSocketFraming>),
     Http(Box<http::HttpFraming>),
-    Http3(http3::Http3Framing),
+    Http3(Box<http3::Http3Framing>),
     Values(values::ValuesFraming),
     Custom(CustomReader),
 }
@@ -84,14 +84,14 @@ impl Framer {
             Framing::Lines => Inner::Lines(lines::LinesFraming::default()),
             Framing::Prefix => Inner::Prefix(prefix::Prefix::new(hints)),
             Framing::Method | Framing::Bare => {
-                Inner::Method(method::MethodFraming::new(framing, hints, mode))
+                Inner::Method(method::MethodFraming::new(framing, hints, mode).into())
             }
             Framing::ContentLength => {
                 Inner::ContentLength(content_length::ContentLengthFraming::new())
             }
             Framing::WebSocket => Inner::WebSocket(Box::default()),
             Framing::Http => Inner::Http(Box::default()),
-            Framing::Http3 => Inner::Http3(http3::Http3Framing::new(hints, mode)),
+            Framing::Http3 => Inner::Http3(http3::Http3Framing::new(hints, mode).into()),
             Framing::Values | Framing::Header | Framing::Message => {
                 Inner::Values(values::ValuesFraming::new(framing, hints.is_cbor))
             }
@@ -190,6 +190,17 @@ impl Framer {
             self.framing
         };
         is_between.then_some(framing)
+    }
+
+    /// Returns `true` if a new framer would read what follows in the same way. It is `false` for framings with a state
+    /// between messages.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        match &self.kind {
+            Inner::Lines(f) => f.is_at_rest(),
+            Inner::Prefix(f) => f.is_at_rest(),
+            Inner::ContentLength(f) => f.is_at_rest(),
+            _ => false,
+        }
     }
 
     /// Returns `true` for WebSocket, also after an upgrade.

@@ -18,6 +18,11 @@ pub(super) struct LinesFraming {
 }
 
 impl LinesFraming {
+    /// Returns `true` if nothing is known about the bytes that follow.
+    pub(super) fn is_at_rest(&self) -> bool {
+        !self.dropping && self.searched == 0
+    }
+
     /// Returns `true` if a line starts at the start of the window.
     pub(super) fn is_between(&self) -> bool {
         !self.dropping

@@ -28,6 +28,11 @@ impl Prefix {
         self.resync.seek();
     }
 
+    /// Returns `true` if nothing is known about the bytes that follow.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.resync.is_at_rest()
+    }
+
     /// Returns `true` if a frame starts at the start of the window.
     pub(super) fn is_between(&self) -> bool {
         self.resync.is_between()

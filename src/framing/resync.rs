@@ -14,7 +14,7 @@ pub(super) struct Resync {
     framing: Framing,
     plausible: Option<fn(&[u8]) -> bool>,
     /// The error of the run that is skipped.
-    error: Option<DecodeError>,
+    error: Option<Box<DecodeError>>,
     active: bool,
     searched: usize,
     /// The number of bytes that show if a frame starts with them.
@@ -42,6 +42,11 @@ impl Resync {
         self.active
     }
 
+    /// Returns `true` if nothing is skipped or searched.
+    pub(super) fn is_at_rest(&self) -> bool {
+        !self.active && self.error.is_none() && self.searched == 0
+    }
+
     /// Returns `true` if nothing is skipped yet, or everything.
     pub(super) fn is_between(&self) -> bool {
         !self.active || self.error.is_some()
@@ -56,7 +61,7 @@ impl Resync {
     /// Starts to skip at the start of the next window, where no frame can be.
     pub(super) fn lose(&mut self, error: DecodeError) {
         self.active = true;
-        self.error = Some(error);
+        self.error = Some(error.into());
         self.searched = 1;
     }
 
@@ -121,7 +126,7 @@ impl Resync {
                     None if found.is_some() => error.hint(format!(
                         "{end} bytes are skipped; a frame begins after them"
                     )),
-                    _ => error,
+                    _ => *error,
                 };
                 frame.fault = Some(input.fault(0, error));
             }

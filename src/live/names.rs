@@ -135,6 +135,8 @@ impl Names {
                 binding,
             }));
         });
+        // They are stored for each message.
+        places.shrink_to_fit();
         places
     }
 

@@ -10,9 +10,10 @@ use super::session::{Place, Seen, Waiting};
 use super::{Origin, with_name};
 use crate::escape::shorten;
 use crate::framing::fields::{text_secrets, without};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use std::cell::OnceCell;
 use std::hash::Hash;
+use std::sync::Arc;
 
 /// The largest number of requests that are tracked at a time.
 pub const MAX_ENTRIES: usize = 1 << 16;
@@ -20,17 +21,20 @@ pub const MAX_ENTRIES: usize = 1 << 16;
 /// Up to this number of scopes, a table of at most this capacity is kept when its last request is closed.
 const MAX_KEPT: usize = 1 << 8;
 
+/// The largest number of texts that open requests share.
+const MAX_TEXTS: usize = 1 << 8;
+
 /// A message that needs an answer.
 #[derive(Clone, Debug)]
 pub struct OpenRequest {
     /// The position.
     pub place: Place,
     /// The kind.
-    pub kind: Box<str>,
+    pub kind: Arc<str>,
     /// The subject.
-    pub subject: Option<Box<str>>,
+    pub subject: Option<Arc<str>>,
     /// The name within the subject.
-    pub name: Option<Box<str>>,
+    pub name: Option<Arc<str>>,
     /// The id for display.
     pub id: Box<str>,
 }
@@ -80,6 +84,31 @@ impl OpenRequest {
     }
 }
 
+/// Kinds, subjects and names that many requests have: each is stored once.
+#[derive(Debug, Default)]
+struct SharedTexts(HashSet<Arc<str>>);
+
+impl SharedTexts {
+    fn share(&mut self, asked: &mut OpenRequest) {
+        let OpenRequest {
+            kind,
+            subject,
+            name,
+            ..
+        } = asked;
+        for text in [Some(kind), subject.as_mut(), name.as_mut()] {
+            let Some(text) = text else {
+                continue;
+            };
+            if let Some(known) = self.0.get(text) {
+                *text = Arc::clone(known);
+            } else if self.0.len() < MAX_TEXTS {
+                self.0.insert(Arc::clone(text));
+            }
+        }
+    }
+}
+
 /// A key that belongs to a connection or a session, and ends with it.
 pub trait Scoped: Clone + Hash + Eq {
     /// The connection or session.
@@ -89,8 +118,112 @@ pub trait Scoped: Clone + Hash + Eq {
     fn scope(&self) -> Self::Scope;
 }
 
-/// Boxed: a table has space for at least three entries, and most connections have one open request.
-type Entries<K, S> = HashMap<K, Box<(OpenRequest, S)>>;
+/// The open requests of one scope. Most connections have one, which needs no table. Boxed, because a table has unused space.
+#[derive(Debug)]
+enum Entries<K, S> {
+    Empty,
+    One(K, Box<(OpenRequest, S)>),
+    Table(HashMap<K, Box<(OpenRequest, S)>>),
+}
+
+impl<K: Hash + Eq, S> Entries<K, S> {
+    fn get(&self, key: &K) -> Option<&(OpenRequest, S)> {
+        match self {
+            Self::Empty => None,
+            Self::One(own, entry) => (own == key).then_some(entry.as_ref()),
+            Self::Table(table) => table.get(key).map(Box::as_ref),
+        }
+    }
+
+    fn get_mut(&mut self, key: &K) -> Option<&mut (OpenRequest, S)> {
+        match self {
+            Self::Empty => None,
+            Self::One(own, entry) => (own == key).then_some(entry.as_mut()),
+            Self::Table(table) => table.get_mut(key).map(Box::as_mut),
+        }
+    }
+
+    fn insert(&mut self, key: K, entry: (OpenRequest, S)) -> Option<(OpenRequest, S)> {
+        let entry = Box::new(entry);
+        match self {
+            Self::Empty => *self = Self::One(key, entry),
+            Self::One(own, before) if *own == key => {
+                return Some(*std::mem::replace(before, entry));
+            }
+            Self::One(..) => {
+                let mut table = HashMap::from_iter([(key, entry)]);
+                table.extend(std::mem::replace(self, Self::Empty).take_all());
+                *self = Self::Table(table);
+            }
+            Self::Table(table) => return table.insert(key, entry).map(|before| *before),
+        }
+        None
+    }
+
+    fn remove(&mut self, key: &K) -> Option<(OpenRequest, S)> {
+        match self {
+            Self::Table(table) => table.remove(key).map(|entry| *entry),
+            Self::One(own, _) if own == key => {
+                let one = std::mem::replace(self, Self::Empty).take_all().next();
+                one.map(|(_, entry)| *entry)
+            }
+            _ => None,
+        }
+    }
+
+    /// Retains the entries that satisfy a condition. Removed ones are returned.
+    fn extract_if(
+        &mut self,
+        mut ends: impl FnMut(&K, &mut (OpenRequest, S)) -> bool,
+    ) -> Vec<(K, OpenRequest, S)> {
+        match self {
+            Self::Empty => Vec::new(),
+            Self::One(key, entry) => {
+                if !ends(key, entry) {
+                    return Vec::new();
+                }
+                let one = std::mem::replace(self, Self::Empty).take_all();
+                one.map(owned).collect()
+            }
+            Self::Table(table) => table
+                .extract_if(|key, entry| ends(key, entry))
+                .map(owned)
+                .collect(),
+        }
+    }
+
+    fn take_all(self) -> impl Iterator<Item = (K, Box<(OpenRequest, S)>)> {
+        let (one, table) = match self {
+            Self::Empty => (None, None),
+            Self::One(key, entry) => (Some((key, entry)), None),
+            Self::Table(table) => (None, Some(table)),
+        };
+        one.into_iter().chain(table.into_iter().flatten())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&K, &(OpenRequest, S))> {
+        let (one, table) = match self {
+            Self::Empty => (None, None),
+            Self::One(key, entry) => (Some((key, entry)), None),
+            Self::Table(table) => (None, Some(table)),
+        };
+        let all = one.into_iter().chain(table.into_iter().flatten());
+        all.map(|(key, entry)| (key, entry.as_ref()))
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Empty => 0,
+            Self::One(..) => 1,
+            Self::Table(table) => table.len(),
+        }
+    }
+
+    /// Returns true for a table that takes much memory even if it is empty.
+    fn is_large(&self) -> bool {
+        matches!(self, Self::Table(table) if table.capacity() > MAX_KEPT)
+    }
+}
 
 /// Requests by key, each with the state that a session stores for it. They are grouped by scope, so that the end of one
 /// scope does not search the requests of other scopes.
@@ -100,6 +233,7 @@ pub struct OpenRequests<K: Scoped, S = ()> {
     /// The keys by the index of the message. It is filled at the first lookup by index, because most sessions have
     /// none.
     indexes: OnceCell<HashMap<u64, K>>,
+    texts: SharedTexts,
     len: usize,
     capacity: usize,
     /// The number of requests for which there was no space.
@@ -112,6 +246,7 @@ impl<K: Scoped, S> OpenRequests<K, S> {
         Self {
             scopes: HashMap::default(),
             indexes: OnceCell::new(),
+            texts: SharedTexts::default(),
             len: 0,
             capacity,
             refused: 0,
@@ -122,19 +257,21 @@ impl<K: Scoped, S> OpenRequests<K, S> {
     pub fn add_request(
         &mut self,
         key: K,
-        asked: OpenRequest,
+        mut asked: OpenRequest,
         state: S,
     ) -> Option<(OpenRequest, S)> {
         if self.is_full() && self.get(&key).is_none() {
             self.refused += 1;
             return None;
         }
+        self.texts.share(&mut asked);
         let added = self
             .indexes
             .get_mut()
             .map(|_| (asked.place.index, key.clone()));
-        let entries = self.scopes.entry(key.scope()).or_default();
-        let before = entries.insert(key, Box::new((asked, state)));
+        let scope = self.scopes.entry(key.scope());
+        let entries = scope.or_insert(Entries::Empty);
+        let before = entries.insert(key, (asked, state));
         if let Some(before) = &before {
             forget(&mut self.indexes, &before.0);
         }
@@ -142,18 +279,18 @@ impl<K: Scoped, S> OpenRequests<K, S> {
             indexes.insert(index, key);
         }
         self.len += usize::from(before.is_none());
-        before.map(|before| *before)
+        before
     }
 
     /// Returns the request with this key.
     pub fn get(&self, key: &K) -> Option<&(OpenRequest, S)> {
-        self.scopes.get(&key.scope())?.get(key).map(Box::as_ref)
+        self.scopes.get(&key.scope())?.get(key)
     }
 
     /// Returns the request that is the message with this index.
     pub fn at(&self, index: u64) -> Option<(&K, &OpenRequest, &S)> {
         let indexes = self.indexes.get_or_init(|| {
-            let all = self.scopes.values().flatten();
+            let all = self.scopes.values().flat_map(Entries::iter);
             all.map(|(key, entry)| (entry.0.place.index, key.clone()))
                 .collect()
         });
@@ -165,16 +302,16 @@ impl<K: Scoped, S> OpenRequests<K, S> {
     /// Returns the request with this key, and its state.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut (OpenRequest, S)> {
         let entries = self.scopes.get_mut(&key.scope())?;
-        entries.get_mut(key).map(Box::as_mut)
+        entries.get_mut(key)
     }
 
     /// Removes the request with this key: no further answer comes.
     pub fn close(&mut self, key: &K) -> Option<(OpenRequest, S)> {
         let scope = key.scope();
         let entries = self.scopes.get_mut(&scope)?;
-        let closed = entries.remove(key).map(|closed| *closed);
-        let is_large = entries.capacity() > MAX_KEPT;
-        if entries.is_empty() && (is_large || self.scopes.len() > MAX_KEPT) {
+        let closed = entries.remove(key);
+        let (is_empty, is_large) = (entries.len() == 0, entries.is_large());
+        if is_empty && (is_large || self.scopes.len() > MAX_KEPT) {
             self.scopes.remove(&scope);
         }
         if let Some((asked, _)) = &closed {
@@ -190,23 +327,7 @@ impl<K: Scoped, S> OpenRequests<K, S> {
         scope: K::Scope,
         mut keep: impl FnMut(&K, &OpenRequest, &mut S) -> bool,
     ) {
-        let Some(entries) = self.scopes.get_mut(&scope) else {
-            return;
-        };
-        work::count_visits(entries.len());
-        let before = entries.len();
-        entries.retain(|key, entry| {
-            let (asked, state) = entry.as_mut();
-            let keeps = keep(key, asked, state);
-            if !keeps {
-                forget(&mut self.indexes, asked);
-            }
-            keeps
-        });
-        self.len -= before - entries.len();
-        if entries.is_empty() {
-            self.scopes.remove(&scope);
-        }
+        self.remove_where(scope, |key, (asked, state)| !keep(key, asked, state));
     }
 
     /// Removes the requests of a scope that satisfy a condition, the oldest first.
@@ -215,32 +336,34 @@ impl<K: Scoped, S> OpenRequests<K, S> {
         scope: K::Scope,
         mut ends: impl FnMut(&K) -> bool,
     ) -> Vec<(K, OpenRequest, S)> {
+        let mut all = self.remove_where(scope, |key, _| ends(key));
+        sort_by_age(&mut all, |(_, asked, _)| asked);
+        all
+    }
+
+    fn remove_where(
+        &mut self,
+        scope: K::Scope,
+        ends: impl FnMut(&K, &mut (OpenRequest, S)) -> bool,
+    ) -> Vec<(K, OpenRequest, S)> {
         let Some(entries) = self.scopes.get_mut(&scope) else {
             return Vec::new();
         };
         work::count_visits(entries.len());
-        let gone = entries.extract_if(|key, _| ends(key));
-        let mut all: Vec<_> = gone.map(owned).collect();
+        let all = entries.extract_if(ends);
+        if entries.len() == 0 {
+            self.scopes.remove(&scope);
+        }
         for (_, asked, _) in &all {
             forget(&mut self.indexes, asked);
         }
         self.len -= all.len();
-        if entries.is_empty() {
-            self.scopes.remove(&scope);
-        }
-        sort_by_age(&mut all, |(_, asked, _)| asked);
         all
     }
 
     /// Removes all requests of a scope, the oldest first.
     pub fn end(&mut self, scope: K::Scope) -> Vec<(K, OpenRequest, S)> {
-        let entries = self.scopes.remove(&scope).unwrap_or_default();
-        work::count_visits(entries.len());
-        self.len -= entries.len();
-        let mut all: Vec<_> = entries.into_iter().map(owned).collect();
-        for (_, asked, _) in &all {
-            forget(&mut self.indexes, asked);
-        }
+        let mut all = self.remove_where(scope, |_, _| true);
         sort_by_age(&mut all, |(_, asked, _)| asked);
         all
     }
@@ -277,12 +400,12 @@ impl<K: Scoped, S> OpenRequests<K, S> {
 
     /// Returns the requests of a scope, the oldest first.
     pub fn sorted_in(&self, scope: K::Scope) -> Vec<(&K, &OpenRequest, &S)> {
-        by_age(self.scopes.get(&scope).into_iter().flatten())
+        by_age(self.scopes.get(&scope).into_iter().flat_map(Entries::iter))
     }
 
     /// Returns all requests, the oldest first.
     pub fn sorted(&self) -> Vec<(&K, &OpenRequest, &S)> {
-        by_age(self.scopes.values().flatten())
+        by_age(self.scopes.values().flat_map(Entries::iter))
     }
 }
 
@@ -329,9 +452,11 @@ fn order(ages: &[(u64, &str)]) -> Vec<usize> {
 }
 
 fn by_age<'o, K, S>(
-    entries: impl Iterator<Item = (&'o K, &'o Box<(OpenRequest, S)>)>,
+    entries: impl Iterator<Item = (&'o K, &'o (OpenRequest, S))>,
 ) -> Vec<(&'o K, &'o OpenRequest, &'o S)> {
-    let mut all: Vec<_> = entries.map(|(k, entry)| (k, &entry.0, &entry.1)).collect();
+    let mut all: Vec<_> = entries
+        .map(|(k, (asked, state))| (k, asked, state))
+        .collect();
     work::count_visits(all.len());
     sort_by_age(&mut all, |(_, asked, _)| asked);
     all

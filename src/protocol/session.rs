@@ -71,11 +71,11 @@ pub struct Answer {
     /// Nanoseconds between the two, if both times are known.
     pub latency: Option<i64>,
     /// The kind of the request.
-    pub kind: Box<str>,
+    pub kind: Arc<str>,
     /// The subject of the request.
-    pub subject: Option<Box<str>>,
+    pub subject: Option<Arc<str>>,
     /// The name of the request within its subject.
-    pub name: Option<Box<str>>,
+    pub name: Option<Arc<str>>,
     /// No further message answers the request.
     pub last: bool,
     /// Its id is that of the request in another form. A client that compares ids as text does not match it.

@@ -7,7 +7,7 @@
 
 use crate::capture::Chunk;
 use crate::protocol::Lane;
-use std::collections::BTreeMap;
+use foldhash::HashMap;
 
 /// The maximum number of stored line starts of an input. Findings after them have an offset.
 const MAX_LINES: usize = 1 << 20;
@@ -22,15 +22,17 @@ pub struct LineColumn {
 /// Where the lines of an input start.
 #[derive(Default)]
 pub struct LineTable {
-    lanes: BTreeMap<Lane, LaneLines>,
+    lanes: HashMap<Lane, LaneLines>,
     count: usize,
 }
 
 /// The lines of one direction.
 #[derive(Default)]
 struct LaneLines {
-    /// The offsets at which lines start, with their numbers.
-    starts: Vec<(u64, u64)>,
+    /// The number of the line at the start; 0 if it has none.
+    first: u64,
+    /// The offsets at which further lines start, with their numbers. Most streams of many connections have none.
+    more: Vec<(u64, u64)>,
     len: u64,
     /// The stream is the text of the file, so that columns are known.
     is_plain: bool,
@@ -47,31 +49,36 @@ impl LineTable {
         if self.count >= MAX_LINES || lines.known < start {
             return;
         }
-        let before = lines.starts.len();
+        let before = lines.more.len();
+        if start == 0 {
+            self.count += 1;
+        }
         if let Some(number) = chunk.line {
-            if lines.starts.last().is_none_or(|(_, last)| *last != number) {
-                lines.starts.push((start, number));
+            if start == 0 {
+                lines.first = number;
+            } else if lines.last().1 != number {
+                lines.more.push((start, number));
             }
         } else if is_file && is_text(chunk.bytes) {
             if start == 0 {
                 lines.is_plain = true;
-                lines.starts.push((0, 1));
+                lines.first = 1;
             }
-            let current = lines.starts.last().map_or(1, |(_, number)| *number);
+            let current = lines.last().1;
             let ends = memchr::memchr_iter(b'\n', chunk.bytes);
-            let space = MAX_LINES - self.count;
+            let space = MAX_LINES.saturating_sub(self.count);
             let next = ends.take(space).zip(current + 1..);
             let next = next.map(|(at, number)| (start + at as u64 + 1, number));
-            lines.starts.extend(next);
+            lines.more.extend(next);
         } else {
             // Bytes that are no text have no lines.
             return;
         }
-        self.count += lines.starts.len() - before;
+        self.count += lines.more.len() - before;
         lines.known = if self.count < MAX_LINES {
             lines.len
         } else {
-            lines.starts.last().map_or(0, |(start, _)| *start)
+            lines.last().0
         };
     }
 
@@ -83,8 +90,9 @@ impl LineTable {
             return None;
         }
         let offset = offset.min(lines.known.saturating_sub(1));
-        let after = lines.starts.partition_point(|(start, _)| *start <= offset);
-        let (start, number) = *lines.starts.get(after.checked_sub(1)?)?;
+        let after = lines.more.partition_point(|(start, _)| *start <= offset);
+        let before = after.checked_sub(1).and_then(|at| lines.more.get(at));
+        let (start, number) = before.copied().unwrap_or((0, lines.first));
         Some(LineColumn {
             line: number,
             column: if lines.is_plain {
@@ -93,6 +101,13 @@ impl LineTable {
                 1
             },
         })
+    }
+}
+
+impl LaneLines {
+    /// Returns the offset and the number of the last line.
+    fn last(&self) -> (u64, u64) {
+        self.more.last().copied().unwrap_or((0, self.first))
     }
 }
 

@@ -302,7 +302,7 @@ impl Store {
         Some(Answer {
             to: to as u64,
             latency: times.map(|(from, to)| to.saturating_sub(from)),
-            kind: Box::default(),
+            kind: Arc::default(),
             subject: None,
             name: None,
             last: !request.is_open(),

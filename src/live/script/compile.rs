@@ -17,7 +17,6 @@ use crate::live::speed::Speed;
 use crate::protocol::{Direction, Protocol, Role};
 use parts::{CompiledRequest, Holders, Opening, Timeline, name_at, recorded, send_action};
 use std::collections::{BTreeMap, HashMap};
-use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 /// Compiles a recording to the script that gives the same answers. `side` is the side that the stub plays; recorded
@@ -50,18 +49,32 @@ pub fn compile(
     };
     let input = CaptureInput::new(Form::Recording);
     let mut run = Run::new(input, options, Some(RuleSettings::default()));
-    let mut sink = |output: Output<'_>| -> ControlFlow<Infallible> {
-        if let Output::Message(decoded, verdict) = output {
-            reader.see(decoded, verdict.unwrap_or_default());
+    let mut sink = |output: Output<'_>| -> ControlFlow<()> {
+        match output {
+            Output::Message(decoded, verdict) => {
+                reader.see(decoded, verdict.unwrap_or_default());
+            }
+            // Findings at the end are not needed.
+            Output::BeforeEnd(_) => return ControlFlow::Break(()),
+            _ => {}
         }
         ControlFlow::Continue(())
     };
-    let ControlFlow::Continue(()) = run.read_all(recording, &mut sink);
-    if let Some(why) = reader.failed {
+    let _ = run.read_all(recording, &mut sink);
+    // The script needs neither the state of the connections nor that of the values.
+    drop(run);
+    let CompileState {
+        mut entries,
+        opening,
+        failed,
+        ..
+    } = reader;
+    if let Some(why) = failed {
         return Err(why);
     }
-    let (hellos, entries): (Vec<_>, Vec<_>) =
-        (reader.entries.into_iter()).partition(|entry| entry.hello.is_some());
+    let hellos = entries
+        .extract_if(.., |entry| entry.hello.is_some())
+        .collect();
     // Notifications have no answer.
     let entries = entries.into_iter();
     let entries = entries.filter(|entry| entry.is_request || !entry.timeline.actions.is_empty());
@@ -76,12 +89,7 @@ pub fn compile(
     let script = Script {
         rules: rules.collect(),
         hellos: replies_to(hellos),
-        opening: reader
-            .opening
-            .messages
-            .into_iter()
-            .map(OpenValue::Json)
-            .collect(),
+        opening: opening.messages.into_iter().map(OpenValue::Json).collect(),
         ..Script::default()
     };
     if script.rules.is_empty() && script.hellos.is_empty() && script.opening.is_empty() {
@@ -227,7 +235,7 @@ impl CompileState<'_> {
             conn: decoded.origin.conn,
             is_request,
             is_done: hello.is_some() || is_about,
-            hello,
+            hello: hello.map(Box::new),
             pattern,
             places,
             timeline: Timeline::new(self.speed, decoded.origin.time),
@@ -401,7 +409,7 @@ fn replies_to(hellos: Vec<CompiledRequest>) -> Vec<HelloReply> {
             Some(_) => {}
             None => replies.push(HelloReply {
                 then: then.into(),
-                ..hello
+                ..*hello
             }),
         }
     }

@@ -93,6 +93,8 @@ impl RequestPattern {
                 }
             });
         });
+        pattern.secret.shrink_to_fit();
+        pattern.generated.shrink_to_fit();
         Ok(pattern)
     }
 

@@ -195,11 +195,12 @@ impl<E: Extension> Sessions<E> {
         }
     }
 
-    /// Returns the reason why a request waits.
-    pub(super) fn waits(&self, request: &SentRequest<E::Own>) -> Option<String> {
-        self.states
-            .values()
-            .find_map(|state| state.own.waits(request))
+    /// Returns the reason why a request of a connection waits.
+    pub(super) fn waits(&self, conn: ConnId, request: &SentRequest<E::Own>) -> Option<String> {
+        let own = self.states.get(&self.key(conn));
+        own.or_else(|| self.states.values().next())?
+            .own
+            .waits(request)
     }
 }
 

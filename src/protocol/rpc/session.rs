@@ -275,18 +275,18 @@ impl<E: Extension> RpcSession<E> {
     }
 
     /// Returns the reason why a request waits.
-    fn reason(&self, request: &SentRequest<E::Own>) -> Option<String> {
+    fn reason(&self, asked: &OpenRequest, request: &SentRequest<E::Own>) -> Option<String> {
         if request.breaks_rule {
             Some("it breaks a rule itself, so peers may not answer it".to_owned())
         } else {
-            self.sessions.waits(request)
+            self.sessions.waits(asked.origin().conn, request)
         }
     }
 
     /// Returns that a request waits. Its method says who must answer it if directions are not known.
     fn waiting_of(&self, asked: &OpenRequest, request: &SentRequest<E::Own>) -> Waiting {
         let method = asked.subject.as_deref().unwrap_or_default();
-        let waiting = asked.waiting(self.reason(request));
+        let waiting = asked.waiting(self.reason(asked, request));
         let sender = E::DIALECT.direction_of(method);
         Waiting {
             owes: waiting.owes.or(sender.map(Direction::other)),

@@ -41,8 +41,8 @@ pub(super) struct CompiledRequest {
     pub(super) index: u64,
     pub(super) conn: Option<u32>,
     pub(super) is_request: bool,
-    /// It is a hello, with this reply.
-    pub(super) hello: Option<HelloReply>,
+    /// It is a hello, with this reply. Boxed: few are.
+    pub(super) hello: Option<Box<HelloReply>>,
     /// Its last answer is read.
     pub(super) is_done: bool,
     pub(super) pattern: RequestPattern,

@@ -175,6 +175,11 @@ fn wrong_descriptions_have_places() {
         ),
         (
             "framings",
+            "encodings = [\"cbor\", \"msgpack\"]\nframings",
+            &["2:13: encodings: wanted json and at most one other, got [\"cbor\", \"msgpack\"]"],
+        ),
+        (
+            "framings",
             "port = 0\nframings",
             &["2:8: port: wanted a number from 1 to 65535, got 0"],
         ),
