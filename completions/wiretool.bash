@@ -3130,7 +3130,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__stub)
-            opts="-w -q -v -h --script --from-recording --speed --selector --tool --on-miss --report --require-all --write --print-script --listen --connect --once --idle --cacert --insecure --alpn --cert --key --cert-out --max-streams --framing --length-mode --schema --secret-file --color --quiet --verbose --config --help saikuro oracle sael stepflow telequick mcp lsp acp jsonrpc dap cdp nvim"
+            opts="-w -q -v -h --script --from-recording --speed --selector --tool --on-miss --report --require-all --fail-on-miss --write --print-script --listen --connect --once --idle --cacert --insecure --alpn --cert --key --cert-out --max-streams --framing --length-mode --schema --secret-file --color --quiet --verbose --config --help saikuro oracle sael stepflow telequick mcp lsp acp jsonrpc dap cdp nvim"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -7,6 +7,7 @@ use crate::encoding::{Encoding, Parsed};
 use crate::framing::{Frame, Framing};
 use crate::path::Path;
 use crate::protocol::json_body::{self, empty};
+use crate::protocol::make::is_json;
 use crate::protocol::rpc::read::Exchange;
 use crate::protocol::{Context, Evidence, Id, Message, Role};
 use crate::span::SpannedText;
@@ -96,7 +97,9 @@ fn interpret<'a>(
 ) {
     let messages = &described.description.messages;
     let Some(kind) = found.kind(messages, context.direction) else {
-        message.kind = UNKNOWN.into();
+        if message.valid {
+            message.kind = UNKNOWN.into();
+        }
         return;
     };
     message.role = Some(role(kind, found, context));
@@ -176,6 +179,13 @@ pub(super) fn id_of(node: Node<'_>) -> Id<'_> {
             Ok(text) => Id::Text(text.into()),
             Err(_) => Id::Text(hex::encode(text).into()),
         },
+        Value::Map | Value::Array => {
+            let spelled = node.span().of(node.bytes());
+            let text = std::str::from_utf8(spelled)
+                .ok()
+                .filter(|text| is_json(text));
+            text.map_or(Id::None, |text| Id::Json(text.into()))
+        }
         _ => node.as_i128().map_or(Id::None, Id::Number),
     }
 }

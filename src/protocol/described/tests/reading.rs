@@ -133,6 +133,7 @@ fn jsonrpc_is_read_by_a_description() {
             "not-a-message",
             "failed",
             "torn",
+            "gap",
         ]
         .iter()
         .any(|part| name.contains(part))
