@@ -5,13 +5,13 @@
 
 pub mod acp;
 mod context;
-#[cfg(feature = "rules")]
-pub(crate) mod correlation;
 #[cfg(feature = "described")]
 pub mod described;
 mod descriptor;
 #[cfg(feature = "rules")]
 mod examples;
+#[cfg(feature = "rules")]
+pub(crate) mod exchange;
 mod id;
 mod json_body;
 pub mod jsonrpc;

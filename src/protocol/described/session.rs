@@ -2,50 +2,34 @@
 //!
 //! ```text
 //!   by id       connection, direction of the request, id -> request
-//!   by order    connection, direction of the request     -> the oldest request
+//!   by order    connection, direction of the request     -> the oldest request       (see exchange)
 //! ```
 
 use super::Described;
 use super::description::{MessageKind, Pairing, is_answer};
-use super::matching::Found;
+use super::matching::Found as FoundMessage;
 use super::message::id_of;
-use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
+use crate::protocol::exchange::{Added, Exchange, Found, Ids, Key, OpenRequest};
 use crate::protocol::rule_names::described as rule;
-use crate::protocol::session::memory::{ConnId, RecentEntries};
+use crate::protocol::session::memory::ConnId;
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{
     ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting, broken,
 };
-use crate::protocol::{Direction, Id, Origin, Role};
+use crate::protocol::{Direction, Id, Origin, Place, Role};
 use crate::tape::unescape;
-use std::collections::BTreeSet;
 
 /// The number of stored ids of answers.
 const MAX_ENDED: usize = 1 << 8;
-/// The number of connections whose lost bytes and counts are stored.
-const MAX_CONNECTIONS: usize = 1 << 12;
 
-/// The parts of a request that its answer repeats.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct PairKey {
-    scope: ConnId,
-    requester: Direction,
-    id: Ident,
-}
-
+/// What an answer repeats of its request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Ident {
     Whole(i128),
     Text(Box<str>),
     Bytes([u8; 16]),
-}
-
-impl Scoped for PairKey {
-    type Scope = ConnId;
-
-    fn scope(&self) -> ConnId {
-        self.scope
-    }
+    /// Nothing: answers come in the order of the requests.
+    Order,
 }
 
 impl Ident {
@@ -84,22 +68,14 @@ impl Sent {
 /// The state of a conversation.
 pub(super) struct DescribedSession<'d> {
     described: &'d Described,
-    open: OpenRequests<PairKey, Sent>,
-    answered: RecentEntries<PairKey, u64>,
-    /// For pairs by order: the number of requests, and of those that are answered.
-    counts: RecentEntries<(ConnId, Direction), (i128, i128)>,
-    /// Connections whose bytes were lost.
-    lost: BTreeSet<ConnId>,
+    exchange: Exchange<ConnId, Ident, Sent>,
 }
 
 impl<'d> DescribedSession<'d> {
     pub fn new(described: &'d Described, config: &SessionConfig) -> Self {
         Self {
             described,
-            open: OpenRequests::with_capacity(config.max_open),
-            answered: RecentEntries::with_capacity(MAX_ENDED),
-            counts: RecentEntries::with_capacity(MAX_CONNECTIONS),
-            lost: BTreeSet::new(),
+            exchange: Exchange::new(Ids::Again, config.max_open, MAX_ENDED),
         }
     }
 
@@ -132,7 +108,7 @@ impl<'d> DescribedSession<'d> {
         seen: Current<'_, '_>,
         role: Role,
         kind: &MessageKind,
-        found: &Found<'_, '_>,
+        found: &FoundMessage<'_, '_>,
     ) {
         let direction = seen.origin.direction;
         if let Some((is, should)) = direction.zip(kind.direction)
@@ -149,7 +125,7 @@ impl<'d> DescribedSession<'d> {
         if let Some(id) = kind.cancels.as_ref().and_then(|path| found.at(path)) {
             let requester = direction.unwrap_or(Direction::ToServer);
             let key = Ident::of(&id_of(id)).map(|id| self.key(seen, requester, id));
-            if let Some((_, sent)) = key.and_then(|key| self.open.get_mut(&key)) {
+            if let Some((_, sent)) = key.and_then(|key| self.exchange.open.get_mut(&key)) {
                 sent.is_cancelled = true;
             }
         }
@@ -160,38 +136,39 @@ impl<'d> DescribedSession<'d> {
         }
     }
 
-    fn key(&self, seen: Current<'_, '_>, requester: Direction, id: Ident) -> PairKey {
-        PairKey {
+    fn key(&self, seen: Current<'_, '_>, requester: Direction, id: Ident) -> Key<ConnId, Ident> {
+        Key {
             scope: self.scope(seen.origin.conn),
-            requester,
+            requester: Some(requester),
             id,
+        }
+    }
+
+    /// Returns what pairs a message with others.
+    fn ident(&self, seen: Current<'_, '_>) -> Option<Ident> {
+        match self.described.description.pairing {
+            Pairing::Id => Ident::of(&seen.message.id),
+            Pairing::Order => Some(Ident::Order),
         }
     }
 
     fn asks(&mut self, seen: Current<'_, '_>) {
         let requester = seen.origin.direction.unwrap_or(Direction::ToServer);
-        let id = match self.described.description.pairing {
-            Pairing::Id => Ident::of(&seen.message.id),
-            Pairing::Order => {
-                let scope = self.scope(seen.origin.conn);
-                let (asked, _) = self.counts.entry((scope, requester));
-                *asked += 1;
-                Some(Ident::Whole(*asked))
-            }
-        };
-        let Some(id) = id else {
+        let Some(id) = self.ident(seen) else {
             return;
         };
+        let reuses = id != Ident::Order;
         let key = self.key(seen, requester, id);
-        let asked = OpenRequest::of(&seen);
-        if let Some((before, _)) = self.open.add_request(key, asked, Sent::default()) {
-            let place = seen
-                .message
-                .id_span
-                .map_or_else(|| seen.whole(), |at| seen.span(at));
-            broken!(seen, rule::ID_REUSED, place, before.place.index;
-                "the id {} is that of {}, #{}, which is still open",
-                short(&seen.message.id.text()), before.describe(), before.place.index);
+        let before = self.exchange.open.get(&key);
+        let before = before.map(|(asked, _)| (asked.describe(), asked.place.index));
+        let added = self
+            .exchange
+            .open
+            .queue(key, OpenRequest::of(&seen), Sent::default());
+        if let (Added::Queued, Some((what, index)), true) = (added, before, reuses) {
+            broken!(seen, rule::ID_REUSED, place(seen), index;
+                "the id {} is that of {what}, #{index}, which is still open",
+                short(&seen.message.id.text()));
         }
     }
 
@@ -200,66 +177,48 @@ impl<'d> DescribedSession<'d> {
             Some(direction) => [Some(direction.other()), None],
             None => [Some(Direction::ToServer), Some(Direction::ToClient)],
         };
-        let sides = sides.into_iter().flatten();
-        let keys: Vec<_> = match self.described.description.pairing {
-            Pairing::Id => {
-                let id = Ident::of(&seen.message.id);
-                let keys = sides.filter_map(|side| Some(self.key(seen, side, id.clone()?)));
-                keys.collect()
-            }
-            Pairing::Order => {
-                let scope = self.scope(seen.origin.conn);
-                let oldest = sides.map(|side| {
-                    let (_, answered) =
-                        self.counts.get(&(scope, side)).copied().unwrap_or_default();
-                    self.key(seen, side, Ident::Whole(answered + 1))
-                });
-                oldest.collect()
-            }
-        };
-        let Some(first) = keys.first() else {
+        let Some(id) = self.ident(seen) else {
             return;
         };
-        let found = keys.iter().find(|key| self.open.get(key).is_some());
-        let Some(key) = found else {
-            self.report_unmatched(seen, first);
+        let keys = sides.into_iter().flatten();
+        let keys: Vec<_> = keys.map(|side| self.key(seen, side, id.clone())).collect();
+        let is_open = |key: &&Key<ConnId, Ident>| self.exchange.find(key) == Found::Open;
+        let Some(key) = keys.iter().find(is_open) else {
+            if let Some(first) = keys.first() {
+                self.report_unmatched(seen, first);
+            }
             return;
         };
         if role == Role::Item {
-            if let Some((asked, _)) = self.open.get(key) {
+            if let Some((asked, _)) = self.exchange.open.get(key) {
                 seen.answers(asked, false);
             }
-            return;
-        }
-        if let Some((asked, _)) = self.open.close(key) {
+        } else if let Some((asked, _)) = self.exchange.open.close(key) {
             seen.answers(&asked, true);
-            self.answered.insert(key.clone(), seen.index);
-        }
-        if self.described.description.pairing == Pairing::Order {
-            let (_, answered) = self.counts.entry((key.scope, key.requester));
-            *answered += 1;
+            self.exchange.ended.insert(key.clone(), seen.index);
         }
     }
 
     /// Reports an answer without a request.
-    fn report_unmatched(&self, seen: Current<'_, '_>, key: &PairKey) {
-        let may_be_missed = self.lost.contains(&seen.origin.conn) || self.open.refused() > 0;
-        if may_be_missed || !seen.message.valid || seen.frame.fault.is_some() {
+    fn report_unmatched(&self, seen: Current<'_, '_>, key: &Key<ConnId, Ident>) {
+        if !seen.message.valid || seen.frame.fault.is_some() {
             return;
         }
-        let place = seen
-            .message
-            .id_span
-            .map_or_else(|| seen.whole(), |at| seen.span(at));
         let id = seen.message.id.text();
         let id = short(&id);
-        if self.described.description.pairing == Pairing::Order {
-            broken!(seen, rule::ORPHAN, place; "no request is open");
-        } else if let Some(answer) = self.answered.get(key) {
-            broken!(seen, rule::ANSWERED_TWICE, place, *answer;
-                "the request with the id {id} was answered before, by #{answer}");
-        } else {
-            broken!(seen, rule::ORPHAN, place; "no open request has the id {id}");
+        match self.exchange.find(key) {
+            Found::Open | Found::Untracked => {}
+            _ if key.id == Ident::Order => {
+                broken!(seen, rule::ORPHAN, place(seen); "no request is open");
+            }
+            Found::Ended => {
+                let answer = self.exchange.ended.get(key).copied().unwrap_or_default();
+                broken!(seen, rule::ANSWERED_TWICE, place(seen), answer;
+                    "the request with the id {id} was answered before, by #{answer}");
+            }
+            Found::Never => {
+                broken!(seen, rule::ORPHAN, place(seen); "no open request has the id {id}");
+            }
         }
     }
 
@@ -282,31 +241,23 @@ impl Session for DescribedSession<'_> {
 
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
         let scope = self.scope(origin.conn);
+        let is_shared = self.described.description.across_connections;
         match what {
-            ConnectionChange::Opened => {
-                self.lost.remove(&origin.conn);
-                if !self.described.description.across_connections {
-                    for side in [Direction::ToServer, Direction::ToClient] {
-                        self.counts.remove(&(scope, side));
-                    }
-                }
-            }
+            ConnectionChange::Opened if !is_shared => self.exchange.reopen(scope),
             ConnectionChange::Lost => {
-                if self.lost.len() < MAX_CONNECTIONS {
-                    self.lost.insert(origin.conn);
-                }
-                self.open.retain(scope, |_, _, sent| {
-                    sent.may_be_missed = true;
-                    true
-                });
+                self.exchange.lose(scope, origin.direction);
+                self.exchange
+                    .open
+                    .each(scope, |_, sent| sent.may_be_missed = true);
             }
             // An answer may come on another connection.
-            _ if self.described.description.across_connections => {}
+            _ if is_shared => {}
             _ => {
                 let ended = origin.direction.filter(|_| what == ConnectionChange::Ended);
-                let gone = self.open.end_where(scope, |key| {
-                    ended.is_none_or(|direction| key.requester != direction)
-                });
+                let gone = match ended {
+                    Some(_) => self.exchange.open.end_side(scope, ended),
+                    None => self.exchange.open.end(scope),
+                };
                 for (_, asked, sent) in &gone {
                     Self::unanswered(asked, sent, report);
                     if sent.needs_answer() {
@@ -318,22 +269,28 @@ impl Session for DescribedSession<'_> {
     }
 
     fn finish(&mut self, report: &mut Report) {
-        for (_, asked, sent) in self.open.sorted() {
+        for (_, asked, sent) in self.exchange.open.sorted() {
             Self::unanswered(asked, sent, report);
         }
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let open = self.open.sorted().into_iter();
+        let open = self.exchange.open.sorted().into_iter();
         let open = open.filter(|(_, _, sent)| sent.needs_answer());
         open.map(|(_, asked, _)| asked.waiting(None)).collect()
     }
 
     fn is_open(&self, index: u64) -> bool {
-        self.open.at(index).is_some()
+        self.exchange.open.at(index).is_some()
     }
 
-    fn refused(&self) -> u64 {
-        self.open.refused()
+    fn untracked(&self) -> u64 {
+        self.exchange.open.untracked()
     }
+}
+
+/// Returns the position of the id of a message.
+fn place(seen: Current<'_, '_>) -> Place {
+    let id = seen.message.id_span;
+    id.map_or_else(|| seen.whole(), |at| seen.span(at))
 }

@@ -119,7 +119,8 @@ fn messages_are_paired_and_checked() {
             ],
             &[
                 "1 id-reused: the id 1 is that of ask x, #0, which is still open",
-                "2 -> 1",
+                "2 -> 0",
+                "end unanswered: ask (1) has no answer",
             ],
         ),
         (
