@@ -110,7 +110,27 @@ fn shown_by_a_language(text: &str) -> Option<LookAlike> {
             "messages in which HTML replaces the quotes",
             "python3 -c 'import html,sys; print(html.unescape(sys.stdin.read()))' < FILE | wiretool reads them",
         )
-    } else if has(&["\"]=>", "\"=>", "\" =>", "=>"]) {
+    } else if has(&["\">> =>", "\">>=>"]) {
+        (
+            "messages as Erlang prints them",
+            "print them as JSON: json:encode(Message)",
+        )
+    } else if has(&[" \"2.0\""]) {
+        (
+            "messages as Lisp or Clojure prints them",
+            "print them as JSON: (json-encode message), (json/write-str message)",
+        )
+    } else if has(&[": jsonrpcversion"]) {
+        (
+            "messages as Rust prints them with Debug",
+            "print them as JSON: serde_json::to_string(&message)",
+        )
+    } else if has(&["^\\^\":"]) {
+        (
+            "a command for cmd.exe",
+            "copy it for bash, where quotes stay as they are",
+        )
+    } else if has(&["\"]=>", "\"=>", "\" =>", "=>", "] =>"]) {
         (
             "messages as PHP or Ruby prints them",
             "print them as JSON: json_encode($message), message.to_json",
@@ -309,6 +329,22 @@ mod tests {
                 "messages in which HTML replaces the quotes",
             ),
             (b"---\njsonrpc: \"2.0\"\nid: 1\n", "messages in YAML"),
+            (
+                b"#{<<\"jsonrpc\">> => <<\"2.0\">>}",
+                "messages as Erlang prints them",
+            ),
+            (
+                b"{:jsonrpc \"2.0\", :id 8}",
+                "messages as Lisp or Clojure prints them",
+            ),
+            (
+                b"JsonRpcRequest { jsonrpc: JsonRpcVersion2_0, id: Number(7) }",
+                "messages as Rust prints them with Debug",
+            ),
+            (
+                b"Array\n(\n    [jsonrpc] => 2.0\n",
+                "messages as PHP or Ruby prints them",
+            ),
             (b"<?xml version=\"1.0\"?><a/>", "XML or HTML"),
             (&tar, "a tar archive"),
             (b"\0\x01\x02\x03", ""),

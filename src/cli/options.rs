@@ -4,7 +4,7 @@ mod wire;
 
 use crate::capture::{Form, PacketOptions};
 use crate::conversation::{Judge, RuleDialect, RuleSettings};
-use crate::protocol::correlation::MAX_ENTRIES;
+use crate::protocol::exchange::MAX_ENTRIES;
 use crate::protocol::session::{SessionConfig, Severity};
 use crate::protocol::{Descriptor, Direction, Protocol, registry};
 use crate::render::DisplayOptions;

@@ -386,7 +386,7 @@ impl<'p> Conversation<'p> {
 
     /// Turns the reports of the session into findings.
     fn judge_report(&mut self) {
-        let refused = self.session.as_ref().map_or(0, |s| s.refused());
+        let refused = self.session.as_ref().map_or(0, |s| s.untracked());
         if refused > 0 && !self.limit_reported {
             self.limit_reported = true;
             broken!(self.report, rule::OPEN_LIMIT, self.last;

@@ -6,7 +6,7 @@ use super::{RuleSettings, check};
 use crate::capture::Record;
 use crate::decoder::DecodeOptions;
 use crate::encoding::Want;
-use crate::protocol::correlation::work;
+use crate::protocol::exchange::work;
 use crate::protocol::registry;
 
 /// Returns a recording with copies of every connection at the same times.

@@ -5,11 +5,11 @@
 
 pub mod acp;
 mod context;
-#[cfg(feature = "rules")]
-pub(crate) mod correlation;
 mod descriptor;
 #[cfg(feature = "rules")]
 mod examples;
+#[cfg(feature = "rules")]
+pub(crate) mod exchange;
 mod id;
 mod json_body;
 pub mod jsonrpc;

@@ -12,8 +12,6 @@ pub(super) mod handshake;
 #[cfg(feature = "rules")]
 pub(super) mod http;
 #[cfg(feature = "rules")]
-pub(super) mod pairing;
-#[cfg(feature = "rules")]
 pub(super) mod peer;
 #[cfg(feature = "rules")]
 pub(super) mod posts;

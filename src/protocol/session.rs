@@ -18,7 +18,7 @@ pub(crate) mod memory;
 pub(super) mod text;
 mod waiting;
 
-pub use super::correlation::OpenRequest;
+pub use super::exchange::OpenRequest;
 pub(crate) use super::observed::{Place, Seen};
 use super::peer::{Peer, PeerConfig, Silent};
 pub(crate) use super::rule_names::{RuleId, RuleSet};
@@ -215,7 +215,7 @@ impl Default for SessionConfig {
             connect: None,
             argv: Vec::new(),
             secret: None,
-            max_open: super::correlation::MAX_ENTRIES,
+            max_open: super::exchange::MAX_ENTRIES,
             order: true,
         }
     }
@@ -260,8 +260,8 @@ pub trait Session: Send {
         false
     }
 
-    /// Returns the number of requests that were not tracked because too many were open.
-    fn refused(&self) -> u64 {
+    /// Returns the number of requests that are not tracked because too many were open.
+    fn untracked(&self) -> u64 {
         0
     }
 }

@@ -41,6 +41,10 @@ fn pretty(text: &str) -> String {
     serde_json::to_string_pretty(&value).unwrap()
 }
 
+fn base64(text: &str) -> String {
+    base64::Engine::encode(&base64::engine::general_purpose::STANDARD, text)
+}
+
 fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap()
 }
@@ -161,6 +165,43 @@ fn all_messages_of_a_text_are_read() {
             format!("← {}\n", ANSWER.replacen('"', "“", 1)),
             [format!("s2c - {ANSWER}")].to_vec(),
         ),
+        // Cells of a table in CSV, with text before the message.
+        (
+            format!(
+                "time,message\n2026-11-25T02:13:11Z,\"-> {}\"\n2026-11-25T02:13:12Z,\"<- {}\"\n",
+                CALL.replace('"', "\"\""),
+                ANSWER.replace('"', "\"\"")
+            ),
+            plain(c2s_s2c, ["1", "2"], [CALL, ANSWER]),
+        ),
+        // Base64, a message in each line.
+        (
+            [("send", CALL), ("recv", ANSWER)]
+                .map(|(word, message)| format!("DEBUG {word} {}\n", base64(message)))
+                .concat(),
+            plain(c2s_s2c, ["-", "-"], [CALL, ANSWER]),
+        ),
+        // HTML and PowerShell.
+        (
+            format!("--&gt; {}\n", CALL.replace('"', "&quot;")),
+            [format!("c2s - {CALL}")].to_vec(),
+        ),
+        (
+            format!("send \"{}\"\n", CALL.replace('"', "`\"")),
+            [format!("c2s - {CALL}")].to_vec(),
+        ),
+        // Numbers before a token of hex.
+        (
+            format!("send 40000 7700 {}\n", ::hex::encode(format!("{CALL}\n"))),
+            [format!("c2s - {CALL}")].to_vec(),
+        ),
+        // Headings, and times with the name of the month.
+        (
+            format!(
+                "Wed Nov 25 02:13:11 2026\n*Request*\nbody {CALL}\n[25/Nov/2026:02:13:12 +0000] x\n*Response*\nbody {ANSWER}\n"
+            ),
+            plain(c2s_s2c, ["1", "2"], [CALL, ANSWER]),
+        ),
         // A message with another one inside is one message.
         (
             format!(
@@ -228,6 +269,48 @@ fn cut_messages_are_counted() {
                 wanted.to_owned()
             ]
         );
+    }
+}
+
+#[test]
+fn text_with_only_cut_messages_before_a_whole_one_is_a_log() {
+    let cut = |word: &str| format!("2026-11-25T02:13:11Z {word} {}...\n", &CALL[..50]);
+    let text = [cut("send"), cut("send"), cut("send")].concat();
+    assert_eq!(
+        read(&format!("{text}2026-11-25T02:13:12Z recv {ANSWER}\n")),
+        [
+            format!("s2c 2 {ANSWER}"),
+            "line 1: 3 messages end too early in the text, and are not shown; the first is here"
+                .to_owned()
+        ]
+    );
+}
+
+#[test]
+fn unreadable_messages_are_counted() {
+    let swift = "-> [\"jsonrpc\": \"2.0\", \"id\": 1, \"next\": <null>]\n";
+    let log = |before: &str, after: &str| read(&format!("{before}[s2c] {ANSWER}\n{after}"));
+    let answer = format!("s2c - {ANSWER}");
+    for (before, after, wanted) in [
+        (
+            swift,
+            "",
+            Some("line 1: this begins like a message, but cannot be read, and is not shown"),
+        ),
+        (
+            "",
+            &*swift.repeat(2),
+            Some(
+                "line 2: 2 lines begin like messages, but cannot be read, and are not shown; the first is here",
+            ),
+        ),
+        ("", "{\"jsonrpc\":\"2.0\"}\n[jsonrpc] (starts)\n", None),
+    ] {
+        let notes: Vec<String> = log(before, after)
+            .into_iter()
+            .filter(|line| *line != answer)
+            .collect();
+        assert_eq!(notes, Vec::from_iter(wanted), "{before}{after}");
     }
 }
 

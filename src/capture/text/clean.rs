@@ -39,13 +39,17 @@ pub(super) fn to_ascii(line: &[u8]) -> Cow<'_, [u8]> {
     if line.is_ascii() {
         return Cow::Borrowed(line);
     }
+    Cow::Owned(replaced(line, REPLACED))
+}
+
+fn replaced(line: &[u8], table: &[(&str, &str)]) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.len());
     let mut rest = line;
     while let Some((&c, after)) = rest.split_first() {
-        let replaced = REPLACED
+        let found = table
             .iter()
             .find_map(|(from, to)| rest.strip_prefix(from.as_bytes()).map(|after| (after, to)));
-        if let Some((after, to)) = replaced {
+        if let Some((after, to)) = found {
             out.extend_from_slice(to.as_bytes());
             rest = after;
         } else {
@@ -53,8 +57,33 @@ pub(super) fn to_ascii(line: &[u8]) -> Cow<'_, [u8]> {
             rest = after;
         }
     }
-    Cow::Owned(out)
+    out
 }
+
+/// Returns a line in ASCII as far as possible, without the escapes of HTML and PowerShell for quotes.
+pub(super) fn unescaped(line: &[u8]) -> Cow<'_, [u8]> {
+    let has = |mark: &[u8]| memchr::memmem::find(line, mark).is_some();
+    let escapes = if has(b"&quot;") || has(b"&#34;") {
+        ENTITIES
+    } else if has(b"`\"") {
+        BACKTICKS
+    } else {
+        return to_ascii(line);
+    };
+    Cow::Owned(replaced(line, escapes))
+}
+
+const ENTITIES: &[(&str, &str)] = &[
+    ("&quot;", "\""),
+    ("&#34;", "\""),
+    ("&#39;", "'"),
+    ("&#x27;", "'"),
+    ("&apos;", "'"),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&amp;", "&"),
+];
+const BACKTICKS: &[(&str, &str)] = &[("`\"", "\""), ("``", "`"), ("`$", "$")];
 
 const REPLACED: &[(&str, &str)] = &[
     ("│", "|"),

@@ -7,8 +7,9 @@
 //!   {'id': 0, 'ok': True}                    as Python prints it
 //! ```
 
-use super::clean::to_ascii;
+use super::clean::{to_ascii, unescaped};
 use super::escapes::Escapes;
+use super::line::with_header;
 use super::objects;
 use super::probe::{MessageFraming, MessageTest};
 use serde_json::value::RawValue;
@@ -87,10 +88,26 @@ pub(super) struct Finder {
 }
 
 impl Finder {
+    /// Returns a message as the stream has it: with its line end or its header.
+    pub(super) fn framed(&self, message: &[u8]) -> Vec<u8> {
+        if self.has_headers {
+            with_header(message)
+        } else {
+            [message, b"\n"].concat()
+        }
+    }
+
+    /// Returns a message as the stream has it, if these bytes are one.
+    pub(super) fn framed_message(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let framing = bytes.ends_with(b"}").then(|| self.test.framing(bytes))??;
+        self.note(framing);
+        Some(self.framed(bytes))
+    }
+
     /// Finds all messages of a text; its quotes may be typographic ones.
     pub(super) fn find(&mut self, text: &[u8]) -> FoundAll {
         let found = self.find_exactly(text);
-        match to_ascii(text) {
+        match unescaped(text) {
             Cow::Owned(text) if found.messages.is_empty() && found.open.is_none() => {
                 self.find_exactly(&text)
             }
@@ -129,7 +146,7 @@ impl Finder {
             self.in_text(&unwrapped(text), 0, &mut messages);
         }
         if messages.is_empty() {
-            self.in_text(&to_ascii(text), 0, &mut messages);
+            self.in_text(&unescaped(text), 0, &mut messages);
         }
         if messages.is_empty() {
             return self.find(text);
@@ -205,12 +222,16 @@ impl Finder {
             self.in_value(text.get(..len)?, depth, messages);
             return Some(len);
         }
-        // A string whose text is an object: in JSON, or as a programming language prints it.
-        if !body.starts_with(b"{") && !body.starts_with(b"b'{") {
+        // A string whose text has an object: in JSON, or as a programming language prints it.
+        let near = first(body, NEAR);
+        let has = |mark: &[u8]| memchr::memmem::find(near, mark).is_some();
+        let is_doubled = c == b'"' && has(b"{\"\"");
+        let is_text = body.starts_with(b"{") || body.starts_with(b"b'{") || has(b"{\\\"");
+        if !is_doubled && !is_text {
             return None;
         }
         let mut inner = Vec::new();
-        let after = if body.starts_with(b"{\"\"") {
+        let after = if is_doubled {
             verbatim(body, &mut inner)?
         } else {
             ESCAPES.read(body, Some(c), &mut inner).rest?
@@ -336,6 +357,11 @@ fn until_object(text: &[u8]) -> &[u8] {
     let text = text.get(..end).unwrap_or(text);
     let is_element = text.trim_ascii_start().starts_with(b",");
     if is_element && end > 0 { b"" } else { text }
+}
+
+/// Returns true if a text begins with a value in JSON.
+pub(super) fn is_json(text: &[u8]) -> bool {
+    json_len(text).is_some()
 }
 
 /// The length of the JSON value that a text begins with.

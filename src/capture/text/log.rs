@@ -11,13 +11,14 @@
 //!
 //! Lines after an open bracket are held until it closes. If they show no message, each of them is read for itself.
 
-use super::finder::{Finder, Found, FoundAll};
-use super::line::{Common, with_header};
-use super::marks::{epoch, find_time};
+use super::finder::{self, Finder, Found, FoundAll};
+use super::line::Common;
 use super::objects::Balance;
+use super::times::{epoch, find_time};
 use crate::capture::chunk::{InputPlace, ItemSink, Problem};
 use crate::capture::lines::{Line, LineForm};
 use crate::capture::time::{self, Time};
+use std::collections::BTreeMap;
 
 /// The most bytes of a message that several lines carry.
 const MAX_PARTS: usize = 64 << 20;
@@ -25,6 +26,10 @@ const MAX_PARTS: usize = 64 << 20;
 const MAX_HELD: usize = 16 << 20;
 /// How often held lines are read again because their first bracket does not close.
 const MAX_AGAIN: u32 = 8;
+/// The most words that are counted.
+const MAX_WORDS: usize = 64;
+/// The bytes of a line in which an object may begin.
+const MAX_BEGINNING: usize = 1 << 10;
 
 #[derive(Default)]
 pub(super) struct Log {
@@ -35,6 +40,10 @@ pub(super) struct Log {
     held: Option<Held>,
     /// The number of messages that were cut off, and the line of the first one.
     cut: Option<(u64, u64)>,
+    /// The first key of the first message.
+    key: Vec<u8>,
+    /// Words that begin objects in lines that are no JSON: the number of such lines, and the first one.
+    words: BTreeMap<Vec<u8>, (u64, u64)>,
     /// The number of messages that stand alone in the text.
     alone: u64,
     /// There is something else than messages.
@@ -118,7 +127,7 @@ impl Log {
     fn take(&mut self, text: &[u8], all: FoundAll, origin: TextOrigin, sink: &mut ItemSink<'_>) {
         let is_other = all.messages.is_empty() && all.open.is_none();
         if is_other && !self.note_cut(text, origin.line) {
-            self.other(text);
+            self.other(text, origin.line);
         }
         self.emit(text, all.messages, origin, sink);
         let Some(rest) = all.open.and_then(|start| text.get(start..)) else {
@@ -128,7 +137,7 @@ impl Log {
         balance.add(rest);
         if balance.is_closed() || origin.again >= MAX_AGAIN {
             if !self.note_cut(text, origin.line) {
-                self.other(text);
+                self.other(text, origin.line);
             }
             return;
         }
@@ -154,7 +163,7 @@ impl Log {
             };
             if number == held.origin.line {
                 if !self.note_cut(line, number) {
-                    self.other(line);
+                    self.other(line, number);
                 }
             } else {
                 self.text(line, origin, sink);
@@ -172,8 +181,15 @@ impl Log {
         is_cut
     }
 
-    fn other(&mut self, text: &[u8]) {
+    fn other(&mut self, text: &[u8], line: u64) {
         self.has_other |= !text.trim_ascii().is_empty();
+        for word in beginnings(text) {
+            if let Some((count, _)) = self.words.get_mut(word) {
+                *count += 1;
+            } else if self.words.len() < MAX_WORDS {
+                self.words.insert(word.to_vec(), (1, line));
+            }
+        }
         self.common.other(text);
     }
 
@@ -209,11 +225,10 @@ impl Log {
             if emitted.contains(&message) {
                 continue;
             }
-            let bytes = if self.finder.has_headers {
-                with_header(&message)
-            } else {
-                [&*message, b"\n"].concat()
-            };
+            let bytes = self.finder.framed(&message);
+            if self.key.is_empty() {
+                self.key = first_word(&message).unwrap_or_default().to_vec();
+            }
             self.common.emit(mark, &bytes, sink);
             if !text.contains(&b'\n') {
                 emitted.push(message);
@@ -232,6 +247,40 @@ impl Held {
         };
         !goes_on && finder.has_message(line)
     }
+}
+
+/// The word that an object begins with: `{"id": 1}`, `[id => 1]`.
+fn first_word(object: &[u8]) -> Option<&[u8]> {
+    let is_word = |c: &u8| c.is_ascii_alphanumeric() || *c == b'_';
+    let start = object.iter().position(is_word)?;
+    let marks = object.get(..start)?;
+    let text = object.get(start..)?;
+    let len = text.iter().take_while(|c| is_word(c)).count();
+    let is_beginning = marks.iter().all(|c| b"{[(<:\"' ".contains(c));
+    let (word, after) = text.split_at_checked(len)?;
+    let end = after.iter().position(|c| !b"\"'>]".contains(c))?;
+    let value = after.get(end..)?.trim_ascii_start();
+    let has_value = matches!(value.first(), Some(b':' | b'=' | b'"'));
+    (is_beginning && len >= 4 && has_value).then_some(word)
+}
+
+/// The words that objects of a line begin with, and the line itself; none if it is JSON.
+fn beginnings(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let line = line.trim_ascii();
+    let line = line.get(..MAX_BEGINNING).unwrap_or(line);
+    let brackets = line
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| b"{[(".contains(c))
+        .map(|(at, _)| at);
+    let starts = brackets.filter(|at| !finder::is_json(line.get(*at..).unwrap_or_default()));
+    let is_member = matches!(line.first(), Some(b'"' | b'\''));
+    let whole = is_member.then_some(0);
+    whole
+        .into_iter()
+        .chain(starts)
+        .take(8)
+        .filter_map(|at| first_word(line.get(at..)?))
 }
 
 /// A part of a line that a container wrote.
@@ -324,6 +373,15 @@ impl LineForm for Log {
                 ),
             };
             Problem::note(InputPlace::Line(line), text).report(sink);
+        }
+        if let Some((count, line)) = self.words.get(&self.key) {
+            let text = match count {
+                1 => "this begins like a message, but cannot be read, and is not shown".to_owned(),
+                _ => format!(
+                    "{count} lines begin like messages, but cannot be read, and are not shown; the first is here"
+                ),
+            };
+            Problem::note(InputPlace::Line(*line), text).report(sink);
         }
         if self.finder.has_headers && self.alone > 0 && !self.has_other {
             let text = "the messages have no header with their length, which a peer needs";

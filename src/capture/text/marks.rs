@@ -10,7 +10,8 @@
 //! ```
 
 use super::clean::to_ascii;
-use crate::capture::time::{self, Time};
+use super::times::{epoch, find_time, time_beside};
+use crate::capture::time::Time;
 use crate::protocol::Direction;
 use Direction::{ToClient, ToServer};
 
@@ -115,8 +116,14 @@ fn heading_direction(line: &[u8]) -> Option<Direction> {
         b"Response" | b"RESPONSE" if is_alone => return Some(ToClient),
         _ => {}
     }
+    if is_alone
+        && line.ends_with(b":")
+        && let Some(direction) = side(first)
+    {
+        return Some(direction);
+    }
     let last = words(line).rfind(|word| word.len() > 1)?;
-    let ends = word_direction(last, true).is_some() || second.is_none();
+    let ends = word_direction(last, true).is_some() || second.is_none() || line.ends_with(b":");
     (ends || named_sides(line).is_some())
         .then(|| find_direction(line, b""))
         .flatten()
@@ -179,7 +186,12 @@ fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
         _ => before,
     };
     // `b'...'`, as Python prints bytes.
-    let before = before.strip_suffix(b" b").unwrap_or(before);
+    let before = before.trim_ascii_end();
+    let inner = before.strip_suffix(b"'").or(before.strip_suffix(b"\""));
+    let before = inner
+        .unwrap_or(before)
+        .strip_suffix(b" b")
+        .unwrap_or(before);
     let is_client = words(before)
         .chain(words(after))
         .any(|word| word.eq_ignore_ascii_case(b"client"));
@@ -208,8 +220,14 @@ fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
 
 /// Returns true if the writer is a server: `server`, `StdioServerTransport`, but not a `ServerConnector`.
 fn names_server(text: &[u8]) -> bool {
-    let mut names = text.split(|&c| class(c) != 0);
+    let mut names = text.chunk_by(|&a, &b| class(a) == class(b));
     names.any(|name| {
+        // A name follows that of the peer: `MCP server "a": Sending`.
+        let end = name.as_ptr() as usize - text.as_ptr() as usize + name.len();
+        let after = text.get(end..).unwrap_or_default();
+        if after.starts_with(b" \"") || after.starts_with(b" '") {
+            return false;
+        }
         let rest = memchr::memmem::rfind(name, b"Server").and_then(|at| name.get(at + 6..));
         let is_part = |rest: &[u8]| matches!(rest, b"" | b"Transport" | b"Session" | b"Protocol");
         name.eq_ignore_ascii_case(b"server") || rest.is_some_and(is_part)
@@ -282,10 +300,10 @@ fn word_direction(word: &[u8], is_last: bool) -> Option<WrittenDirection> {
     Some(match lower {
         b"c2s" | b"stdin" => Fixed(ToServer),
         b"s2c" | b"stdout" => Fixed(ToClient),
-        b">>" | b">>>" | b"->" | b"-->" | b"=>" | b"==>" | b"send" | b"sent" | b"sending"
-        | b"tx" | b"outgoing" | b"outbound" | b"wrote" | b"egress" => Sent,
-        b"<<" | b"<<<" | b"<-" | b"<--" | b"<=" | b"<==" | b"recv" | b"received" | b"receive"
-        | b"receiving" | b"rx" | b"incoming" | b"inbound" | b"ingress" => Received,
+        b">>" | b">>>" | b"->" | b"-->" | b"--->" | b"=>" | b"==>" | b"send" | b"sent"
+        | b"sending" | b"tx" | b"outgoing" | b"outbound" | b"wrote" | b"egress" => Sent,
+        b"<<" | b"<<<" | b"<-" | b"<--" | b"<---" | b"<=" | b"<==" | b"recv" | b"received"
+        | b"receive" | b"receiving" | b"rx" | b"incoming" | b"inbound" | b"ingress" => Received,
         b">" | b"out" | b"write" if is_last => Sent,
         b"<" | b"in" | b"read" if is_last => Received,
         // `> TEXT '...'`: the opcode is between them.
@@ -297,20 +315,15 @@ fn word_direction(word: &[u8], is_last: bool) -> Option<WrittenDirection> {
 
 /// `C->S`, `client --> server`, `from client`, `to server`, `client message`, `server replies`: the last one.
 fn named_sides(text: &[u8]) -> Option<WrittenDirection> {
-    let side = |word: &[u8]| match word {
-        b"C" | b"c" | b"client" | b"Client" | b"CLIENT" | b"editor" => Some(ToServer),
-        b"S" | b"s" | b"server" | b"Server" | b"SERVER" => Some(ToClient),
-        _ => None,
-    };
     let (mut a, mut arrow): (&[u8], &[u8]) = (b"", b"");
     let mut found = None;
     for word in words(text) {
-        if arrow == b"from"
+        if arrow.eq_ignore_ascii_case(b"from")
             && let Some(from) = side(word)
         {
             found = Some(WrittenDirection::Fixed(from));
         }
-        if arrow == b"to"
+        if arrow.eq_ignore_ascii_case(b"to")
             && let Some(to) = side(word)
         {
             found = Some(WrittenDirection::Fixed(to.other()));
@@ -340,136 +353,18 @@ fn named_sides(text: &[u8]) -> Option<WrittenDirection> {
     found
 }
 
+/// The direction of what a side sends.
+fn side(word: &[u8]) -> Option<Direction> {
+    match word {
+        b"C" | b"c" | b"client" | b"Client" | b"CLIENT" | b"editor" => Some(ToServer),
+        b"S" | b"s" | b"server" | b"Server" | b"SERVER" => Some(ToClient),
+        _ => None,
+    }
+}
+
 /// Returns true if this is an arrow.
 fn from_differs(word: &[u8]) -> bool {
     word.first() == Some(&b'<') || word.last() == Some(&b'>')
-}
-
-/// The longest time of a line.
-const MAX_TIME: usize = 40;
-
-/// Finds the time beside bytes: in JSON the member that is nearest, otherwise what the line begins with.
-fn time_beside(start: &[u8], before: &[u8], after: &[u8]) -> Option<Time> {
-    let is_json = matches!(start.trim_ascii_start().first(), Some(b'{' | b'['));
-    let named = || named_times(before).last();
-    let head = || find_time(start);
-    let found = if is_json {
-        named().or_else(head)
-    } else {
-        head().or_else(named)
-    };
-    found.or_else(|| named_times(after).next())
-}
-
-/// The times of members in JSON, by their names.
-fn named_times(text: &[u8]) -> impl Iterator<Item = Time> {
-    const NAMES: [&[u8]; 9] = [
-        b"time",
-        b"timestamp",
-        b"@timestamp",
-        b"ts",
-        b"@t",
-        b"t",
-        b"date",
-        b"datetime",
-        b"timeUnixNano",
-    ];
-    memchr::memmem::find_iter(text, b"\":").filter_map(|end| {
-        let name = text.get(..end)?.rsplit(|&c| c == b'"').next()?;
-        let value = text.get(end + 2..)?.trim_ascii_start();
-        let value = value.strip_prefix(b"\"").unwrap_or(value);
-        NAMES
-            .contains(&name)
-            .then(|| calendar(value).or_else(|| epoch(value)))?
-    })
-}
-
-/// Finds the time at the beginning of a line, or within its first 160 bytes.
-pub(super) fn find_time(before: &[u8]) -> Option<Time> {
-    let head = before.get(..160).unwrap_or(before);
-    for (at, pair) in head.windows(5).enumerate() {
-        let fresh = at == 0
-            || head
-                .get(at - 1)
-                .is_some_and(|c| !c.is_ascii_alphanumeric() && *c != b'.');
-        let [year @ .., next] = pair else { continue };
-        if !fresh || !year.iter().all(u8::is_ascii_digit) {
-            continue;
-        }
-        let rest = head.get(at..)?;
-        let found = match next {
-            b'-' | b'/' => calendar(rest),
-            b'0'..=b'9' => epoch(rest),
-            _ => None,
-        };
-        if found.is_some() {
-            return found;
-        }
-    }
-    None
-}
-
-/// `2026-11-22 10:13:52,656`, with `T` or a blank, and with or without a zone; without one it is read as UTC.
-fn calendar(text: &[u8]) -> Option<Time> {
-    let text = text.get(..MAX_TIME).unwrap_or(text);
-    let day = text.get(..10)?;
-    let rest = text.get(10..)?;
-    let clock = rest.strip_prefix(b"T").or(rest.strip_prefix(b" "))?;
-    let end = clock
-        .iter()
-        .position(|c| !c.is_ascii_digit() && *c != b':')
-        .unwrap_or(clock.len());
-    let (seconds, mut rest) = clock.split_at_checked(end)?;
-    let mut written = String::with_capacity(MAX_TIME);
-    written.push_str(&std::str::from_utf8(day).ok()?.replace('/', "-"));
-    written.push('T');
-    written.push_str(std::str::from_utf8(seconds).ok()?);
-    if let Some(fraction) = rest.strip_prefix(b".").or(rest.strip_prefix(b",")) {
-        let digits = fraction.iter().take_while(|c| c.is_ascii_digit()).count();
-        written.push('.');
-        written.push_str(std::str::from_utf8(fraction.get(..digits.min(9))?).ok()?);
-        rest = fraction.get(digits..)?;
-    }
-    // The zone may stand after a blank.
-    let apart = rest.strip_prefix(b" ").filter(|rest| {
-        let digits = rest.get(1..5).unwrap_or_default();
-        digits.len() == 4 && digits.iter().all(|c| c.is_ascii_digit() || *c == b':')
-    });
-    let rest = apart.unwrap_or(rest);
-    let zone = rest.first().filter(|c| matches!(c, b'+' | b'-'));
-    let len = 1 + rest
-        .iter()
-        .skip(1)
-        .take_while(|c| c.is_ascii_digit() || **c == b':')
-        .count();
-    match zone {
-        Some(_) if len >= 5 => written.push_str(std::str::from_utf8(rest.get(..len)?).ok()?),
-        _ => written.push('Z'),
-    }
-    time::parse(&written)
-}
-
-/// A number of seconds, milliseconds, microseconds or nanoseconds since 1970, by its size; with a fraction, seconds.
-pub(super) fn epoch(text: &[u8]) -> Option<Time> {
-    let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
-    let (whole, rest) = text.split_at_checked(digits)?;
-    let number: i128 = std::str::from_utf8(whole).ok()?.parse().ok()?;
-    let unit = match whole.len() {
-        10 => 1_000_000_000,
-        13 => 1_000_000,
-        16 => 1000,
-        19 => 1,
-        _ => return None,
-    };
-    let fraction = rest.strip_prefix(b".").map_or(0, |fraction| {
-        let digits = fraction.iter().take_while(|c| c.is_ascii_digit());
-        let mut scale = unit;
-        digits.fold(0, |sum, digit| {
-            scale /= 10;
-            sum + i128::from(digit - b'0') * scale
-        })
-    });
-    Some(number * unit + fraction)
 }
 
 #[cfg(test)]
@@ -570,23 +465,6 @@ mod tests {
             assert_eq!(marks.of(b"{}", b"", b"").direction, want, "{lines}");
             marks.note(b"");
             assert_eq!(marks.of(b"{}", b"", b"").direction, None, "{lines}");
-        }
-    }
-
-    #[test]
-    fn times_are_found_at_the_beginning() {
-        let second = 1_795_342_432_000_000_000;
-        for (before, want) in [
-            ("2026-11-22T10:13:52Z x", Some(second)),
-            ("2026-11-22 10:13:52,656 DEBUG", Some(second + 656_000_000)),
-            ("[2026/11/22 10:13:52] ", Some(second)),
-            ("2026-11-22T12:13:52.5+02:00 x", Some(second + 500_000_000)),
-            ("{\"ts\":1795342432.25,\"a\":", Some(second + 250_000_000)),
-            ("{\"ts\":1795342432001,", Some(second + 1_000_000)),
-            ("Nov 22 09:52:20 host a[77]: ", None),
-            ("", None),
-        ] {
-            assert_eq!(find_time(before.as_bytes()), want, "{before:?}");
         }
     }
 }

@@ -29,6 +29,7 @@ mod probe;
 mod rows;
 mod runs;
 mod strings;
+mod times;
 mod trace;
 
 use super::chunk::{Chunk, Item, ItemSink};

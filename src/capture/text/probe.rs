@@ -105,8 +105,13 @@ impl Probe {
     pub(super) fn finish(mut self, ended: bool) -> Score {
         let score = &mut self.score;
         if let Some(decoder) = &mut self.decoder {
+            // More text may complete the last frames.
+            let mut last = 0;
             decoder.finish(&mut |decoded| {
-                if ended || !decoded.is_faulty() {
+                if !ended && decoded.is_faulty() {
+                    last += 1;
+                } else {
+                    score.faults += std::mem::take(&mut last);
                     count(score, decoded);
                 }
             });

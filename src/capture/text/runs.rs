@@ -7,6 +7,7 @@
 //!   "data:;base64,AAAAQYWndmVyc2lvbg=="            Base64
 //! ```
 
+use super::finder::Finder;
 use super::line::{Common, missing_bytes};
 use crate::capture::base64_text::{self, Bits};
 use crate::capture::chunk::ItemSink;
@@ -40,6 +41,7 @@ pub(super) struct Runs {
     before: Vec<u8>,
     bits: Bits,
     bytes: Vec<u8>,
+    finder: Finder,
 }
 
 impl Runs {
@@ -51,6 +53,7 @@ impl Runs {
             before: Vec::new(),
             bits: Bits::default(),
             bytes: Vec::new(),
+            finder: Finder::default(),
         }
     }
 
@@ -119,6 +122,10 @@ impl LineForm for Runs {
             push_hex(run.text, &mut self.bytes);
         } else {
             self.decode_base64(&run);
+            // A line that is a whole message.
+            if let Some(framed) = self.finder.framed_message(&self.bytes) {
+                (self.bytes, self.bits) = (framed, Bits::default());
+            }
         }
         let mark = self.common.marks.of(&text, run.before, run.after);
         let bytes = std::mem::take(&mut self.bytes);
@@ -216,7 +223,10 @@ fn longest_hex(line: &[u8]) -> Option<Run<'_>> {
         let end = at + len;
         let between = run.and_then(|(_, end, _)| line.get(end..at));
         let kind = between.map(|b| b.trim_ascii().first().copied().unwrap_or(b' '));
+        // Numbers before a long token, such as ports, are no part of it.
+        let is_apart = run.is_some_and(|(_, _, bytes)| bytes <= 2) && size >= 16;
         let goes_on = kind.is_some()
+            && !is_apart
             && between.is_some_and(|b| b.len() <= 4)
             && (separator.is_none() || separator == kind);
         run = match run {

@@ -2,10 +2,9 @@
 
 use super::DESCRIPTOR;
 use super::schema::DIALECT;
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rpc::dialect::Dialect;
-use crate::protocol::rpc::extension::{Extension, RpcMessage};
-use crate::protocol::rpc::pairing::SentRequest;
+use crate::protocol::rpc::extension::{Extension, RpcMessage, SentRequest};
 use crate::protocol::rule_names::jsonrpc as rule;
 use crate::protocol::session::broken;
 use crate::protocol::session::text::quote;

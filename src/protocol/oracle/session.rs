@@ -23,7 +23,7 @@ mod shape;
 mod tests;
 
 use super::cairo_serde::Signature;
-use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
+use crate::protocol::exchange::{Key, OpenRequest, OpenRequests};
 use crate::protocol::rpc::Call;
 use crate::protocol::rule_names::oracle as rule;
 use crate::protocol::session::memory::Connections;
@@ -43,16 +43,11 @@ const LAG: u64 = 64;
 /// The reason why both sides may wait without end.
 const NO_TIMEOUT: &str = "no timeout: the executor waits forever";
 
-/// The connection and id of a request.
-type OracleKey = (Option<u32>, PeerId);
+/// The connection and id of a request of the executor.
+type OracleKey = Key<Option<u32>, PeerId>;
 
-impl Scoped for OracleKey {
-    type Scope = Option<u32>;
-
-    fn scope(&self) -> Self::Scope {
-        self.0
-    }
-}
+/// The open requests of the executor.
+type OpenInvokes = OpenRequests<Option<u32>, PeerId, PendingInvoke>;
 
 /// The state of the conversation.
 pub(super) struct OracleSession<'a> {
@@ -61,7 +56,7 @@ pub(super) struct OracleSession<'a> {
     argv: Option<Vec<String>>,
     has_argv: bool,
     /// The requests of the executor.
-    open: OpenRequests<OracleKey, PendingInvoke>,
+    open: OpenInvokes,
     children: Connections<ChildSession>,
     /// The counts, if the order of the two directions is not known.
     counts: Option<IdCounts>,
@@ -147,7 +142,7 @@ impl Session for OracleSession<'_> {
         let children = &self.children;
         // Requests before the start of a capture may be answered in it.
         let began = |key: &OracleKey| {
-            let child = children.get(key.0);
+            let child = children.get(key.scope);
             child.is_some_and(|c| c.announced && matches!(c.stage, ReadyStage::Serving))
         };
         if let Some(counts) = &mut self.counts {
@@ -155,14 +150,14 @@ impl Session for OracleSession<'_> {
         }
         let mut output = None;
         for (key, asked, invoke) in self.open.sorted() {
-            let Some(child) = self.children.get(key.0) else {
+            let Some(child) = self.children.get(key.scope) else {
                 continue;
             };
             if let Some(shut_down) = child.shut_down
                 && asked.place.index < shut_down
                 && invoke.is_due(child)
                 && matches!(child.stage, ReadyStage::Serving)
-                && output.replace(key.0) != Some(key.0)
+                && output.replace(key.scope) != Some(key.scope)
             {
                 broken!(report, rule::UNANSWERED, asked.place, shut_down;
                     "{} has no answer, and shutdown (#{shut_down}) was sent", asked.describe());
@@ -193,8 +188,8 @@ impl Session for OracleSession<'_> {
         }
     }
 
-    fn refused(&self) -> u64 {
-        self.open.refused()
+    fn untracked(&self) -> u64 {
+        self.open.untracked()
     }
 }
 
@@ -263,10 +258,10 @@ impl OracleSession<'_> {
         if let (Some(counts), Some(id)) = (&mut self.counts, line.id()) {
             match side {
                 Some(Direction::ToServer) if line.role() == Some(Role::Request) => {
-                    counts.asked((conn, id));
+                    counts.asked(Key::one_way(conn, id));
                 }
                 Some(Direction::ToClient) if line.is_answer() => {
-                    counts.answered((conn, id), line.id_place());
+                    counts.answered(Key::one_way(conn, id), line.id_place());
                 }
                 _ => {}
             }
@@ -280,7 +275,7 @@ impl OracleSession<'_> {
 
     /// Returns true if an invoke will still be answered.
     fn needs_answer(&self, key: &OracleKey, invoke: &PendingInvoke) -> bool {
-        let child = self.children.get(key.0);
+        let child = self.children.get(key.scope);
         child.is_some_and(|c| c.shut_down.is_none() && invoke.is_due(c))
     }
 
@@ -324,7 +319,7 @@ impl OracleSession<'_> {
             return;
         };
         let due = child.due(&self.open, conn);
-        let due = due.and_then(|(_, id)| self.open.close(&(conn, id)));
+        let due = due.and_then(|(_, id)| self.open.close(&Key::one_way(conn, id)));
         // The executor may wait for a request that no line was due to: an unreadable one, or one that read an extra
         // line. That was reported.
         let mut waits = child.unreadable.is_some();
@@ -359,11 +354,7 @@ impl OracleSession<'_> {
 }
 
 /// Removes a request, unless its id was used again.
-fn close(
-    open: &mut OpenRequests<OracleKey, PendingInvoke>,
-    key: &OracleKey,
-    number: u64,
-) -> Option<OpenRequest> {
+fn close(open: &mut OpenInvokes, key: &OracleKey, number: u64) -> Option<OpenRequest> {
     let (_, invoke) = open.get(key)?;
     (invoke.number == Some(number)).then_some(())?;
     open.close(key).map(|(asked, _)| asked)

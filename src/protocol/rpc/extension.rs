@@ -2,8 +2,8 @@
 
 use super::Call;
 use super::dialect::Dialect;
-use super::pairing::{IdSpace, SentRequest};
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
+use crate::protocol::exchange::pairs::{Facts, IdSpace, Sent};
 use crate::protocol::rule_names::all;
 use crate::protocol::schema::MessageSchema;
 use crate::protocol::session::text::short;
@@ -12,6 +12,16 @@ use crate::protocol::{Direction, Role};
 use crate::tape::Node;
 use std::borrow::Cow;
 use std::ops::Deref;
+
+/// An open request of a method that the schema may have.
+pub(in crate::protocol) type SentRequest<S> = Sent<SentCall<S>>;
+
+/// The method of a request, and the state that only the protocol uses.
+#[derive(Debug)]
+pub(in crate::protocol) struct SentCall<S> {
+    pub(in crate::protocol) method: Option<&'static MessageSchema>,
+    pub(in crate::protocol) own: S,
+}
 
 /// The field that names the session, and the rule that its absence breaks.
 #[derive(Clone, Copy)]
@@ -129,6 +139,16 @@ impl<'a> RpcMessage<'_, 'a> {
     pub(in crate::protocol) fn requester(&self) -> Direction {
         let known = self.direction.or(self.method.map(|m| m.direction));
         known.unwrap_or(Direction::ToServer)
+    }
+
+    /// Returns the facts for its pairing.
+    pub(super) fn facts(&self) -> Facts<'_, 'a> {
+        Facts {
+            seen: self.seen,
+            id: self.call.id,
+            space: self.id_space,
+            direction: self.direction,
+        }
     }
 
     /// Returns true if the client sends it, most likely.

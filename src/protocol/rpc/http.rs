@@ -6,12 +6,12 @@
 //!   GET -> event `endpoint` with ?sessionId=…: messages are posted there, and all answers are events
 //! ```
 
-use super::extension::{Extension, SessionField};
-use super::pairing::{PairKey, SentRequest};
+use super::extension::{Extension, SentRequest, SessionField};
 use super::posts::Posts;
 use crate::framing::Head;
 use crate::protocol::Role;
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
+use crate::protocol::exchange::pairs::PairKey;
 use crate::protocol::rule_names::rpc as rule;
 use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
 use crate::protocol::session::text::short;
@@ -26,8 +26,6 @@ pub(super) const MAX_CONNECTIONS: usize = 1 << 12;
 pub(super) struct Connection {
     pub(super) http: bool,
     pub(super) posts: Posts<Post>,
-    /// Bytes were lost, or the capture does not start with the connection.
-    pub(super) lost: bool,
     /// The direction of the server ended.
     pub(super) server_left: bool,
 }

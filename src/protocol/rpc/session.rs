@@ -9,13 +9,13 @@
 
 mod exchange;
 
-use super::extension::{Extension, RpcMessage};
+use super::extension::{Extension, RpcMessage, SentCall, SentRequest};
 use super::http::{Connection, MAX_CONNECTIONS, Post, Sessions};
-use super::pairing::{Closed, IdSpace, PairKey, PairedRequest, Pairing, SentRequest};
 use super::shape::{CallShape, usual_rule};
 use super::{Call, read};
 use crate::framing::Head;
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::pairs::{Facts, IdSpace, PairKey, Paired, Pairs, pairs};
+use crate::protocol::exchange::{Added, OpenRequest};
 use crate::protocol::rule_names::all as rule;
 use crate::protocol::session::memory::{ConnId, Connections};
 use crate::protocol::session::text::{quote, short};
@@ -29,23 +29,21 @@ use foldhash::HashMap;
 /// The state of a conversation.
 pub(in crate::protocol) struct RpcSession<E: Extension> {
     sessions: Sessions<E>,
-    pairs: Pairing<E::Own>,
+    pairs: Pairs<SentCall<E::Own>>,
     connections: Connections<Connection>,
-    /// The connections of open requests over HTTP, by their key in [`IdSpace::Http`].
+    /// The connections of open requests over HTTP, by their key in [`IdSpace::All`].
     elsewhere: HashMap<PairKey, Vec<ConnId>>,
     order: bool,
-    has_lost: bool,
 }
 
 impl<E: Extension> RpcSession<E> {
     pub(in crate::protocol) fn new(config: &SessionConfig) -> Self {
         Self {
             sessions: Sessions::new(),
-            pairs: Pairing::with_capacity(config.max_open),
+            pairs: pairs(config.max_open),
             connections: Connections::with_capacity(MAX_CONNECTIONS, 0),
             elsewhere: HashMap::default(),
             order: config.order,
-            has_lost: false,
         }
     }
 
@@ -157,7 +155,7 @@ impl<E: Extension> RpcSession<E> {
             role,
             method,
             direction: context.direction,
-            id_space: IdSpace::Pipe(seen.origin.conn),
+            id_space: IdSpace::One(seen.origin.conn),
             breaks_rule: context.faulty || seen.findings() > before,
             order: self.order,
             unnamed: self.sessions.name(seen.origin.conn) == Some(""),
@@ -195,16 +193,17 @@ impl<E: Extension> RpcSession<E> {
         let Some(key) = key.filter(|_| message.role == Role::Request) else {
             return;
         };
-        if self.pairs.is_duplicate(&key, shape) {
-            return;
-        }
-        let request = SentRequest::new(message.method, message.breaks_rule, own);
+        let method = message.method;
+        let request = SentRequest::new(message.breaks_rule, SentCall { method, own });
         let sent = self.is_http(&message.seen).then(|| key.clone());
-        self.pairs.add_request(key, shape.asked(), request);
-        let Some(key) = sent.filter(|key| self.pairs.open.get(key).is_some()) else {
+        let added = self
+            .pairs
+            .add_request(key, &message.facts(), shape.asked(), request);
+        let is_tracked = matches!(added, Added::New | Added::Replaced(..));
+        let Some(key) = sent.filter(|_| is_tracked) else {
             return;
         };
-        let conns = self.elsewhere.entry(key.at(IdSpace::Http)).or_default();
+        let conns = self.elsewhere.entry(key.at(IdSpace::All)).or_default();
         if !conns.contains(&message.origin.conn) {
             conns.push(message.origin.conn);
         }
@@ -224,54 +223,45 @@ impl<E: Extension> RpcSession<E> {
             return;
         };
         let key = self.resolve(key, &message.seen);
-        if let Some((asked, request)) = self.pairs.open.get_mut(&key) {
-            request.cancelled = Some((message.index, message.origin.time));
-            let asked = asked.clone();
+        let lacks = self.lacks(&message.seen);
+        if let Some(asked) = self.pairs.cancel((&key, id), message.seen, lacks) {
             let state = self.sessions.state(message.origin.conn);
-            state.cancels(message, &asked);
-        } else if self.pairs.answered.get(&key).is_none() && !self.may_miss_requests(&message.seen)
-        {
-            broken!(message, rule::CANCEL_UNKNOWN, message.at(id);
-                "no open request has the id {}", quote(id));
+            state.cancels(message, asked);
         }
     }
 
     fn answers(&mut self, message: &RpcMessage<'_, '_>, shape: &CallShape<'_, '_>) {
         let seen = message.seen;
-        let mut id_space = message.id_space;
-        let requester = message
-            .direction
-            .map_or(Direction::ToServer, Direction::other);
-        let id = message.call.id;
-        if let Some(key) = id.and_then(|id| PairKey::of(id_space, requester, id)) {
-            id_space = self.resolve(key, &seen).id_space;
-        }
-        let key = match self.pairs.find(id_space, message.direction, shape) {
-            PairedRequest::Open(key) | PairedRequest::Retyped(key) => key,
-            PairedRequest::NoId => return,
-            PairedRequest::Nothing(key) => {
-                if !message.breaks_rule && !self.may_miss_requests(&seen) {
-                    self.pairs.report_unmatched(&key, shape);
+        let own = message.facts();
+        let resolved = own.answered_key().map(|key| self.resolve(key, &seen).scope);
+        let facts = Facts {
+            space: resolved.unwrap_or(own.space),
+            ..own
+        };
+        let key = match self.pairs.find_request(&facts) {
+            Paired::Open(key) | Paired::Retyped(key) => key,
+            Paired::NoId => return,
+            Paired::Nothing(key) => {
+                if !message.breaks_rule && !self.lacks(&seen) {
+                    self.pairs.report_unmatched(&key, &facts);
                 }
                 return;
             }
         };
-        match self.pairs.close(&key, seen) {
-            Closed::Nothing | Closed::Twin => {}
-            Closed::Last(asked, request) => {
-                self.forget(&key);
-                if let Some(method) = request.method.filter(|_| !message.breaks_rule) {
-                    shape.result(method);
-                }
-                let batch = E::DIALECT.batches && asked.kind.as_ref() == "batch";
-                if batch && !message.in_batch && message.role != Role::Error {
-                    broken!(message, rule::BATCH_ANSWER, seen.whole(), asked.place.index;
-                        "this answers a member of a batch; it should be in an array");
-                }
-                let state = self.sessions.state(seen.origin.conn);
-                state.answers(message, &asked, &request);
-            }
+        let Some((asked, request)) = self.pairs.close_answered(&key, seen) else {
+            return;
+        };
+        self.forget(&key);
+        if let Some(method) = request.method.filter(|_| !message.breaks_rule) {
+            shape.result(method);
         }
+        let batch = E::DIALECT.batches && asked.kind.as_ref() == "batch";
+        if batch && !message.in_batch && message.role != Role::Error {
+            broken!(message, rule::BATCH_ANSWER, seen.whole(), asked.place.index;
+                "this answers a member of a batch; it should be in an array");
+        }
+        let state = self.sessions.state(seen.origin.conn);
+        state.answers(message, &asked, &request);
     }
 
     /// Returns the reason why a request waits.
@@ -317,21 +307,22 @@ impl<E: Extension> Session for RpcSession<E> {
         Current::handle(seen, report, |seen| self.handle(seen));
     }
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
-        let id_space = IdSpace::Pipe(origin.conn);
+        let id_space = IdSpace::One(origin.conn);
         let http = self.connections.get(origin.conn).is_some_and(|c| c.http);
         match what {
             ConnectionChange::Opened => {
                 self.connections.remove(origin.conn);
+                self.pairs.reopen(id_space);
                 self.sessions.open(origin.conn);
             }
             ConnectionChange::Lost => {
                 let connection = self
                     .connections
                     .entry_or_evict(origin.conn, Connection::default);
-                connection.lost = true;
                 connection.posts.lose();
-                self.has_lost = true;
-                self.miss_answers(id_space);
+                self.pairs.lose(id_space, None);
+                self.pairs.lose(IdSpace::All, None);
+                self.pairs.miss_answers(id_space, None);
                 if http {
                     self.miss_answers_elsewhere(origin);
                 }
@@ -344,19 +335,19 @@ impl<E: Extension> Session for RpcSession<E> {
                 match (connection, ended) {
                     (Some(connection), Some(Direction::ToClient)) => connection.server_left = true,
                     (Some(connection), Some(Direction::ToServer)) if !connection.server_left => {
-                        self.pairs.open.retain(id_space, |_, _, request| {
-                            request.client_left = true;
-                            true
-                        });
+                        self.pairs
+                            .open
+                            .each(id_space, |_, request| request.client_left = true);
                     }
                     _ => {}
                 }
             }
             _ => {
                 let answers = origin.direction.filter(|_| what == ConnectionChange::Ended);
-                let gone = self.pairs.open.end_where(id_space, |key| {
-                    answers.is_none_or(|direction| key.requester != direction)
-                });
+                let gone = match answers {
+                    Some(_) => self.pairs.open.end_side(id_space, answers),
+                    None => self.pairs.open.end(id_space),
+                };
                 for (_, asked, request) in &gone {
                     Self::unanswered(asked, request, report);
                     if !request.may_be_missed && E::needs_answer(request) {
@@ -387,7 +378,7 @@ impl<E: Extension> Session for RpcSession<E> {
         self.pairs.open.at(index).is_some()
     }
 
-    fn refused(&self) -> u64 {
-        self.pairs.open.refused()
+    fn untracked(&self) -> u64 {
+        self.pairs.open.untracked()
     }
 }

@@ -9,7 +9,7 @@
 
 use super::dialect::{Dialect, ERROR, VERSION};
 use super::{Call, MEMBERS, is_integer, spelling};
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rule_names::all as rule;
 use crate::protocol::schema::check::{At, TypeProblem, Wrong, fits, refuse_nothing};
 use crate::protocol::schema::lint::lint;

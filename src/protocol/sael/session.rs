@@ -26,10 +26,10 @@ mod state;
 mod tools;
 mod upgrade;
 
-use crate::protocol::correlation::{OpenRequests, Scoped};
+use crate::protocol::exchange::{Exchange, Ids, Key, OpenRequest};
 use crate::protocol::rule_names::sael as rule;
 use crate::protocol::sael::schema::{self, KindForms};
-use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
+use crate::protocol::session::memory::{ConnId, Connections};
 use crate::protocol::session::text::short;
 use crate::protocol::session::{
     ConnectionChange, Current, Need, Report, Seen, Session, SessionConfig, Waiting, broken,
@@ -44,16 +44,8 @@ use std::collections::VecDeque;
 use std::ops::Deref;
 use tools::Tools;
 
-/// A session and a seq.
-type SessionKey = (u32, i128);
-
-impl Scoped for SessionKey {
-    type Scope = u32;
-
-    fn scope(&self) -> Self::Scope {
-        self.0
-    }
-}
+/// A session and a seq: all requests are of the client.
+type CallKey = Key<u32, i128>;
 
 /// The state of the conversation.
 pub(super) struct SaelSession {
@@ -65,8 +57,7 @@ pub(super) struct SaelSession {
     named: HashMap<Box<str>, u32>,
     /// Sessions whose connection has ended, the oldest first. One that was resumed may still be listed.
     disconnected: VecDeque<u32>,
-    calls: OpenRequests<SessionKey, SaelCall>,
-    ended: RecentEntries<SessionKey, EndedCall>,
+    calls: Exchange<u32, i128, SaelCall, EndedCall>,
     tools: Tools,
     session_count: u32,
 }
@@ -117,8 +108,7 @@ impl SaelSession {
             states: HashMap::default(),
             named: HashMap::default(),
             disconnected: VecDeque::new(),
-            calls: OpenRequests::with_capacity(config.max_open),
-            ended: RecentEntries::with_capacity(ENDED),
+            calls: Exchange::new(Ids::Once, config.max_open, ENDED),
             tools: Tools::default(),
             session_count: 0,
         }
@@ -241,7 +231,7 @@ impl SaelSession {
                 conn.beat_last = false;
                 if matches!(message.kind, "LST" | "INV" | "SUB") && message.get("seq").is_some() {
                     self.request(message);
-                    let key = (self.parts(message.conn).0.session, message.seq.key);
+                    let key = Key::one_way(self.parts(message.conn).0.session, message.seq.key);
                     self.release(key);
                 }
             }
@@ -338,9 +328,9 @@ impl Session for SaelSession {
             }
             all.extend(conn.heartbeats.open().map(|asked| asked.waiting(None)));
         }
-        for ((session, _), asked, call) in self.calls.sorted() {
+        for (key, asked, call) in self.calls.open.sorted() {
             if call.needs_answer() {
-                let state = self.states.get(session);
+                let state = self.states.get(&key.scope);
                 all.push(asked.waiting(state.and_then(SessionState::window_full)));
             }
         }
@@ -350,8 +340,9 @@ impl Session for SaelSession {
 
     fn is_open(&self, index: u64) -> bool {
         let mut conns = self.conns.values();
-        let is_it = |asked: &crate::protocol::correlation::OpenRequest| asked.place.index == index;
+        let is_it = |asked: &OpenRequest| asked.place.index == index;
         self.calls
+            .open
             .at(index)
             .is_some_and(|(_, _, call)| call.needs_answer())
             || conns.any(|conn| {
@@ -368,8 +359,8 @@ impl Session for SaelSession {
         }
     }
 
-    fn refused(&self) -> u64 {
-        self.calls.refused()
+    fn untracked(&self) -> u64 {
+        self.calls.open.untracked()
     }
 }
 

@@ -25,9 +25,8 @@ mod waiting;
 
 use super::message::field;
 use crate::framing::Head;
-use crate::protocol::correlation::{OpenRequest, OpenRequests};
+use crate::protocol::exchange::{Added, Exchange, Ids, OpenRequest};
 use crate::protocol::rule_names::saikuro as rule;
-use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::quote;
 use crate::protocol::session::{
     ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting, broken,
@@ -46,8 +45,7 @@ use waiting::{find_open_problem, waiting_for};
 
 /// The state of the conversation.
 pub(super) struct SaikuroSession {
-    open: OpenRequests<CallKey, OpenKind>,
-    ended: RecentEntries<CallKey, EndedRequest>,
+    calls: Exchange<Option<u32>, CallId, OpenKind, EndedRequest>,
     conns: HashMap<Option<u32>, Conn>,
     namespaces: Namespaces,
     functions: Functions,
@@ -57,8 +55,7 @@ pub(super) struct SaikuroSession {
 impl SaikuroSession {
     pub(super) fn new(config: &SessionConfig) -> Self {
         Self {
-            open: OpenRequests::with_capacity(config.max_open),
-            ended: RecentEntries::with_capacity(PAST),
+            calls: Exchange::new(Ids::Once, config.max_open, PAST),
             conns: HashMap::default(),
             namespaces: Namespaces::default(),
             functions: Functions::default(),
@@ -83,13 +80,13 @@ impl SaikuroSession {
             conn, direction, ..
         } = seen.origin;
         Some(CallKey {
-            conn,
+            scope: conn,
             requester: if flip {
                 direction.map(Direction::other)
             } else {
                 direction
             },
-            name: CallId::of(&seen.message.id)?,
+            id: CallId::of(&seen.message.id)?,
         })
     }
 
@@ -110,9 +107,9 @@ impl SaikuroSession {
         };
         let key = match plain.and_then(Node::text) {
             Some(namespace) => Some(CallKey {
-                conn: seen.origin.conn,
+                scope: seen.origin.conn,
                 requester: seen.origin.direction,
-                name: CallId::Namespace(namespace.as_ref().into()),
+                id: CallId::Namespace(namespace.as_ref().into()),
             }),
             None => Self::key(seen, false),
         };
@@ -147,13 +144,15 @@ impl SaikuroSession {
     }
 
     fn is_stream(&self, key: &CallKey) -> bool {
-        matches!(self.open.get(key), Some((_, OpenKind::Stream(_))))
+        matches!(self.calls.open.get(key), Some((_, OpenKind::Stream(_))))
     }
 
     /// Records the end of a request.
     fn end(&mut self, key: CallKey, asked: OpenRequest, how: Ending, seen: Current<'_, '_>) {
         let by = seen.index;
-        self.ended.insert(key, EndedRequest { asked, how, by });
+        self.calls
+            .ended
+            .insert(key, EndedRequest { asked, how, by });
     }
 
     /// Records a message that needs no answer.
@@ -187,24 +186,21 @@ impl SaikuroSession {
             },
         };
         let is_single = matches!(state, OpenKind::Single { .. } | OpenKind::Batch(_));
-        self.ended.remove(&key);
-        let refused = self.open.refused();
-        let before = self
-            .open
-            .add_request(key.clone(), OpenRequest::of(&seen), state);
-        if self.open.refused() > refused {
-            return;
-        }
-        match before {
-            Some((_, OpenKind::Stream(SeqStream { orphan: true, .. }))) => self.orphans -= 1,
-            Some((before, _)) => {
+        self.calls.ended.remove(&key);
+        let asked = OpenRequest::of(&seen);
+        match self.calls.open.add(key.clone(), asked, state) {
+            Added::New | Added::Queued => {}
+            Added::Untracked => return,
+            Added::Replaced(_, OpenKind::Stream(SeqStream { orphan: true, .. })) => {
+                self.orphans -= 1;
+            }
+            Added::Replaced(before, _) => {
                 let index = before.place.index;
                 self.sender(seen).order.remove(&index);
                 let place = seen.place(field(root, "id"));
                 broken!(seen, rule::ID_REUSED, place, index;
                     "the id belongs to {}, #{index}, which is open", before.describe());
             }
-            None => {}
         }
         if is_single {
             self.sender(seen).order.insert(seen.index, key);
@@ -243,17 +239,14 @@ impl SaikuroSession {
 
     /// Handles an envelope of a channel: the first, or a later one with the same id.
     fn channel(&mut self, key: CallKey, seen: Current<'_, '_>, root: Node<'_>) {
-        let other = CallKey {
-            requester: key.requester.map(Direction::other),
-            ..key.clone()
-        };
-        if matches!(self.open.get(&key), Some((_, OpenKind::Channel(_)))) {
+        let other = key.reversed();
+        if matches!(self.calls.open.get(&key), Some((_, OpenKind::Channel(_)))) {
             self.opener_frame(&key, seen, root);
-        } else if matches!(self.open.get(&other), Some((_, OpenKind::Channel(_)))) {
+        } else if matches!(self.calls.open.get(&other), Some((_, OpenKind::Channel(_)))) {
             self.answered(&other, seen, root);
         } else if seen.message.role == Some(Role::Request) {
             self.add_request(key, seen, root);
-        } else if self.ended.get(&key).is_some() {
+        } else if self.calls.ended.get(&key).is_some() {
             self.late_opener_frame(&key, seen);
         } else {
             self.unknown(seen, root);
@@ -269,13 +262,13 @@ impl SaikuroSession {
         if let Some(key) = key.clone().filter(|_| asks) {
             self.record_ended(key, seen, Ending::Unreadable);
         } else if let Some(key) = &key {
-            match self.open.get_mut(key) {
+            match self.calls.open.get_mut(key) {
                 Some((_, OpenKind::Stream(stream))) => stream.flow.next = None,
                 Some((_, OpenKind::Channel(channel))) => channel.record_loss(),
                 Some((asked, _)) => {
                     let index = asked.place.index;
-                    self.open.close(key);
-                    self.side(key.conn, key.requester).order.remove(&index);
+                    self.calls.open.close(key);
+                    self.side(key.scope, key.requester).order.remove(&index);
                 }
                 None => {}
             }
@@ -286,14 +279,11 @@ impl SaikuroSession {
 
     /// Handles lost bytes of a connection: messages in them may be missing.
     fn record_loss(&mut self, conn: Option<u32>) {
-        self.conns.entry(conn).or_default().lost = true;
-        self.open.retain(conn, |_, _, state| {
-            match state {
-                OpenKind::Stream(stream) => stream.flow.next = None,
-                OpenKind::Channel(channel) => channel.record_loss(),
-                _ => {}
-            }
-            true
+        self.calls.lose(conn, None);
+        self.calls.open.each(conn, |_, state| match state {
+            OpenKind::Stream(stream) => stream.flow.next = None,
+            OpenKind::Channel(channel) => channel.record_loss(),
+            _ => {}
         });
     }
 
@@ -307,8 +297,8 @@ impl SaikuroSession {
             if matches!(state, OpenKind::Stream(SeqStream { orphan: true, .. })) {
                 self.orphans -= 1;
             }
-            let conn = self.conns.get(&key.conn);
-            let lost = conn.is_some_and(|c| c.lost);
+            let conn = self.conns.get(&key.scope);
+            let lost = self.calls.has_gap(key.scope, None);
             if let Some(mut waiting) = waiting_for((&key, &asked, &state)).filter(|_| !lost) {
                 let names = conn.and_then(state::Conn::names);
                 if let Some(names) = names {
@@ -380,9 +370,7 @@ impl Session for SaikuroSession {
             ConnectionChange::Ended => {
                 // Requests that this side has not answered stay unanswered.
                 let requester = origin.direction.map(Direction::other);
-                let left = self
-                    .open
-                    .end_where(origin.conn, |key| key.requester == requester);
+                let left = self.calls.open.end_side(origin.conn, origin.direction);
                 self.report_left_open(left, report);
                 self.side(origin.conn, origin.direction).ended = true;
                 if requester.is_none() || !self.side(origin.conn, requester).ended {
@@ -392,16 +380,17 @@ impl Session for SaikuroSession {
             ConnectionChange::Lost => return self.record_loss(origin.conn),
             ConnectionChange::Closed | ConnectionChange::Reset | ConnectionChange::Exited => {}
         }
-        let left = self.open.end(origin.conn);
+        let left = self.calls.open.end(origin.conn);
         self.report_left_open(left, report);
         self.report_unaborted(origin.conn, report);
         self.conns.remove(&origin.conn);
+        self.calls.reopen(origin.conn);
         self.namespaces.remove_connection(origin.conn);
         self.functions.remove_connection(origin.conn);
     }
 
     fn finish(&mut self, report: &mut Report) {
-        let left = self.open.end_all();
+        let left = self.calls.open.end_all();
         self.report_left_open(left, report);
         let mut conns: Vec<_> = self.conns.keys().copied().collect();
         conns.sort_unstable();
@@ -411,19 +400,19 @@ impl Session for SaikuroSession {
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let open = self.open.sorted();
+        let open = self.calls.open.sorted();
         open.into_iter().filter_map(waiting_for).collect()
     }
 
     fn is_open(&self, index: u64) -> bool {
-        self.open.at(index).and_then(waiting_for).is_some()
+        self.calls.open.at(index).and_then(waiting_for).is_some()
     }
 
     fn sides(&self, conn: Option<u32>) -> Option<[&'static str; 2]> {
         self.conns.get(&conn)?.names()
     }
 
-    fn refused(&self) -> u64 {
-        self.open.refused()
+    fn untracked(&self) -> u64 {
+        self.calls.open.untracked()
     }
 }

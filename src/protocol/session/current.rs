@@ -1,7 +1,7 @@
 //! A message while a session handles it.
 
 use super::{Place, Report, RuleId, Seen};
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
 use std::cell::{RefCell, RefMut};
 use std::ops::Deref;
 

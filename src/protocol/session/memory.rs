@@ -1,4 +1,4 @@
-//! The bounded tables of all sessions, except open requests ([`OpenRequests`](crate::protocol::correlation::OpenRequests)).
+//! The bounded tables of all sessions, except open requests ([`OpenRequests`](crate::protocol::exchange::OpenRequests)).
 //!
 //! ```text
 //!   Reported          rules that are reported once

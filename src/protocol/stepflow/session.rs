@@ -17,10 +17,11 @@ mod matching;
 mod server_state;
 mod shape;
 
-use super::super::correlation::OpenRequest;
 use super::schema;
 use crate::framing::{Framing, Head};
-use crate::protocol::rpc::pairing::{IdSpace, PairKey, Pairing, SentRequest};
+use crate::protocol::exchange::OpenRequest;
+use crate::protocol::exchange::pairs::{Facts, IdSpace, PairKey, Pairs, pairs};
+use crate::protocol::rpc::extension::{SentCall, SentRequest};
 use crate::protocol::rpc::{Call, lone_cr};
 use crate::protocol::rule_names::stepflow as rule;
 use crate::protocol::schema::MessageSchema;
@@ -47,7 +48,7 @@ const LONG_LINE: u64 = 1 << 19;
 
 /// The state of the conversation.
 pub(super) struct StepflowSession {
-    pairs: Pairing<RequestContext>,
+    pairs: Pairs<SentCall<RequestContext>>,
     scopes: BTreeMap<IdSpace, ServerScope>,
     /// The HTTP connections.
     wires: Connections<HttpConnection>,
@@ -89,10 +90,22 @@ impl<'t, 'a> Deref for MessageTurn<'t, 'a> {
     }
 }
 
+impl<'a> MessageTurn<'_, 'a> {
+    /// Returns the facts for its pairing.
+    fn facts(&self) -> Facts<'_, 'a> {
+        Facts {
+            seen: self.seen,
+            id: self.call.id,
+            space: self.id_space,
+            direction: self.direction,
+        }
+    }
+}
+
 impl StepflowSession {
     pub(super) fn new(config: &SessionConfig) -> Self {
         Self {
-            pairs: Pairing::with_capacity(config.max_open),
+            pairs: pairs(config.max_open),
             scopes: BTreeMap::new(),
             wires: Connections::with_capacity(MAX_SCOPES, 0),
             side_stream: false,
@@ -103,7 +116,7 @@ impl StepflowSession {
 
     fn scope(&mut self, id_space: IdSpace) -> &mut ServerScope {
         if self.scopes.len() >= MAX_SCOPES && !self.scopes.contains_key(&id_space) {
-            let oldest = self.scopes.keys().find(|r| **r != IdSpace::Http).copied();
+            let oldest = self.scopes.keys().find(|r| **r != IdSpace::All).copied();
             oldest.and_then(|oldest| self.scopes.remove(&oldest));
         }
         self.scopes.entry(id_space).or_default()
@@ -175,11 +188,17 @@ impl StepflowSession {
             call,
             method,
             direction,
-            id_space: IdSpace::of(http.is_some(), seen.origin),
+            id_space: match http {
+                Some(_) => IdSpace::All,
+                None => IdSpace::One(seen.origin.conn),
+            },
             faulty,
             breaks_rule: seen.findings() > 0,
         };
-        let is_complete = self.scope(message.id_space).is_complete();
+        let is_complete = self.scope(message.id_space).has_begun()
+            && !self
+                .pairs
+                .has_gap(message.id_space, Some(Direction::ToServer));
         self.blobs.handle(&message, is_complete);
         match http {
             Some((_, true)) => self.handle_event(&message),
@@ -205,7 +224,7 @@ impl Session for StepflowSession {
             }
             ConnectionChange::Lost => self.record_loss(origin),
             ConnectionChange::Ended if origin.direction == Some(Direction::ToServer) => {
-                if let Some(scope) = self.scopes.get_mut(&IdSpace::Pipe(origin.conn)) {
+                if let Some(scope) = self.scopes.get_mut(&IdSpace::One(origin.conn)) {
                     scope.closed = origin.time;
                 }
             }
@@ -221,7 +240,7 @@ impl Session for StepflowSession {
 
     fn finish(&mut self, report: &mut Report) {
         for (key, asked, want) in self.pairs.open.sorted() {
-            let scope = self.scopes.get(&key.id_space);
+            let scope = self.scopes.get(&key.scope);
             let index = asked.place.index;
             // An execute that waits for a callback is not the cause.
             let waits = scope.and_then(|s| s.executes.get(&index));
@@ -248,7 +267,7 @@ impl Session for StepflowSession {
             } else if want.method.is_some_and(schema::opens_session) {
                 Some("no request is allowed before initialize is answered".to_owned())
             } else if want.method.is_some_and(schema::runs_component) {
-                let scope = self.scopes.get(&key.id_space);
+                let scope = self.scopes.get(&key.scope);
                 let own = scope.and_then(|s| s.executes.get(&asked.place.index)?.values().next());
                 let own = own
                     .and_then(|key| self.pairs.open.get(key))
@@ -284,21 +303,21 @@ impl Session for StepflowSession {
                 .any(|s| matches!(s.handshake, Handshake::Answered(place) if place.index == index))
     }
 
-    fn refused(&self) -> u64 {
-        self.pairs.open.refused()
+    fn untracked(&self) -> u64 {
+        self.pairs.open.untracked()
     }
 }
 
 /// Callbacks in pipes whose execute is not known, by pipe, the oldest first. Over HTTP the event stream shows the
 /// execute.
-struct LooseCallbacks<'o>(HashMap<IdSpace, Vec<(Direction, &'o OpenRequest)>>);
+struct LooseCallbacks<'o>(HashMap<IdSpace, Vec<(Option<Direction>, &'o OpenRequest)>>);
 
 impl<'o> LooseCallbacks<'o> {
     fn of(open: &[(&PairKey, &'o OpenRequest, &SentRequest<RequestContext>)]) -> Self {
         let mut loose: HashMap<IdSpace, Vec<_>> = HashMap::new();
         for (key, asked, want) in open {
-            if key.id_space != IdSpace::Http && want.own.within.is_none() {
-                let pipe = loose.entry(key.id_space).or_default();
+            if key.scope != IdSpace::All && want.own.within.is_none() {
+                let pipe = loose.entry(key.scope).or_default();
                 pipe.push((key.requester, *asked));
             }
         }
@@ -307,7 +326,7 @@ impl<'o> LooseCallbacks<'o> {
 
     /// Returns the first callback of the other side after an execute.
     fn after(&self, key: &PairKey, execute: u64) -> Option<&'o OpenRequest> {
-        let pipe = self.0.get(&key.id_space)?;
+        let pipe = self.0.get(&key.scope)?;
         let from = pipe.partition_point(|(_, asked)| asked.place.index <= execute);
         let mut later = pipe.get(from..)?.iter();
         later

@@ -1,7 +1,7 @@
 //! The session of a telequick conversation.
 //!
 //! ```text
-//!   request ---> [ connection, stream: method -> oldest open ] ---> answer  no ids: stream, method and order decide
+//!   request ---> [ connection, stream, method: in order ] ---> answer       no ids: stream, method and order decide
 //!   EventStreamRequest -> [ subscriptions: client_id ] ---> CallEvent *
 //!   AudioFrame --> [ connection, direction, call ]          audio
 //!   call_sid ----> [ call ]                                 calls
@@ -18,7 +18,7 @@ mod streams;
 
 use super::schema::{RpcMethod, Schema, UNKNOWN, name};
 use crate::framing::{Framing, Head, LengthMode};
-use crate::protocol::correlation::{OpenRequest, OpenRequests, Scoped};
+use crate::protocol::exchange::{Key, OpenRequest, OpenRequests};
 use crate::protocol::rule_names::telequick as rule;
 use crate::protocol::session::{
     ConnectionChange, Current, Report, Seen, Session, SessionConfig, Severity, Waiting, broken,
@@ -34,21 +34,15 @@ use std::collections::{BTreeMap, VecDeque};
 /// The largest number of subscriptions.
 const SUBSCRIPTIONS: usize = 1 << 10;
 
-/// Requests are numbered, and their connections store the numbers.
-impl Scoped for u64 {
-    type Scope = ();
-
-    fn scope(&self) -> Self::Scope {}
-}
+/// A connection or stream, and the id of a method: answers name no request, so the oldest of the method is meant.
+type MethodKey = Key<Link, u32>;
 
 /// The state of the conversation.
 pub(super) struct TelequickSession<'s> {
     schema: &'s Schema,
     /// Connections, and the streams of those that have several.
     conns: BTreeMap<Link, TelequickConnection>,
-    /// Open requests, by their order.
-    open: OpenRequests<u64, Pending>,
-    asked: u64,
+    open: OpenRequests<Link, u32, Pending>,
     subscriptions: VecDeque<Subscription>,
     audio: Audio,
     calls: PhoneCalls<'s>,
@@ -56,7 +50,6 @@ pub(super) struct TelequickSession<'s> {
 
 /// The further state of an open request.
 struct Pending {
-    link: Link,
     /// It was read without fault.
     sound: bool,
     inclusive: bool,
@@ -76,7 +69,6 @@ impl<'s> TelequickSession<'s> {
             schema,
             conns: BTreeMap::new(),
             open: OpenRequests::with_capacity(config.max_open),
-            asked: 0,
             subscriptions: VecDeque::new(),
             audio: Audio::with_capacity(config.max_open),
             calls: PhoneCalls::new(schema, config.max_open),
@@ -134,9 +126,8 @@ impl<'s> TelequickSession<'s> {
             None if seen.origin.direction == Some(Direction::ToClient)
                 && seen.frame.framing == Framing::Bare =>
             {
-                let alone = conn::entry(&mut self.conns, seen.origin).open_alone();
-                if let Some(id) = alone {
-                    self.answer(seen, self.schema.method(id), sound);
+                if let Some(only) = self.open.only(seen.origin.link()) {
+                    self.answer(seen, self.schema.method(only.id), sound);
                 }
             }
             _ => {}
@@ -144,24 +135,17 @@ impl<'s> TelequickSession<'s> {
     }
 
     fn add_request(&mut self, seen: Current<'_, '_>, method: &RpcMethod, sound: bool) {
-        let room = !self.open.is_full();
         let (id, mode) = match seen.frame.head {
             Head::Method { id, mode, .. } => (id, mode),
             _ => (method.id, None),
         };
         let pending = Pending {
-            link: seen.origin.link(),
             sound,
             inclusive: mode == Some(LengthMode::Inclusive),
             alias: (id != method.id).then_some(id),
         };
-        self.asked += 1;
-        self.open
-            .add_request(self.asked, OpenRequest::of(&seen), pending);
-        if room && let Some(conn) = self.conns.get_mut(&seen.origin.link()) {
-            let queue = conn.queues.entry(method.id).or_default();
-            queue.push_back(self.asked);
-        }
+        let key = Key::one_way(seen.origin.link(), method.id);
+        self.open.queue(key, OpenRequest::of(&seen), pending);
     }
 
     /// Handles an answer: it belongs to the oldest request of its method or, without a method, of its struct.
@@ -169,19 +153,20 @@ impl<'s> TelequickSession<'s> {
         let Some(conn) = self.conns.get_mut(&seen.origin.link()) else {
             return;
         };
-        let id = method.map(|m| m.id).or_else(|| {
-            let kind = seen.message.kind.as_ref();
-            let queues = conn.queues.iter();
-            let fits = queues.filter(|(id, _)| {
-                let method = self.schema.method(**id);
-                method.is_some_and(|m| self.schema.struct_name(m.output) == kind)
+        let key = method
+            .map(|m| Key::one_way(seen.origin.link(), m.id))
+            .or_else(|| {
+                let fits = |key: &MethodKey| {
+                    let method = self.schema.method(key.id);
+                    method.is_some_and(|m| self.schema.struct_name(m.output) == seen.message.kind)
+                };
+                let open = self.open.in_scope(seen.origin.link());
+                let oldest = open.filter(|(key, _)| fits(key));
+                let oldest = oldest.min_by_key(|(_, asked)| asked.place.index);
+                oldest.map(|(key, _)| *key)
             });
-            let oldest = fits.min_by_key(|(_, queue)| queue.front().copied());
-            oldest.map(|(id, _)| *id)
-        });
-        let number = id.and_then(|id| conn.take(id));
-        let Some((asked, _)) = number.and_then(|number| self.open.close(&number)) else {
-            if sound && conn.known != KnownHistory::Partly && self.open.refused() == 0 {
+        let Some((asked, _)) = key.and_then(|key| self.open.close(&key)) else {
+            if sound && conn.known != KnownHistory::Partly && self.open.untracked() == 0 {
                 let name = seen.message.subject.as_deref().unwrap_or_default();
                 let of = if name.is_empty() { "" } else { " of " };
                 broken!(seen, rule::UNASKED, seen.whole();
@@ -238,16 +223,17 @@ impl<'s> TelequickSession<'s> {
 
     /// Reports requests without an answer: those that a later answer skipped and, if the connection is closed, all
     /// others.
-    fn report_unanswered(&self, conn: &TelequickConnection, closed: bool, report: &mut Report) {
+    fn report_unanswered(
+        &self,
+        (link, conn): (Link, &TelequickConnection),
+        closed: bool,
+        report: &mut Report,
+    ) {
         if conn.known == KnownHistory::Partly {
             return;
         }
-        let numbers = conn.queues.values().flatten();
-        let open = numbers.filter_map(|number| self.open.get(number));
-        let sound = open.filter(|(_, pending)| pending.sound);
-        let mut missed: Vec<_> = sound.map(|(asked, _)| asked).collect();
-        missed.sort_by_key(|asked| asked.place.index);
-        for asked in missed {
+        let open = self.open.sorted_in(link).into_iter();
+        for (_, asked, _) in open.filter(|(_, _, pending)| pending.sound) {
             let what = asked.describe();
             match conn.answered {
                 Some(answered) if asked.place.index < answered => {
@@ -274,12 +260,10 @@ impl<'s> TelequickSession<'s> {
         let links: Vec<Link> = links.map(|(link, _)| *link).collect();
         for link in links {
             if let Some(conn) = self.conns.remove(&link) {
-                self.report_unanswered(&conn, true, report);
+                self.report_unanswered((link, &conn), true, report);
                 conn.report_inclusive(report);
-                for number in conn.queues.values().flatten() {
-                    if let Some((asked, pending)) = self.open.close(number)
-                        && let Some(waiting) = waiting_for(&asked, &pending, &conn)
-                    {
+                for (_, asked, pending) in self.open.end(link) {
+                    if let Some(waiting) = waiting_for(&asked, &pending, &conn) {
                         report.leave(waiting);
                     }
                 }
@@ -303,8 +287,7 @@ impl<'s> TelequickSession<'s> {
         let (frame, message) = (seen.frame, seen.message);
         let sound = frame.fault.is_none() && message.faults.is_empty() && message.valid;
         if let Some((len, size)) = bare_envelope_as_frame(seen)
-            && let conn = conn::entry(&mut self.conns, seen.origin)
-            && !conn.queues.is_empty()
+            && self.open.in_scope(seen.origin.link()).next().is_some()
         {
             let text = format!(
                 "the answer has no length and no method id: version, payload_size {size} and the fields are \
@@ -313,7 +296,8 @@ impl<'s> TelequickSession<'s> {
             // Other findings for such a frame only follow from this one.
             seen.report().broken.clear();
             broken!(seen, rule::UNFRAMED_ANSWER, seen.whole(); "{text}");
-            let method = conn.open_alone().and_then(|id| self.schema.method(id));
+            let only = self.open.only(seen.origin.link());
+            let method = only.and_then(|only| self.schema.method(only.id));
             self.answer(seen, method, false);
         }
         let conn = conn::entry(&mut self.conns, seen.origin);
@@ -398,15 +382,15 @@ impl Session for TelequickSession<'_> {
     }
 
     fn finish(&mut self, report: &mut Report) {
-        for conn in self.conns.values() {
-            self.report_unanswered(conn, false, report);
+        for (link, conn) in &self.conns {
+            self.report_unanswered((*link, conn), false, report);
             conn.report_inclusive(report);
         }
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let waits = |(_, asked, pending): (&u64, &OpenRequest, &Pending)| {
-            waiting_for(asked, pending, self.conns.get(&pending.link)?)
+        let waits = |(key, asked, pending): (&MethodKey, &OpenRequest, &Pending)| {
+            waiting_for(asked, pending, self.conns.get(&key.scope)?)
         };
         self.open.sorted().into_iter().filter_map(waits).collect()
     }
@@ -419,8 +403,8 @@ impl Session for TelequickSession<'_> {
         self.open.at(index).is_some()
     }
 
-    fn refused(&self) -> u64 {
-        self.open.refused()
+    fn untracked(&self) -> u64 {
+        self.open.untracked()
     }
 }
 

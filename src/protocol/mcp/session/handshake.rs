@@ -7,7 +7,7 @@
 
 use super::super::schema;
 use crate::protocol::Direction;
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rpc::capabilities::Capabilities;
 use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rpc::handshake::{Disorder, Stage};

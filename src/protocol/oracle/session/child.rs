@@ -1,7 +1,7 @@
 //! The state of one child process.
 
-use super::{LAG, NO_TIMEOUT, OracleKey, OracleLine, rule};
-use crate::protocol::correlation::{OpenRequest, OpenRequests};
+use super::{LAG, NO_TIMEOUT, OpenInvokes, OracleLine, rule};
+use crate::protocol::exchange::{Key, OpenRequest};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema::DIALECT;
 use crate::protocol::rpc::lone_cr;
@@ -277,15 +277,11 @@ impl ChildSession {
     }
 
     /// Returns the invoke that reads the next line.
-    pub(super) fn due(
-        &self,
-        open: &OpenRequests<OracleKey, PendingInvoke>,
-        conn: Option<u32>,
-    ) -> Option<(u64, PeerId)> {
+    pub(super) fn due(&self, open: &OpenInvokes, conn: Option<u32>) -> Option<(u64, PeerId)> {
         // Few invokes are answered before their turn.
         let mut due = self.queue.range(self.read..).take(LAG as usize);
         let is_open = |(number, id): &(&u64, &PeerId)| {
-            let asked = open.get(&(conn, (*id).clone()));
+            let asked = open.get(&Key::one_way(conn, (*id).clone()));
             asked.is_some_and(|(_, invoke)| invoke.number == Some(**number))
         };
         due.find(is_open).map(|(number, id)| (*number, id.clone()))

@@ -67,7 +67,7 @@ impl IdCounts {
         let mut found: Vec<_> = self.by_id.iter().filter(too_many).collect();
         found.sort_by_key(|(_, count)| count.last.index);
         for (key, count) in found {
-            let id = match &key.1 {
+            let id = match &key.id {
                 PeerId::Number(id) => id.to_string(),
                 PeerId::Text(id) => short(&format!("{id:?}")),
                 // This is the refusal of an unreadable message, which may have had any id.

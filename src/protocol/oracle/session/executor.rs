@@ -3,12 +3,12 @@
 use super::child::{ChildSession, PendingInvoke, ReadyStage, invokes};
 use super::{LAG, OracleLine, OracleSession, broken, close, felts, rule, shape};
 use crate::protocol::Role;
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::{Added, Key, OpenRequest};
 
 impl OracleSession<'_> {
     pub(super) fn executor_message(&mut self, line: &OracleLine<'_, '_>) {
         let (seen, conn) = (line.seen, line.origin.conn);
-        let refused = self.open.refused() > 0;
+        let has_untracked = self.open.untracked() > 0;
         let Some(child) = self.child(conn) else {
             return;
         };
@@ -32,7 +32,7 @@ impl OracleSession<'_> {
             if !known {
                 shape::unknown(line);
             }
-            self.add_request(line, refused);
+            self.add_request(line, has_untracked);
         } else if line.is("shutdown") {
             child.shut_down = Some(seen.index);
         } else {
@@ -58,7 +58,7 @@ impl OracleSession<'_> {
             return;
         };
         let before = child.dropped.replace(id.clone());
-        if let Some(before) = before.map(|id| (conn, id))
+        if let Some(before) = before.map(|id| Key::one_way(conn, id))
             && self
                 .open
                 .get(&before)
@@ -66,11 +66,14 @@ impl OracleSession<'_> {
         {
             self.open.close(&before);
         }
-        self.open
-            .add_request((conn, id), OpenRequest::of(&seen), PendingInvoke::DROPPED);
+        self.open.add(
+            Key::one_way(conn, id),
+            OpenRequest::of(&seen),
+            PendingInvoke::DROPPED,
+        );
     }
 
-    fn add_request(&mut self, line: &OracleLine<'_, '_>, refused: bool) {
+    fn add_request(&mut self, line: &OracleLine<'_, '_>, has_untracked: bool) {
         let (seen, conn) = (line.seen, line.origin.conn);
         let Some(child) = self.children.get_mut(conn) else {
             return;
@@ -105,7 +108,7 @@ impl OracleSession<'_> {
         let number = child.asked;
         child.asked += 1;
         child.last_asked = Some(seen.whole());
-        if child.read > number && child.in_step && !child.is_late && !refused {
+        if child.read > number && child.in_step && !child.is_late && !has_untracked {
             child.is_late = true;
             let lag = child.read - number;
             broken!(line, rule::DESYNC, line.id_place(), child.cause;
@@ -115,7 +118,7 @@ impl OracleSession<'_> {
         // Old requests will not be answered any more.
         let long_ago = child.read.saturating_sub(LAG);
         while let Some((number, id)) = child.pop_below(long_ago) {
-            close(&mut self.open, &(conn, id), number);
+            close(&mut self.open, &Key::one_way(conn, id), number);
         }
         let selector = shape::selector(line, self.signatures);
         let signature = selector.and_then(|n| self.signatures.get(n));
@@ -124,16 +127,16 @@ impl OracleSession<'_> {
             number: Some(number),
             selector,
         };
-        let refused = self.open.refused();
-        let before = self
-            .open
-            .add_request((conn, id.clone()), OpenRequest::of(&seen), invoke);
-        if self.open.refused() == refused {
+        let key = Key::one_way(conn, id.clone());
+        match self.open.add(key, OpenRequest::of(&seen), invoke) {
+            Added::Untracked => return,
             // Of two requests with one id, only the later can still be answered.
-            let before = before.and_then(|(_, invoke)| invoke.number);
-            before.map(|number| child.queue.remove(&number));
-            child.queue.insert(number, id);
+            Added::Replaced(_, before) => {
+                before.number.map(|number| child.queue.remove(&number));
+            }
+            _ => {}
         }
+        child.queue.insert(number, id);
     }
 }
 

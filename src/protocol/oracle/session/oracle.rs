@@ -2,7 +2,7 @@
 
 use super::child::{ChildSession, PeerId, ReadyStage, invokes};
 use super::{OracleLine, OracleSession, broken, close, felts, rule, shape};
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::{Key, OpenRequest};
 use crate::protocol::session::text::short;
 use crate::protocol::{Role, rpc};
 
@@ -39,7 +39,10 @@ impl OracleSession<'_> {
         }
         if matches!(child.stage, ReadyStage::Silent) && handle_first_line(child, line, is_ready) {
             // The line is wrong, but its request is still recorded.
-            let key = line.id().filter(|_| line.is_answer()).map(|id| (conn, id));
+            let key = line
+                .id()
+                .filter(|_| line.is_answer())
+                .map(|id| Key::one_way(conn, id));
             if let Some((asked, _)) = key.and_then(|key| self.open.close(&key)) {
                 line.answers(&asked, true);
             }
@@ -82,11 +85,11 @@ impl OracleSession<'_> {
     /// Handles a line that answers a request, correctly or not.
     fn answer(&mut self, line: &OracleLine<'_, '_>) {
         let (seen, conn) = (line.seen, line.origin.conn);
-        let full = self.open.refused() > 0;
+        let full = self.open.untracked() > 0;
         let Some(child) = self.children.get_mut(conn) else {
             return;
         };
-        let key = line.id().map(|id| (conn, id));
+        let key = line.id().map(|id| Key::one_way(conn, id));
         if let Some((asked, invoke)) = key.as_ref().and_then(|key| self.open.close(key)) {
             line.answers(&asked, true);
             if !line.faulty {
@@ -114,7 +117,7 @@ impl OracleSession<'_> {
             .filter(|(id, _)| Some(id) == line.id().as_ref());
         let due = child.due(&self.open, conn);
         if let (Some((number, id)), None) = (due.clone(), &again)
-            && let Some((asked, invoke)) = self.open.close(&(conn, id))
+            && let Some((asked, invoke)) = self.open.close(&Key::one_way(conn, id))
         {
             let index = asked.place.index;
             broken!(line, rule::ANSWER_ID, line.id_place(), index;
@@ -141,7 +144,7 @@ impl OracleSession<'_> {
             && !child.is_late
         {
             child.is_late = true;
-            let reader = self.open.get(&(conn, id));
+            let reader = self.open.get(&Key::one_way(conn, id));
             broken!(line, rule::DESYNC, place, seen.index;
                 "id is {}, but {} reads this, and from here on each answer is one invoke late",
                 line.id_text(),
@@ -161,7 +164,9 @@ impl OracleSession<'_> {
         if in_step && number < child.read {
             if child.read < child.asked && !child.is_late {
                 child.is_late = true;
-                let reader = child.due(&self.open, conn).map(|(_, id)| (conn, id));
+                let reader = child
+                    .due(&self.open, conn)
+                    .map(|(_, id)| Key::one_way(conn, id));
                 let reader = reader.and_then(|key| self.open.get(&key));
                 let reader = reader.map_or("an invoke".into(), |(asked, _)| describe_invoke(asked));
                 let lag = child.read - number;
@@ -184,7 +189,7 @@ impl OracleSession<'_> {
             return;
         };
         while let Some((before, id)) = child.pop_below(number.saturating_add(1)) {
-            let Some(asked) = close(&mut self.open, &(conn, id), before) else {
+            let Some(asked) = close(&mut self.open, &Key::one_way(conn, id), before) else {
                 continue;
             };
             if before >= child.read && child.in_step {

@@ -2,8 +2,8 @@
 
 use super::super::extension::Extension;
 use super::super::http::{Post, report_refusal};
-use super::super::pairing::{IdSpace, PairKey};
 use super::RpcSession;
+use crate::protocol::exchange::pairs::{IdSpace, PairKey};
 use crate::protocol::session::memory::ConnId;
 use crate::protocol::session::{Current, Seen};
 use crate::protocol::{Id, Origin};
@@ -36,7 +36,7 @@ impl<E: Extension> RpcSession<E> {
                 report_refusal(seen, &notification, status);
             }
             // It may refuse each request of this connection.
-            None if !answers => self.miss_answers(IdSpace::Pipe(conn)),
+            None if !answers => self.pairs.miss_answers(IdSpace::One(conn), None),
             _ => {}
         }
     }
@@ -46,17 +46,9 @@ impl<E: Extension> RpcSession<E> {
         let conns: BTreeSet<ConnId> = self.elsewhere.values().flatten().copied().collect();
         for conn in conns {
             if self.sessions.may_share(origin.conn, conn) {
-                self.miss_answers(IdSpace::Pipe(conn));
+                self.pairs.miss_answers(IdSpace::One(conn), None);
             }
         }
-    }
-
-    /// Records that answers to open requests may be missing.
-    pub(super) fn miss_answers(&mut self, id_space: IdSpace) {
-        self.pairs.open.retain(id_space, |_, _, request| {
-            request.may_be_missed = true;
-            true
-        });
     }
 
     pub(super) fn is_http(&self, seen: &Seen<'_>) -> bool {
@@ -64,11 +56,9 @@ impl<E: Extension> RpcSession<E> {
         connection.is_some_and(|connection| connection.http)
     }
 
-    /// Returns true if requests are not tracked: their bytes were lost, or there was no space for them.
-    pub(super) fn may_miss_requests(&self, seen: &Seen<'_>) -> bool {
-        let connection = self.connections.get(seen.origin.conn);
-        connection.is_some_and(|c| c.lost || c.http && self.has_lost)
-            || self.pairs.open.refused() > 0
+    /// Returns true if a request over HTTP may be missing: any connection may have lost it.
+    pub(super) fn lacks(&self, seen: &Seen<'_>) -> bool {
+        self.is_http(seen) && self.pairs.has_gap(IdSpace::All, None)
     }
 
     /// Returns the key of an open request that a message of this connection means: over HTTP it may have been sent on
@@ -77,15 +67,15 @@ impl<E: Extension> RpcSession<E> {
         if self.pairs.open.get(&key).is_some() || !self.is_http(seen) {
             return key;
         }
-        let conns = self.elsewhere.get(&key.at(IdSpace::Http));
+        let conns = self.elsewhere.get(&key.at(IdSpace::All));
         let mut conns = conns.into_iter().flatten().copied();
         let found = conns.find(|conn| self.sessions.may_share(seen.origin.conn, *conn));
-        found.map_or(key.clone(), |conn| key.at(IdSpace::Pipe(conn)))
+        found.map_or(key.clone(), |conn| key.at(IdSpace::One(conn)))
     }
 
     /// Removes a closed request from the connections over HTTP.
     pub(super) fn forget(&mut self, key: &PairKey) {
-        let (IdSpace::Pipe(conn), shared) = (key.id_space, key.at(IdSpace::Http)) else {
+        let (IdSpace::One(conn), shared) = (key.scope, key.at(IdSpace::All)) else {
             return;
         };
         if let Some(conns) = self.elsewhere.get_mut(&shared) {

@@ -2,7 +2,7 @@
 
 use super::state::{CallEnd, SaelCall, SaelRequestKind};
 use super::{SaelMessage, SaelSession, broken, envelope, rule, short};
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::{Found, Key, OpenRequest};
 use crate::protocol::schema::check::number;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
@@ -20,18 +20,18 @@ impl SaelSession {
         self.report_after_refusal(message);
         let session = self.parts(message.conn).0.session;
         // A request without a seq has the key 0.
-        if seq.node.is_none() && self.calls.get(&(session, 0)).is_none() {
+        if seq.node.is_none() && self.calls.open.get(&Key::one_way(session, 0)).is_none() {
             return;
         }
         let last = matches!(message.kind, "LST" | "RES" | "END");
         let (conn, state) = self.parts(message.conn);
-        let key = (conn.session, seq.key);
+        let key = Key::one_way(conn.session, seq.key);
         state.record_seq(seq.key);
         let replaying = conn.replay.is_some();
         if replaying {
             self.replayed(message, seq.key, last);
         }
-        let Some((asked, call)) = self.calls.get_mut(&key) else {
+        let Some((asked, call)) = self.calls.open.get_mut(&key) else {
             if !replaying {
                 self.report_unmatched(message, seq);
             }
@@ -83,7 +83,7 @@ impl SaelSession {
             let granted = !std::mem::replace(&mut call.live, true);
             message.report().subscription(asked.place.index, true);
             if needs_answer {
-                self.leave_window(key.0);
+                self.leave_window(key.scope);
             }
             self.parts(message.conn).1.live += usize::from(granted);
             return;
@@ -121,15 +121,15 @@ impl SaelSession {
                 return;
             }
         }
-        let key = (conn.session, seq.key);
+        let key = Key::one_way(conn.session, seq.key);
         let replaying = conn.replay.is_some();
-        if seq.key == 0 && self.calls.get(&key).is_none() {
+        if seq.key == 0 && self.calls.open.get(&key).is_none() {
             return;
         }
         if replaying {
             self.replayed(message, seq.key, true);
         }
-        let Some((asked, call)) = self.calls.get(&key) else {
+        let Some((asked, call)) = self.calls.open.get(&key) else {
             if !replaying && !misunderstood {
                 self.report_unmatched(message, seq);
             }
@@ -146,7 +146,7 @@ impl SaelSession {
                 short(&required.capability));
         }
         let asked = asked.clone();
-        if let Some((_, call)) = self.calls.get_mut(&key)
+        if let Some((_, call)) = self.calls.open.get_mut(&key)
             && message.get("trace_id").is_some()
         {
             check_trace(message, &asked, call);
@@ -170,18 +170,20 @@ impl SaelSession {
     /// Reports an answer without an open request.
     fn report_unmatched(&mut self, message: &SaelMessage<'_, '_>, seq: envelope::Seq<'_>) {
         let is_no_number = seq.node.is_some_and(|node| number(node).is_none());
-        if self.calls.refused() > 0 || is_no_number {
+        if is_no_number {
             return;
         }
         let (conn, _) = self.parts(message.conn);
-        let key = (conn.session, seq.key);
+        let key = Key::one_way(conn.session, seq.key);
         if conn.may_have_gaps() || conn.refused.is_some() {
             return;
         }
         let (place, kind) = (message.place(seq.node), message.kind);
-        let Some(done) = self.ended.get(&key).cloned() else {
-            broken!(message, rule::ANSWER_UNASKED, place;
-                "{kind} has seq {}, but no request has it", seq.key);
+        let Some(done) = self.calls.ended.get(&key).cloned() else {
+            if self.calls.find(&key) == Found::Never {
+                broken!(message, rule::ANSWER_UNASKED, place;
+                    "{kind} has seq {}, but no request has it", seq.key);
+            }
             return;
         };
         if done.how == CallEnd::Answered {

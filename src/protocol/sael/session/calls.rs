@@ -2,8 +2,8 @@
 
 use super::state::{CallEnd, EndedCall, Required, SaelCall, SaelRequestKind, SessionState};
 use super::tools::Tool;
-use super::{SaelMessage, SaelSession, broken, pipeline, rule, short};
-use crate::protocol::correlation::OpenRequest;
+use super::{CallKey, SaelMessage, SaelSession, broken, pipeline, rule, short};
+use crate::protocol::exchange::{Added, Found, Key, OpenRequest};
 use crate::protocol::sael::capability::{self, Grant};
 use crate::tape::Node;
 
@@ -50,7 +50,7 @@ impl SaelSession {
                 "a session without a token subscribes");
         }
         let session = conn.session;
-        let key = (session, seq.key);
+        let key = Key::one_way(session, seq.key);
         let good = seq.good;
         let highest = state.highest;
         if good {
@@ -58,7 +58,7 @@ impl SaelSession {
             state.record_seq(seq.key);
         }
         let place = message.place(seq.node);
-        let old = self.calls.get(&key).filter(|(_, call)| !call.released);
+        let old = self.calls.open.get(&key).filter(|(_, call)| !call.released);
         if let (Some((asked, _)), true) = (old, good) {
             broken!(message, rule::SEQ_REUSED, place, asked.place.index;
                 "seq {} belongs to {}, which is still open", seq.key, asked.describe());
@@ -69,20 +69,24 @@ impl SaelSession {
             broken!(message, rule::SEQ_NOT_RISING, place;
                 "seq is {}, but {highest} was used before", seq.key);
         }
-        let before = self.calls.refused();
-        let old = self
+        let added = self
             .calls
-            .add_request(key, OpenRequest::of(&message.seen), call);
+            .open
+            .add(key, OpenRequest::of(&message.seen), call);
         let (_, state) = self.parts(message.conn);
-        if let Some((asked, _)) = old.as_ref().filter(|(_, call)| call.live) {
-            state.live = state.live.saturating_sub(1);
-            message.report().subscription(asked.place.index, false);
+        match added {
+            Added::Untracked => return,
+            Added::Replaced(asked, old) => {
+                if old.live {
+                    state.live = state.live.saturating_sub(1);
+                    message.report().subscription(asked.place.index, false);
+                }
+                if old.needs_answer() {
+                    return;
+                }
+            }
+            Added::New | Added::Queued => {}
         }
-        let replaced = old.is_some_and(|(_, call)| call.needs_answer());
-        if self.calls.refused() > before || replaced {
-            return;
-        }
-        let (_, state) = self.parts(message.conn);
         state.open += 1;
         let (open, window) = (state.open, state.window());
         if open as i128 > window && state.reported.first(rule::WINDOW_EXCEEDED) {
@@ -163,23 +167,17 @@ impl SaelSession {
             return;
         }
         let (conn, _) = self.parts(message.conn);
-        let key = (conn.session, seq.key);
+        let key = Key::one_way(conn.session, seq.key);
         let may_have_gaps = conn.may_have_gaps();
         let place = message.place(seq.node);
-        let Some((asked, call)) = self.calls.get(&key).filter(|(_, call)| !call.released) else {
-            match self.ended.get(&key) {
-                Some(done) => {
-                    broken!(message, rule::CANCEL_LATE, place, done.index;
-                        "{} names seq {}, which is complete", message.kind, seq.key);
-                }
-                None if !may_have_gaps
-                    && self.calls.refused() == 0
-                    && self.calls.get(&key).is_none() =>
-                {
-                    broken!(message, rule::CANCEL_UNKNOWN, place;
-                        "{} names seq {}, but no request has it", message.kind, seq.key);
-                }
-                None => {}
+        let open = self.calls.open.get(&key);
+        let Some((asked, call)) = open.filter(|(_, call)| !call.released) else {
+            if let Some(done) = self.calls.ended.get(&key) {
+                broken!(message, rule::CANCEL_LATE, place, done.index;
+                    "{} names seq {}, which is complete", message.kind, seq.key);
+            } else if !may_have_gaps && self.calls.find(&key) == Found::Never {
+                broken!(message, rule::CANCEL_UNKNOWN, place;
+                    "{} names seq {}, but no request has it", message.kind, seq.key);
             }
             return;
         };
@@ -196,40 +194,39 @@ impl SaelSession {
             return;
         }
         self.release(key);
-        if let Some((_, call)) = self.calls.get_mut(&key) {
+        if let Some((_, call)) = self.calls.open.get_mut(&key) {
             call.cancelled = Some((message.index, message.time()));
         }
-        if let Some(state) = self.states.get_mut(&key.0)
-            && let Some(oldest) = state.cancel(key.1)
-            && self
-                .calls
-                .get(&(key.0, oldest))
-                .is_some_and(|(_, call)| call.cancelled.is_some())
+        let state = self.states.get_mut(&key.scope);
+        let oldest = state.and_then(|state| state.cancel(key.id));
+        if let Some(oldest) = oldest.map(|seq| Key::one_way(key.scope, seq))
+            && let Some((_, call)) = self.calls.open.get(&oldest)
+            && call.cancelled.is_some()
         {
-            self.calls.close(&(key.0, oldest));
+            self.calls.open.close(&oldest);
         }
     }
 
     /// Marks a request as released: an answer is allowed, but not required.
-    pub(super) fn release(&mut self, key: (u32, i128)) {
-        if let Some((_, call)) = self.calls.get_mut(&key) {
+    pub(super) fn release(&mut self, key: CallKey) {
+        if let Some((_, call)) = self.calls.open.get_mut(&key) {
             let needs_answer = call.needs_answer();
             call.released = true;
             if needs_answer {
-                self.leave_window(key.0);
+                self.leave_window(key.scope);
             }
         }
     }
 
     /// Closes a request.
-    pub(super) fn close(&mut self, key: (u32, i128), message: &SaelMessage<'_, '_>, how: CallEnd) {
-        let Some((asked, call)) = self.calls.close(&key) else {
+    pub(super) fn close(&mut self, key: CallKey, message: &SaelMessage<'_, '_>, how: CallEnd) {
+        let Some((asked, call)) = self.calls.open.close(&key) else {
             return;
         };
         if call.needs_answer() {
-            self.leave_window(key.0);
+            self.leave_window(key.scope);
         }
-        if let Some(state) = self.states.get_mut(&key.0) {
+        if let Some(state) = self.states.get_mut(&key.scope) {
             state.live -= usize::from(state.live > 0 && call.live);
         }
         let ended = EndedCall {
@@ -238,7 +235,7 @@ impl SaelSession {
             time: message.time(),
             asked: (how == CallEnd::Unsubscribed).then(|| Box::new(asked)),
         };
-        self.ended.insert(key, ended);
+        self.calls.ended.insert(key, ended);
     }
 
     /// Removes one request from the window count.

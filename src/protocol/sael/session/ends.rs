@@ -2,7 +2,7 @@
 
 use super::state::SaelConnection;
 use super::{Report, SaelSession, broken, login, rule};
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
 use crate::protocol::session::memory::ConnId;
 
 /// The number of ended connections that are stored for late messages.
@@ -53,17 +53,17 @@ impl SaelSession {
                 .is_some_and(|(_, conn)| conn.hello.is_some())
         };
         let calls = match session {
-            Some(session) => self.calls.sorted_in(session),
-            None => self.calls.sorted(),
+            Some(session) => self.calls.open.sorted_in(session),
+            None => self.calls.open.sorted(),
         };
-        for ((of, _), asked, call) in calls {
-            if call.needs_answer() && !call.dropped && !is_mute(*of) {
+        for (key, asked, call) in calls {
+            if call.needs_answer() && !call.dropped && !is_mute(key.scope) {
                 broken!(report, rule::UNANSWERED, asked.place; "{} has no answer", describe(asked));
             }
         }
         // At the end of the input they stay: `waiting` lists them afterwards.
         if let Some(session) = session {
-            self.calls.end(session);
+            self.calls.open.end(session);
         }
     }
 
@@ -88,6 +88,7 @@ impl SaelSession {
             }
             let mut left = self
                 .calls
+                .open
                 .sorted_in(session)
                 .into_iter()
                 .filter(|(_, _, call)| {
@@ -105,9 +106,8 @@ impl SaelSession {
                 "{}{others} {} open while the client closes the connection",
                 describe(first), if more > 0 { "are" } else { "is" });
             // Their missing answers follow from that.
-            self.calls.retain(session, |_, _, call| {
+            self.calls.open.each(session, |_, call| {
                 call.dropped |= call.conn == id && !live && call.needs_answer();
-                true
             });
         }
     }

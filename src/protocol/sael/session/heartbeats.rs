@@ -3,7 +3,7 @@
 use super::state::SaelConnection;
 use super::{Report, SaelMessage, broken, rule};
 use crate::protocol::Direction;
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
 use crate::protocol::session::heartbeat::Echo;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;

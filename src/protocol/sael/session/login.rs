@@ -3,7 +3,7 @@
 use super::state::{Opening, REPLAYED, Replay, SaelConnection};
 use super::{Report, SaelMessage, SaelSession, bearer_token, broken, envelope, rule, short};
 use crate::protocol::Direction;
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::{Key, OpenRequest};
 use crate::protocol::sael::message::role;
 use crate::protocol::sael::token::Token;
 use crate::tape::Node;
@@ -188,13 +188,12 @@ impl SaelSession {
     fn resumed(&mut self, message: &SaelMessage<'_, '_>) {
         let session = self.parts(message.conn).0.session;
         let mut cancelled = 0;
-        self.calls.retain(session, |_, _, call| {
+        self.calls.open.each(session, |_, call| {
             let stream = call.items > 0 || call.streaming == Some(true);
             if call.conn != message.conn && call.needs_answer() && stream && !call.live {
                 call.released = true;
                 cancelled += 1;
             }
-            true
         });
         let (_, state) = self.parts(message.conn);
         state.open = state.open.saturating_sub(cancelled);
@@ -219,7 +218,7 @@ impl SaelSession {
         let (session, sent) = (conn.session, state.sent.clone());
         // Open streams are cancelled: their earlier items need not be sent again.
         let is_due = |seq: &i128| {
-            let call = self.calls.get(&(session, *seq));
+            let call = self.calls.open.get(&Key::one_way(session, *seq));
             last.is_some_and(|last| *seq > last) && call.is_none_or(|(_, call)| call.live)
         };
         let due = sent.into_iter().filter(is_due).collect();
@@ -312,7 +311,9 @@ impl SaelSession {
         // Requests after a refused greeting get no answer.
         let id = message.conn;
         let session = conn.session;
-        self.calls.retain(session, |_, _, call| call.conn != id);
+        self.calls
+            .open
+            .end_where(session, |_, call| call.conn == id);
         if resuming {
             self.assign_new_session(id);
         }

@@ -1,6 +1,6 @@
 //! The state of a connection, a session and a request.
 
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
 use crate::protocol::session::Place;
 use crate::protocol::session::heartbeat::Heartbeats;
 use crate::protocol::session::memory::{ConnId, Reported};

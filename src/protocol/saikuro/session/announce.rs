@@ -7,7 +7,7 @@
 
 use super::super::message::field;
 use super::super::schema::SCHEMA;
-use crate::protocol::correlation::work;
+use crate::protocol::exchange::work;
 use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::schema::lint::lint;
 use crate::protocol::session::text::{quote, quote_text};

@@ -11,7 +11,7 @@ use super::super::message::field;
 use super::frames::{self, Effect, channel_frame, number, stream_frame};
 use super::state::{Batch, CallId, CallKey, Ending, FAILED, Flow, IdForm, OpenKind, SeqStream};
 use super::{SaikuroSession, reply, rule};
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::{Found, OpenRequest};
 use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Current, Report, broken};
 use crate::protocol::{Direction, Role};
@@ -30,7 +30,7 @@ impl SaikuroSession {
                     "id is {}; it should be a UUID", quote(id)),
             };
         };
-        let wants_result = match self.open.get(&theirs) {
+        let wants_result = match self.calls.open.get(&theirs) {
             Some((asked, OpenKind::Single { .. })) => asked.kind.as_ref() != "announce",
             Some((_, OpenKind::Batch(_))) => true,
             _ => false,
@@ -39,25 +39,29 @@ impl SaikuroSession {
         if seen.message.valid {
             reply::reply(seen, root, wants_result, codes);
         }
-        if self.open.get(&theirs).is_some() {
+        let found = self.calls.find(&theirs);
+        if found == Found::Open {
             self.answered(&theirs, seen, root);
-        } else if self.open.get(&own).is_some() {
-            self.opener_frame(&own, seen, root);
-            self.sender(seen).add_refusable(seen.index, None);
-        } else if self.ended.get(&theirs).is_some() {
-            self.late(&theirs, seen, root);
-        } else if self.ended.get(&own).is_some() {
-            self.late_opener_frame(&own, seen);
-            self.sender(seen).add_refusable(seen.index, None);
         } else {
-            self.unknown(seen, root);
+            match (found, self.calls.find(&own)) {
+                (_, Found::Open) => {
+                    self.opener_frame(&own, seen, root);
+                    self.sender(seen).add_refusable(seen.index, None);
+                }
+                (Found::Ended, _) => self.late(&theirs, seen, root),
+                (_, Found::Ended) => {
+                    self.late_opener_frame(&own, seen);
+                    self.sender(seen).add_refusable(seen.index, None);
+                }
+                _ => self.unknown(seen, root),
+            }
         }
         self.sender(seen).first.get_or_insert(seen.index);
     }
 
     /// Handles a frame for a request of the other side.
     pub(super) fn answered(&mut self, key: &CallKey, seen: Current<'_, '_>, root: Node<'_>) {
-        let Some((asked, state)) = self.open.get_mut(key) else {
+        let Some((asked, state)) = self.calls.open.get_mut(key) else {
             return;
         };
         let form = match state {
@@ -86,7 +90,7 @@ impl SaikuroSession {
             self.functions.remove_announce(index);
         }
         // A runtime forwards no streams, so it may refuse the answer.
-        if !is_single && let Some(conn) = self.conns.get_mut(&key.conn) {
+        if !is_single && let Some(conn) = self.conns.get_mut(&key.scope) {
             let side = conn.sides.get_mut(seen.origin.direction);
             side.add_refusable(seen.index, None);
         }
@@ -113,14 +117,14 @@ impl SaikuroSession {
         {
             self.functions.check_result(seen, root, (index, target));
         }
-        if let Some((asked, state)) = self.open.close(key) {
+        if let Some((asked, state)) = self.calls.open.close(key) {
             // A refusal ends a stream that never started; after items, real peers send an abort.
             if let (Ending::Failed(_), OpenKind::Stream(SeqStream { flow, .. })) = (how, state)
                 && flow.last.is_some()
             {
                 let failed = &mut self.sender(seen).unaborted;
                 if failed.len() < FAILED {
-                    failed.push((key.name.clone(), asked.clone()));
+                    failed.push((key.id.clone(), asked.clone()));
                 }
             }
             self.end(key.clone(), asked, how, seen);
@@ -137,7 +141,8 @@ impl SaikuroSession {
 
     /// Reports failed streams without an abort when a connection sends nothing more.
     pub(super) fn report_unaborted(&mut self, conn: Option<u32>, report: &mut Report) {
-        let Some(conn) = self.conns.get_mut(&conn).filter(|conn| !conn.lost) else {
+        let is_complete = !self.calls.has_gap(conn, None);
+        let Some(conn) = self.conns.get_mut(&conn).filter(|_| is_complete) else {
             return;
         };
         for (_, asked) in conn.unaborted() {
@@ -169,8 +174,8 @@ impl SaikuroSession {
 
     /// Handles an answered request: a runtime that answers in order has handled all earlier requests.
     fn handle_answered(&mut self, key: &CallKey, index: u64, seen: Current<'_, '_>) {
-        let conn = self.conns.entry(key.conn).or_default();
-        let lost = conn.lost;
+        let lost = self.calls.has_gap(key.scope, None);
+        let conn = self.conns.entry(key.scope).or_default();
         let side = conn.sides.get_mut(key.requester);
         side.handle_answered(index);
         let older = side
@@ -192,7 +197,7 @@ impl SaikuroSession {
 
     /// Handles a frame of the side that opened the stream or channel.
     pub(super) fn opener_frame(&mut self, key: &CallKey, seen: Current<'_, '_>, root: Node<'_>) {
-        let Some((asked, state)) = self.open.get_mut(key) else {
+        let Some((asked, state)) = self.calls.open.get_mut(key) else {
             return;
         };
         let effect = match state {
@@ -211,7 +216,7 @@ impl SaikuroSession {
             }
         };
         if let Effect::Over(how) = effect
-            && let Some((asked, _)) = self.open.close(key)
+            && let Some((asked, _)) = self.calls.open.close(key)
         {
             self.end(key.clone(), asked, how, seen);
         }
@@ -219,7 +224,7 @@ impl SaikuroSession {
 
     /// Handles a frame for a request that has ended.
     fn late(&mut self, key: &CallKey, seen: Current<'_, '_>, root: Node<'_>) {
-        let Some(ended) = self.ended.get_mut(key) else {
+        let Some(ended) = self.calls.ended.get_mut(key) else {
             return;
         };
         let (kind, asked, by) = (seen.message.kind.as_ref(), &ended.asked, ended.by);
@@ -258,7 +263,7 @@ impl SaikuroSession {
                     broken!(seen, rule, seen.whole(), index; "{text}");
                 }
                 (ended.how, ended.by) = (Ending::Answered, seen.index);
-                self.side(key.conn, key.requester).handle_answered(index);
+                self.side(key.scope, key.requester).handle_answered(index);
             }
             Ending::Answered => {
                 broken!(seen, rule::SECOND_ANSWER, seen.whole(), by;
@@ -274,7 +279,7 @@ impl SaikuroSession {
                 (ended.how, ended.by) = (Ending::Ended, seen.index);
                 let sender = self.sender(seen);
                 sender.add_refusable(seen.index, None);
-                sender.unaborted.retain(|(name, _)| *name != key.name);
+                sender.unaborted.retain(|(name, _)| *name != key.id);
             }
             Ending::Closed(pending) if pending > 0 && matches!(kind, "error" | "response") => {
                 ended.how = Ending::Closed(pending - 1);
@@ -295,7 +300,7 @@ impl SaikuroSession {
 
     /// Handles a frame of the side that opened a stream or channel that has ended.
     pub(super) fn late_opener_frame(&mut self, key: &CallKey, seen: Current<'_, '_>) {
-        let Some(ended) = self.ended.get_mut(key) else {
+        let Some(ended) = self.calls.ended.get_mut(key) else {
             return;
         };
         match (ended.asked.kind.as_ref(), ended.how) {
@@ -321,20 +326,20 @@ impl SaikuroSession {
         let namespace = node.text().unwrap_or_default();
         let requester = seen.origin.direction.map(Direction::other);
         let mut key = CallKey {
-            conn: seen.origin.conn,
+            scope: seen.origin.conn,
             requester,
-            name: CallId::Namespace(namespace.as_ref().into()),
+            id: CallId::Namespace(namespace.as_ref().into()),
         };
-        if self.open.get(&key).is_none() {
-            if self.ended.get(&key).is_some() {
+        if self.calls.open.get(&key).is_none() {
+            if self.calls.ended.get(&key).is_some() {
                 return self.late(&key, seen, root);
             }
             // The announce that it most likely means is answered with it.
-            let side = self.side(key.conn, requester);
+            let side = self.side(key.scope, requester);
             let mut waits = side
                 .order
                 .values()
-                .filter(|k| matches!(k.name, CallId::Namespace(_)));
+                .filter(|k| matches!(k.id, CallId::Namespace(_)));
             let meant = waits.next().cloned();
             broken!(seen, rule::ACK_NAMESPACE, seen.at(node);
                 "{} is acknowledged, but was not announced", quote_text(&namespace));

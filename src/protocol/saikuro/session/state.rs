@@ -6,7 +6,7 @@
 //!   connection                         ->  two sides: the requests of each, and its messages that may be refused
 //! ```
 
-use crate::protocol::correlation::{OpenRequest, Scoped};
+use crate::protocol::exchange::{Key, OpenRequest};
 use crate::protocol::session::memory::{PerDirection, Reported};
 use crate::protocol::{Direction, Id};
 use crate::tape::{Node, Scalar, Value};
@@ -71,20 +71,7 @@ impl IdForm {
 }
 
 /// Both sides may use the same id: a runtime forwards a call under its original id.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct CallKey {
-    pub(super) conn: Option<u32>,
-    pub(super) requester: Option<Direction>,
-    pub(super) name: CallId,
-}
-
-impl Scoped for CallKey {
-    type Scope = Option<u32>;
-
-    fn scope(&self) -> Self::Scope {
-        self.conn
-    }
-}
+pub(super) type CallKey = Key<Option<u32>, CallId>;
 
 /// Numbered frames in one direction.
 #[derive(Debug)]
@@ -266,8 +253,6 @@ impl OneWay {
 #[derive(Debug, Default)]
 pub(super) struct Conn {
     pub(super) sides: PerDirection<OneWay>,
-    /// Bytes of it were not shown or recorded.
-    pub(super) lost: bool,
 }
 
 impl Conn {

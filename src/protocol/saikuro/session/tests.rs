@@ -209,7 +209,7 @@ fn tables_are_bounded() {
     for n in 0..10 {
         run.send(0, TO_SERVER, &ask("call", n));
     }
-    assert_eq!(run.conduct.refused(), 6);
+    assert_eq!(run.conduct.untracked(), 6);
     assert_eq!(run.conduct.waiting().len(), 4);
     run.send(0, TO_CLIENT, &ok(9));
     assert_eq!(run.found, [""; 0], "what was not followed is not judged");
@@ -219,9 +219,9 @@ fn tables_are_bounded() {
             .send(0, TO_CLIENT, &ok(n))
             .send(0, TO_SERVER, &ask("cast", n + 20_000));
     }
-    assert_eq!(run.conduct.refused(), 0);
-    assert!(run.conduct.open.is_empty());
-    assert!(run.conduct.ended.len() <= 4096);
+    assert_eq!(run.conduct.untracked(), 0);
+    assert!(run.conduct.calls.open.is_empty());
+    assert!(run.conduct.calls.ended.len() <= 4096);
     let side = run.conduct.side(Some(0), TO_SERVER);
     assert!(side.order.is_empty());
 }

@@ -11,7 +11,7 @@ use super::frames::number;
 use super::state::{Ending, Flow, OpenKind, SeqStream};
 use super::{SaikuroSession, rule};
 use crate::protocol::Direction;
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
 use crate::protocol::session::text::quote_text;
 use crate::protocol::session::{Current, broken};
 use crate::tape::Node;
@@ -28,14 +28,13 @@ impl SaikuroSession {
             return self.handle_random_refusal(seen, root);
         }
         self.sender(seen).add_refusable(seen.index, None);
-        let lost = self.conns.get(&seen.origin.conn).is_some_and(|c| c.lost);
-        if !lost && self.open.refused() == 0 {
+        if !self.calls.may_lack(seen.origin.conn, None) {
             let id = message.id.text();
             let place = seen.place(field(root, "id"));
             broken!(seen, rule::UNKNOWN_ID, place;
                 "the {} is for {}, but no request has this id", message.kind, quote_text(&id));
         }
-        if message.kind == "item" && self.orphans < ORPHANS && !self.open.is_full() {
+        if message.kind == "item" && self.orphans < ORPHANS && !self.calls.open.is_full() {
             self.track_orphan(seen, root);
         }
     }
@@ -54,8 +53,9 @@ impl SaikuroSession {
         };
         if let Some(key) = Self::key(seen, true) {
             self.orphans += 1;
-            self.open
-                .add_request(key, OpenRequest::of(&seen), OpenKind::Stream(stream));
+            self.calls
+                .open
+                .add(key, OpenRequest::of(&seen), OpenKind::Stream(stream));
         }
     }
 
@@ -88,17 +88,18 @@ impl SaikuroSession {
             return;
         };
         if self
+            .calls
             .open
             .get(&key)
             .is_some_and(|(asked, _)| asked.place.index == index)
         {
-            if let Some((asked, _)) = self.open.close(&key) {
+            if let Some((asked, _)) = self.calls.open.close(&key) {
                 seen.answers(&asked, true);
                 self.namespaces.remove_announce(seen.origin.conn, index);
                 self.functions.remove_announce(index);
                 self.end(key, asked, Ending::Answered, seen);
             }
-        } else if let Some(ended) = self.ended.get(&key) {
+        } else if let Some(ended) = self.calls.ended.get(&key) {
             seen.answers(&ended.asked, true);
         }
     }

@@ -1,7 +1,7 @@
 //! Requests that stay open: the expected message, and the rule that the end of the conversation breaks.
 
 use super::state::{Batch, CallKey, OpenKind, SeqStream};
-use crate::protocol::correlation::OpenRequest;
+use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::session::{RuleId, Waiting};
 

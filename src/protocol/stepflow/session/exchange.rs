@@ -10,13 +10,13 @@
 
 use super::matching::{Enclosing, Matched, Sent};
 use super::{MessageTurn, StepflowSession, rule};
-use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rpc::pairing::{IdSpace, PairKey};
+use crate::protocol::exchange::OpenRequest;
+use crate::protocol::exchange::pairs::{IdSpace, PairKey};
 use crate::protocol::rpc::posts::Posts;
 use crate::protocol::session::http;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{ConnectionChange, Current, Report, Severity, broken};
-use crate::protocol::{Origin, Role};
+use crate::protocol::{Direction, Origin, Role};
 
 /// An HTTP connection.
 #[derive(Default)]
@@ -267,17 +267,12 @@ impl StepflowSession {
         let wire = self.wire(origin.conn);
         wire.posts.lose();
         wire.stream = None;
-        let id_spaces = [IdSpace::Http, IdSpace::Pipe(origin.conn)];
+        let id_spaces = [IdSpace::All, IdSpace::One(origin.conn)];
         for id_space in id_spaces {
-            self.scope(id_space).record_loss(origin.direction);
-        }
-        let answers = origin.direction;
-        for id_space in id_spaces {
-            self.pairs.open.retain(id_space, |key, _, want| {
-                want.may_be_missed |=
-                    answers.is_none_or(|direction| direction == key.requester.other());
-                true
-            });
+            self.scope(id_space).record_loss();
+            self.pairs.lose(id_space, origin.direction);
+            let requester = origin.direction.map(Direction::other);
+            self.pairs.miss_answers(id_space, requester);
         }
     }
 }

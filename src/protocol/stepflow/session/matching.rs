@@ -7,8 +7,9 @@
 
 use super::super::schema;
 use super::{MessageTurn, RequestContext, StepflowSession, rule, shape};
-use crate::protocol::correlation::OpenRequest;
-use crate::protocol::rpc::pairing::{Closed, IdSpace, PairKey, PairedRequest, SentRequest};
+use crate::protocol::exchange::pairs::{IdSpace, PairKey, Paired};
+use crate::protocol::exchange::{Added, OpenRequest};
+use crate::protocol::rpc::extension::{SentCall, SentRequest};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Current, broken};
 use crate::protocol::{Direction, Role, rpc};
@@ -120,7 +121,12 @@ impl StepflowSession {
         };
         let known = matches!(enclosing, Enclosing::Stream(_));
         let outside = within.is_none() && (known || scope.executes.is_empty());
-        if outside && !message.breaks_rule && !scope.has_lost(Direction::ToServer) {
+        if outside
+            && !message.breaks_rule
+            && !self
+                .pairs
+                .has_gap(message.id_space, Some(Direction::ToServer))
+        {
             broken!(message, rule::CALLBACK_OUTSIDE_EXECUTE, message.whole();
                 "{} is sent while no components/execute runs",
                 message.method.map_or("a request", |m| m.name));
@@ -137,22 +143,23 @@ impl StepflowSession {
         let (seen, id) = (message.seen, message.call.id?);
         let requester = Self::requester(message);
         let key = PairKey::of(message.id_space, requester, id)?;
-        let shape = shape::of(seen, &message.call);
-        if self.pairs.is_duplicate(&key, &shape) {
-            return Some(key);
-        }
         let version = message
             .call
             .params
             .filter(|_| message.method.is_some_and(schema::opens_session));
         let version = version.and_then(protocol_version).and_then(Node::as_i128);
         let own = RequestContext { version, within };
-        let request = SentRequest::new(message.method, message.breaks_rule, own);
-        if self.pairs.open.is_full() {
-            self.pairs.add_request(key, OpenRequest::of(&seen), request);
-            return None;
+        let method = message.method;
+        let request = SentRequest::new(message.breaks_rule, SentCall { method, own });
+        let asked = OpenRequest::of(&seen);
+        let facts = message.facts();
+        match self.pairs.add_request(key.clone(), &facts, asked, request) {
+            Added::New => {}
+            Added::Replaced(asked, before) => drop(self.forget(&key, &asked, &before)),
+            Added::Queued => return Some(key),
+            Added::Untracked => return None,
         }
-        let orderly = !message.breaks_rule && matches!(message.id_space, IdSpace::Pipe(_));
+        let orderly = !message.breaks_rule && matches!(message.id_space, IdSpace::One(_));
         let runs_component = message.method.is_some_and(schema::runs_component);
         let scope = self.scope(message.id_space);
         if runs_component && requester == Direction::ToServer {
@@ -164,12 +171,6 @@ impl StepflowSession {
         if orderly {
             scope.order.get_mut(Some(requester)).insert(seen.index);
         }
-        if let Some((asked, before)) =
-            self.pairs
-                .add_request(key.clone(), OpenRequest::of(&seen), request)
-        {
-            self.forget(&key, &asked, &before);
-        }
         Some(key)
     }
 
@@ -179,28 +180,25 @@ impl StepflowSession {
         message: &MessageTurn<'_, '_>,
         exchange: Option<&PairKey>,
     ) -> Matched {
-        let shape = shape::of(message.seen, &message.call);
         let is_open = |key: &&PairKey| self.pairs.open.get(key).is_some();
         let posted = exchange.filter(is_open);
-        let (id_space, direction) = (message.id_space, message.direction);
-        let found = self.pairs.find(id_space, direction, &shape);
-        match found {
-            PairedRequest::Open(key) => {
+        match self.pairs.find_request(&message.facts()) {
+            Paired::Open(key) => {
                 if let Some(posted) = exchange.filter(|posted| **posted != key) {
                     self.report_wrong_answer(message, posted);
                 }
                 self.handle_answered(&key, message)
             }
-            PairedRequest::Retyped(key) => self.handle_answered(&key, message),
+            Paired::Retyped(key) => self.handle_answered(&key, message),
             // Without an id the exchange still shows the request.
-            PairedRequest::Nothing(key) if !message.faulty => {
+            Paired::Nothing(key) if !message.faulty => {
                 match posted {
                     Some(posted) => self.report_wrong_answer(message, posted),
-                    None => self.report_unmatched(message, &key),
+                    None => self.pairs.report_unmatched(&key, &message.facts()),
                 }
                 Matched::No
             }
-            PairedRequest::NoId | PairedRequest::Nothing(_) => {
+            Paired::NoId | Paired::Nothing(_) => {
                 exchange.map_or(Matched::No, |key| self.handle_answered(key, message))
             }
         }
@@ -216,25 +214,16 @@ impl StepflowSession {
             asked.describe(), short(&asked.id), quote(id));
     }
 
-    /// Reports an answer without a request.
-    fn report_unmatched(&mut self, message: &MessageTurn<'_, '_>, key: &PairKey) {
-        // The request may have been missed.
-        if !self.scope(message.id_space).has_lost(key.requester) && self.pairs.open.refused() == 0 {
-            let shape = shape::of(message.seen, &message.call);
-            self.pairs.report_unmatched(key, &shape);
-        }
-    }
-
     /// Handles an answered request.
     fn handle_answered(&mut self, key: &PairKey, message: &MessageTurn<'_, '_>) -> Matched {
         let seen = message.seen;
-        let closed = self.pairs.close(key, seen);
-        let (asked, request) = match closed {
-            Closed::Nothing => return Matched::No,
-            Closed::Twin => return Matched::Yes,
-            Closed::Last(asked, request) => (asked, request),
+        if self.pairs.open.get(key).is_none() {
+            return Matched::No;
+        }
+        let Some((asked, request)) = self.pairs.close_answered(key, seen) else {
+            return Matched::Yes;
         };
-        let scope = self.scope(key.id_space);
+        let scope = self.scope(key.scope);
         if !scope.unflushed
             && let Some(text) = rpc::unflushed(&seen, asked.origin().time, scope.closed)
         {
@@ -248,7 +237,7 @@ impl StepflowSession {
         let waits = self.forget(key, &asked, &request);
         self.report_open_callbacks(&waits, seen);
         if let Some(method) = request.method {
-            let scope = self.scope(key.id_space);
+            let scope = self.scope(key.scope);
             if schema::opens_session(method) {
                 scope.opened(index, seen, well);
                 if well && !message.breaks_rule {
@@ -265,8 +254,8 @@ impl StepflowSession {
 
     /// Reports an answer in one pipe that precedes those to older requests; each of these is reported once.
     fn report_out_of_order(&mut self, key: &PairKey, index: u64, seen: Current<'_, '_>) {
-        let scope = self.scope(key.id_space);
-        let order = scope.order.get_mut(Some(key.requester));
+        let scope = self.scope(key.scope);
+        let order = scope.order.get_mut(key.requester);
         if order.remove(&index)
             && let Some(first) = order.first().copied().filter(|first| *first < index)
         {
@@ -296,8 +285,8 @@ impl StepflowSession {
         request: &SentRequest<RequestContext>,
     ) -> BTreeMap<u64, PairKey> {
         let index = asked.place.index;
-        let scope = self.scope(key.id_space);
-        scope.order.get_mut(Some(key.requester)).remove(&index);
+        let scope = self.scope(key.scope);
+        scope.order.get_mut(key.requester).remove(&index);
         if let Some(callbacks) = request.own.within.and_then(|w| scope.executes.get_mut(&w)) {
             callbacks.remove(&index);
         }

@@ -6,9 +6,8 @@
 //! ```
 
 use super::super::schema;
-use crate::protocol::Direction;
+use crate::protocol::exchange::pairs::PairKey;
 use crate::protocol::rpc::Call;
-use crate::protocol::rpc::pairing::PairKey;
 use crate::protocol::rule_names::stepflow as rule;
 use crate::protocol::schema::{MessageSchema, Releases};
 use crate::protocol::session::memory::PerDirection;
@@ -37,8 +36,6 @@ pub(super) struct ServerScope {
     pub(super) executes: BTreeMap<u64, BTreeMap<u64, PairKey>>,
     /// Open requests of each side by index, if answers share one pipe.
     pub(super) order: PerDirection<BTreeSet<u64>>,
-    /// Messages of a direction were not shown or recorded.
-    pub(super) lost: PerDirection<bool>,
     /// The time at which the server's stdin was closed.
     pub(super) closed: Option<i64>,
     /// Unflushed output was reported.
@@ -53,7 +50,6 @@ impl Default for ServerScope {
             handshake: Handshake::New,
             executes: BTreeMap::new(),
             order: PerDirection::default(),
-            lost: PerDirection::default(),
             closed: None,
             unflushed: false,
             releases: Releases::ALL,
@@ -62,21 +58,13 @@ impl Default for ServerScope {
 }
 
 impl ServerScope {
-    pub(super) fn has_lost(&self, way: Direction) -> bool {
-        *self.lost.get(Some(way))
-    }
-
-    /// Returns true if no message since the start of the session was missed.
-    pub(super) fn is_complete(&self) -> bool {
-        let is_known = !matches!(self.handshake, Handshake::New | Handshake::Assumed);
-        is_known && !self.has_lost(Direction::ToServer)
+    /// Returns true if the start of the session was seen.
+    pub(super) fn has_begun(&self) -> bool {
+        !matches!(self.handshake, Handshake::New | Handshake::Assumed)
     }
 
     /// Handles lost bytes, which may have contained any message.
-    pub(super) fn record_loss(&mut self, way: Option<Direction>) {
-        for direction in [Direction::ToServer, Direction::ToClient] {
-            *self.lost.get_mut(Some(direction)) |= way.is_none_or(|way| way == direction);
-        }
+    pub(super) fn record_loss(&mut self) {
         if self.handshake != Handshake::Ready {
             self.handshake = Handshake::Assumed;
         }

@@ -1,7 +1,7 @@
 //! A connection and its byte streams.
 //!
 //! ```text
-//!   connection  open requests by method, completeness
+//!   connection  completeness, the latest answered request
 //!     stream    one for each direction: length mode, frames that could not be read
 //! ```
 
@@ -11,8 +11,7 @@ use crate::protocol::session::memory::PerDirection;
 use crate::protocol::session::{Current, Place, Report, broken};
 use crate::protocol::{Link, Origin, Role};
 use crate::span::Span;
-use foldhash::HashMap;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// The number of reported ids that are stored, for each direction of a connection.
 const REPORTED_IDS: usize = 64;
@@ -32,8 +31,6 @@ pub(super) struct TelequickConnection {
     pub answered: Option<u64>,
     /// An event for another client was reported.
     pub wrong_client: bool,
-    /// Open requests by the id of their method, the oldest first.
-    pub queues: HashMap<u32, VecDeque<u64>>,
     pub streams: PerDirection<DirectionStream>,
 }
 
@@ -74,12 +71,6 @@ pub(super) struct DirectionStream {
 }
 
 impl TelequickConnection {
-    /// Returns the method of the only open request.
-    pub fn open_alone(&self) -> Option<u32> {
-        let (method, queue) = self.queues.iter().next()?;
-        (self.queues.len() == 1 && queue.len() == 1).then_some(*method)
-    }
-
     /// Reports the frames whose length counts itself, once for each side.
     pub fn report_inclusive(&self, report: &mut Report) {
         for (first, count) in self.streams.iter().filter_map(|side| side.inclusive) {
@@ -91,16 +82,6 @@ impl TelequickConnection {
             broken!(report, rule::INCLUSIVE_LENGTH, first;
                 "length counts its own four bytes{more}; the document forbids it");
         }
-    }
-
-    /// Removes the oldest open request of a method.
-    pub fn take(&mut self, method: u32) -> Option<u64> {
-        let queue = self.queues.get_mut(&method)?;
-        let oldest = queue.pop_front();
-        if queue.is_empty() {
-            self.queues.remove(&method);
-        }
-        oldest
     }
 }
 

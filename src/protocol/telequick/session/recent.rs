@@ -8,7 +8,7 @@
 //!
 //! Names are stored as hashes, so that a table is bounded regardless of their length.
 
-use crate::protocol::correlation::work;
+use crate::protocol::exchange::work;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, Hash, RandomState};
 

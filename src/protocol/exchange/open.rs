@@ -1,0 +1,471 @@
+//! Open requests: requests without an answer so far, by their key.
+//!
+//! ```text
+//!   scope { key -> first request, later requests with the same key }        add: the new one replaces the old
+//!                                                                           queue: the first is answered first
+//! ```
+//!
+//! The table is bounded. A request for which it has no space is not tracked, and the session reports that once.
+
+use super::Key;
+use super::slots::{MAX_KEPT, Slot, Slots};
+use crate::escape::shorten;
+use crate::framing::fields::{text_secrets, without};
+use crate::protocol::session::{Place, Seen, Waiting};
+use crate::protocol::{Direction, Origin, with_name};
+use foldhash::{HashMap, HashSet};
+use std::cell::OnceCell;
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// The largest number of requests that are tracked at a time.
+pub const MAX_ENTRIES: usize = 1 << 16;
+
+/// The largest number of texts that open requests share.
+const MAX_TEXTS: usize = 1 << 8;
+
+/// A message that needs an answer.
+#[derive(Clone, Debug)]
+pub struct OpenRequest {
+    /// The position.
+    pub place: Place,
+    /// The kind.
+    pub kind: Arc<str>,
+    /// The subject.
+    pub subject: Option<Arc<str>>,
+    /// The name within the subject.
+    pub name: Option<Arc<str>>,
+    /// The id for display.
+    pub id: Box<str>,
+}
+
+impl OpenRequest {
+    /// Copies the parts of a message that the table stores.
+    pub fn of(seen: &Seen<'_>) -> Self {
+        let message = seen.message;
+        Self {
+            place: seen.whole(),
+            kind: message.kind.as_ref().into(),
+            subject: message.subject.as_deref().map(Into::into),
+            name: message.name.as_deref().map(Into::into),
+            id: message.id.text().as_ref().into(),
+        }
+    }
+
+    /// Returns the origin of the message.
+    pub fn origin(&self) -> Origin {
+        self.place.origin
+    }
+
+    /// Returns `call math.add` or `request tools/call echo`, for texts. Secrets are removed, and long subjects are shortened.
+    pub fn describe(&self) -> String {
+        const LONGEST: usize = 60;
+        let about = with_name(self.subject.as_deref(), self.name.as_deref());
+        // Findings about other messages show it: they mask only their own values.
+        let about = without(&about, &text_secrets(about.as_bytes()));
+        match about.as_ref() {
+            "" => self.kind.to_string(),
+            about => format!("{} {}", self.kind, shorten(about, LONGEST + 1)),
+        }
+    }
+
+    /// Returns that the request waits for the peer.
+    pub fn waiting(&self, why: Option<String>) -> Waiting {
+        Waiting {
+            place: self.place,
+            what: self.describe(),
+            id: self.id.to_string(),
+            owes: self.origin().direction.map(Direction::other),
+            side: None,
+            why,
+            nests: false,
+            blocked_by: None,
+        }
+    }
+}
+
+/// Kinds, subjects and names that many requests have: each is stored once.
+#[derive(Debug, Default)]
+struct SharedTexts(HashSet<Arc<str>>);
+
+impl SharedTexts {
+    fn share(&mut self, asked: &mut OpenRequest) {
+        let OpenRequest {
+            kind,
+            subject,
+            name,
+            ..
+        } = asked;
+        for text in [Some(kind), subject.as_mut(), name.as_mut()] {
+            let Some(text) = text else {
+                continue;
+            };
+            if let Some(known) = self.0.get(text) {
+                *text = Arc::clone(known);
+            } else if self.0.len() < MAX_TEXTS {
+                self.0.insert(Arc::clone(text));
+            }
+        }
+    }
+}
+
+/// The result of adding a request.
+#[derive(Debug)]
+pub enum Added<T> {
+    /// It is tracked.
+    New,
+    /// It is tracked, and replaces the open request with this key.
+    Replaced(OpenRequest, T),
+    /// It is tracked, behind the open requests with this key.
+    Queued,
+    /// There is no space.
+    Untracked,
+}
+
+/// Requests by key, each with the state that a session stores for it. They are grouped by scope, so that the end of one
+/// scope does not search the requests of other scopes.
+#[derive(Debug)]
+pub struct OpenRequests<S, I, T> {
+    scopes: HashMap<S, Slots<Key<S, I>, T>>,
+    /// The keys by the index of the message. It is filled at the first lookup by index, because most sessions have
+    /// none.
+    indexes: OnceCell<HashMap<u64, Key<S, I>>>,
+    texts: SharedTexts,
+    len: usize,
+    capacity: usize,
+    /// The number of requests for which there was no space.
+    untracked: u64,
+}
+
+impl<S, I, T> OpenRequests<S, I, T>
+where
+    S: Copy + Eq + Hash + Debug,
+    I: Clone + Eq + Hash,
+{
+    /// Creates a table for at most `capacity` requests.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self {
+            scopes: HashMap::default(),
+            indexes: OnceCell::new(),
+            texts: SharedTexts::default(),
+            len: 0,
+            capacity,
+            untracked: 0,
+        }
+    }
+
+    /// Adds a request. It replaces an open one with this key.
+    pub fn add(&mut self, key: Key<S, I>, mut asked: OpenRequest, state: T) -> Added<T> {
+        if self.is_full() && self.get(&key).is_none() {
+            self.untracked += 1;
+            return Added::Untracked;
+        }
+        self.texts.share(&mut asked);
+        self.index(&key, &asked);
+        let index = asked.place.index;
+        let slot = Box::new(Slot::of((asked, state)));
+        let slots = self.scopes.entry(key.scope).or_insert(Slots::Empty);
+        let before = slots.insert(key, slot);
+        self.len += 1;
+        let Some(before) = before else {
+            return Added::New;
+        };
+        self.len -= before.len();
+        for (asked, _) in before.iter().filter(|(old, _)| old.place.index != index) {
+            forget(&mut self.indexes, asked);
+        }
+        let (asked, state) = before.first;
+        Added::Replaced(asked, state)
+    }
+
+    /// Adds a request behind those that have this key: they are answered first.
+    pub fn queue(&mut self, key: Key<S, I>, mut asked: OpenRequest, state: T) -> Added<T> {
+        if self.get(&key).is_none() {
+            return self.add(key, asked, state);
+        }
+        if self.is_full() {
+            self.untracked += 1;
+            return Added::Untracked;
+        }
+        self.texts.share(&mut asked);
+        self.index(&key, &asked);
+        let slots = self.scopes.get_mut(&key.scope);
+        if let Some(slot) = slots.and_then(|slots| slots.get_mut(&key)) {
+            slot.push((asked, state));
+            self.len += 1;
+        }
+        Added::Queued
+    }
+
+    fn index(&mut self, key: &Key<S, I>, asked: &OpenRequest) {
+        if let Some(indexes) = self.indexes.get_mut() {
+            indexes.insert(asked.place.index, key.clone());
+        }
+    }
+
+    /// Returns the first request with this key, and its state.
+    pub fn get(&self, key: &Key<S, I>) -> Option<&(OpenRequest, T)> {
+        Some(&self.scopes.get(&key.scope)?.get(key)?.first)
+    }
+
+    /// Returns the request that is the message with this index.
+    pub fn at(&self, index: u64) -> Option<(&Key<S, I>, &OpenRequest, &T)> {
+        let indexes = self.indexes.get_or_init(|| {
+            let slots = self.scopes.values().flat_map(Slots::iter);
+            slots
+                .flat_map(|(key, slot)| slot.iter().map(move |entry| (key, entry)))
+                .map(|(key, (asked, _))| (asked.place.index, key.clone()))
+                .collect()
+        });
+        let key = indexes.get(&index)?;
+        let (asked, state) = self.scopes.get(&key.scope)?.get(key)?.at(index)?;
+        Some((key, asked, state))
+    }
+
+    /// Returns the first request with this key, and its state.
+    pub fn get_mut(&mut self, key: &Key<S, I>) -> Option<&mut (OpenRequest, T)> {
+        let slot = self.scopes.get_mut(&key.scope)?.get_mut(key)?;
+        Some(&mut slot.first)
+    }
+
+    /// Removes the first request with this key: no further answer comes.
+    pub fn close(&mut self, key: &Key<S, I>) -> Option<(OpenRequest, T)> {
+        let slots = self.scopes.get_mut(&key.scope)?;
+        let (own_key, mut slot) = slots.remove(key)?;
+        let closed = if let Some(first) = slot.pop() {
+            slots.insert(own_key, slot);
+            first
+        } else {
+            slot.first
+        };
+        let (is_empty, is_large) = (slots.len() == 0, slots.is_large());
+        if is_empty && (is_large || self.scopes.len() > MAX_KEPT) {
+            self.scopes.remove(&key.scope);
+        }
+        forget(&mut self.indexes, &closed.0);
+        self.len -= 1;
+        Some(closed)
+    }
+
+    /// Visits the requests of a scope.
+    pub fn each(&mut self, scope: S, mut visit: impl FnMut(&Key<S, I>, &mut T)) {
+        let Some(slots) = self.scopes.get_mut(&scope) else {
+            return;
+        };
+        work::count_visits(slots.len());
+        for (key, slot) in slots.iter_mut() {
+            for (_, state) in slot.iter_mut() {
+                visit(key, state);
+            }
+        }
+    }
+
+    /// Removes the requests of a scope that a side will not answer, because it sends nothing more, the oldest first.
+    pub fn end_side(
+        &mut self,
+        scope: S,
+        ended: Option<Direction>,
+    ) -> Vec<(Key<S, I>, OpenRequest, T)> {
+        let requester = ended.map(Direction::other);
+        self.end_where(scope, |key, _| key.requester == requester)
+    }
+
+    /// Removes the requests of a scope whose key or first state satisfies a condition, the oldest first.
+    pub fn end_where(
+        &mut self,
+        scope: S,
+        ends: impl FnMut(&Key<S, I>, &T) -> bool,
+    ) -> Vec<(Key<S, I>, OpenRequest, T)> {
+        let Some(slots) = self.scopes.get_mut(&scope) else {
+            return Vec::new();
+        };
+        work::count_visits(slots.len());
+        let gone = slots.extract_if(ends);
+        if slots.len() == 0 {
+            self.scopes.remove(&scope);
+        }
+        self.removed(gone)
+    }
+
+    /// Removes all requests of a scope, the oldest first.
+    pub fn end(&mut self, scope: S) -> Vec<(Key<S, I>, OpenRequest, T)> {
+        let slots = self.scopes.remove(&scope).unwrap_or(Slots::Empty);
+        work::count_visits(slots.len());
+        self.removed(slots.take_all())
+    }
+
+    /// Removes all requests, the oldest first.
+    pub fn end_all(&mut self) -> Vec<(Key<S, I>, OpenRequest, T)> {
+        let scopes: Vec<_> = self.scopes.keys().copied().collect();
+        let mut all: Vec<_> = scopes.into_iter().flat_map(|s| self.end(s)).collect();
+        sort_by_age(&mut all, |(_, asked, _)| asked);
+        all
+    }
+
+    /// Returns removed requests, the oldest first.
+    fn removed(
+        &mut self,
+        slots: impl IntoIterator<Item = (Key<S, I>, Box<Slot<T>>)>,
+    ) -> Vec<(Key<S, I>, OpenRequest, T)> {
+        let mut all = Vec::new();
+        for (key, slot) in slots {
+            for (asked, state) in (*slot).into_iter() {
+                forget(&mut self.indexes, &asked);
+                all.push((key.clone(), asked, state));
+            }
+        }
+        self.len -= all.len();
+        sort_by_age(&mut all, |(_, asked, _)| asked);
+        all
+    }
+
+    /// Returns true if no request is open.
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the number of open requests.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns true if there is no space for another request.
+    pub fn is_full(&self) -> bool {
+        self.len >= self.capacity
+    }
+
+    /// Returns the number of requests that were not tracked because there was no space.
+    pub fn untracked(&self) -> u64 {
+        self.untracked
+    }
+
+    /// Returns the keys of a scope, each with its first request.
+    pub fn in_scope(&self, scope: S) -> impl Iterator<Item = (&Key<S, I>, &OpenRequest)> {
+        let slots = self.scopes.get(&scope).into_iter().flat_map(Slots::iter);
+        slots.map(|(key, slot)| (key, &slot.first.0))
+    }
+
+    /// Returns the key of the only open request of a scope.
+    pub fn only(&self, scope: S) -> Option<&Key<S, I>> {
+        let mut slots = self.scopes.get(&scope)?.iter();
+        let (key, slot) = slots.next()?;
+        (slot.len() == 1 && slots.next().is_none()).then_some(key)
+    }
+
+    /// Returns the requests of a scope, the oldest first.
+    pub fn sorted_in(&self, scope: S) -> Vec<(&Key<S, I>, &OpenRequest, &T)> {
+        by_age(self.scopes.get(&scope).into_iter().flat_map(Slots::iter))
+    }
+
+    /// Returns all requests, the oldest first.
+    pub fn sorted(&self) -> Vec<(&Key<S, I>, &OpenRequest, &T)> {
+        by_age(self.scopes.values().flat_map(Slots::iter))
+    }
+}
+
+/// Removes a closed request from the index.
+fn forget<K>(indexes: &mut OnceCell<HashMap<u64, K>>, asked: &OpenRequest) {
+    if let Some(indexes) = indexes.get_mut() {
+        indexes.remove(&asked.place.index);
+    }
+}
+
+/// Returns the order of a request: that of the messages, and in a batch that of the ids.
+fn age(asked: &OpenRequest) -> (u64, &str) {
+    (asked.place.index, &asked.id)
+}
+
+/// Sorts entries, the oldest first. The sort is compiled once, not for each table: it is the largest part.
+fn sort_by_age<T>(all: &mut [T], asked: impl Fn(&T) -> &OpenRequest) {
+    let ages: Vec<_> = all.iter().map(|entry| age(asked(entry))).collect();
+    let mut order = order(&ages);
+    for start in 0..order.len() {
+        let mut at = start;
+        // Each place gets the entry that belongs there, until the first entry of the cycle has its own.
+        while let Some(from) = order.get_mut(at).map(|from| std::mem::replace(from, at))
+            && from != start
+            && from != at
+        {
+            all.swap(at, from);
+            at = from;
+        }
+    }
+}
+
+/// Returns the indexes of the ages, the oldest first.
+fn order(ages: &[(u64, &str)]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..ages.len()).collect();
+    order.sort_by_key(|at| ages.get(*at));
+    order
+}
+
+fn by_age<'o, K, T: 'o>(
+    slots: impl Iterator<Item = (&'o K, &'o Slot<T>)>,
+) -> Vec<(&'o K, &'o OpenRequest, &'o T)> {
+    let entries = slots.flat_map(|(key, slot)| slot.iter().map(move |(a, state)| (key, a, state)));
+    let mut all: Vec<_> = entries.collect();
+    work::count_visits(all.len());
+    sort_by_age(&mut all, |(_, asked, _)| asked);
+    all
+}
+
+/// Counts the entries that are visited one after another, so that tests can see how the cost of a conversation grows.
+pub(crate) mod work {
+    #[cfg(test)]
+    thread_local! {
+        static DONE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    }
+
+    #[cfg(not(test))]
+    pub(crate) fn count_visits(_: usize) {}
+
+    #[cfg(test)]
+    pub(crate) fn count_visits(entries: usize) {
+        DONE.set(DONE.get() + entries as u64);
+    }
+
+    /// Returns the count since the last call.
+    #[cfg(test)]
+    pub(crate) fn take() -> u64 {
+        DONE.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OpenRequest, sort_by_age};
+    use crate::protocol::session::Place;
+
+    #[test]
+    fn entries_are_sorted_by_index_and_id() {
+        let mut entries = Vec::new();
+        for (index, id) in [
+            (4, "b"),
+            (0, ""),
+            (4, "a"),
+            (3, ""),
+            (9, ""),
+            (1, ""),
+            (4, "a"),
+        ] {
+            let place = Place {
+                index,
+                ..Place::default()
+            };
+            let asked = OpenRequest {
+                place,
+                kind: "call".into(),
+                subject: None,
+                name: None,
+                id: id.into(),
+            };
+            entries.push((entries.len(), asked));
+        }
+        sort_by_age(&mut entries, |(_, asked)| asked);
+        let places: Vec<usize> = entries.iter().map(|(n, _)| *n).collect();
+        assert_eq!(places, [1, 5, 3, 2, 6, 0, 4]);
+    }
+}
