@@ -114,7 +114,7 @@ pub struct Args {
     /// Print the recording as a script, and exit
     #[arg(long, requires = "from_recording", conflicts_with_all = ["script", "selector", "tool"], help_heading = "Output")]
     print_script: bool,
-    #[arg(long, help = listen_help(), value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
+    #[arg(long, help = listen_help(), value_name = "ADDR", value_parser = options::parse_listen, help_heading = "Sockets")]
     listen: Option<Address>,
     /// Address: a runtime; the stub connects to it as a provider
     #[arg(long, value_name = "ADDR", value_parser = parse_address, conflicts_with_all = ["listen", "once", "idle", "cert"], help_heading = "Sockets")]
