@@ -6,7 +6,7 @@ use crate::capture::{Form, PacketOptions};
 use crate::conversation::{Judge, RuleDialect, RuleSettings};
 use crate::protocol::exchange::MAX_ENTRIES;
 use crate::protocol::session::{SessionConfig, Severity};
-use crate::protocol::{Descriptor, Direction, Protocol, Setting, registry};
+use crate::protocol::{Descriptor, Direction, Protocol, registry};
 use crate::render::DisplayOptions;
 use crate::render::style::Style;
 use crate::select::{Expr, Filter, Select};
@@ -284,7 +284,7 @@ pub fn protocols_with(has: impl Fn(&Descriptor) -> bool) -> Vec<&'static str> {
 }
 
 /// Returns the protocols that have a setting, if this protocol does not.
-pub fn protocols_with_setting(setting: Setting, protocol: &dyn Protocol) -> Option<String> {
+pub fn protocols_with_setting(setting: &str, protocol: &dyn Protocol) -> Option<String> {
     let has = |descriptor: &Descriptor| descriptor.settings.contains(&setting);
     (!has(&protocol.descriptor())).then(|| protocols_with(has).join(" and "))
 }
