@@ -6,7 +6,7 @@ use crate::capture::{Form, PacketOptions};
 use crate::conversation::{Judge, RuleDialect, RuleSettings};
 use crate::protocol::exchange::MAX_ENTRIES;
 use crate::protocol::session::{SessionConfig, Severity};
-use crate::protocol::{Descriptor, Direction, Protocol, Setting, registry};
+use crate::protocol::{Descriptor, Direction, Protocol, registry};
 use crate::render::DisplayOptions;
 use crate::render::style::Style;
 use crate::select::{Expr, Filter, Select};
@@ -17,6 +17,7 @@ use rustix::termios::tcgetwinsize;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
+pub use super::descriptions::protocol;
 pub use super::values::{
     OutputFormat, default_of, dialect, direction, form, format, framing, help_of, length_mode,
     names, parse_duration, parse_pattern, read_secret, size, text_or_json, words,
@@ -283,7 +284,7 @@ pub fn protocols_with(has: impl Fn(&Descriptor) -> bool) -> Vec<&'static str> {
 }
 
 /// Returns the protocols that have a setting, if this protocol does not.
-pub fn protocols_with_setting(setting: Setting, protocol: &dyn Protocol) -> Option<String> {
+pub fn protocols_with_setting(setting: &str, protocol: &dyn Protocol) -> Option<String> {
     let has = |descriptor: &Descriptor| descriptor.settings.contains(&setting);
     (!has(&protocol.descriptor())).then(|| protocols_with(has).join(" and "))
 }
