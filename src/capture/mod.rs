@@ -25,6 +25,8 @@ mod har;
 mod hex;
 mod json_lines;
 mod kept;
+#[cfg(feature = "snapshot")]
+pub(crate) mod line_table;
 mod lines;
 #[cfg(feature = "cli")]
 pub(crate) mod lookalike;
