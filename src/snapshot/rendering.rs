@@ -312,7 +312,9 @@ impl<'h> ShownSnapshot<'h> {
             return Err(Error::TooLong);
         }
         self.now = decoded.origin.time.or(self.now);
-        let line = self.table.find(self.lane(decoded.origin), decoded.frame.offset);
+        let line = self
+            .table
+            .find(self.lane(decoded.origin), decoded.frame.offset);
         self.places.extend(line.map(|line| (decoded.index, line)));
         self.load_patterns(decoded.protocol);
         self.show(decoded, verdict);
