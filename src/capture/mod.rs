@@ -156,6 +156,15 @@ impl CaptureInput {
         }
     }
 
+    /// Returns the ports that were asked for, if the input is no packet capture.
+    #[cfg(feature = "cli")]
+    pub(crate) fn unused_ports(&self) -> &[u16] {
+        match self.form() {
+            Form::Pcap => &[],
+            _ => &self.plain.packet_options.ports,
+        }
+    }
+
     /// Sets what to read if the input is a packet capture. Call it before the first bytes.
     #[cfg(feature = "pcap")]
     #[must_use]
