@@ -6,16 +6,18 @@ use crate::capture::{Form, PacketOptions};
 use crate::conversation::{Judge, RuleDialect, RuleSettings};
 use crate::protocol::exchange::MAX_ENTRIES;
 use crate::protocol::session::{SessionConfig, Severity};
-use crate::protocol::{Descriptor, Direction, Protocol, Setting, registry};
+use crate::protocol::{Descriptor, Direction, Protocol, registry};
 use crate::render::DisplayOptions;
 use crate::render::style::Style;
 use crate::select::{Expr, Filter, Select};
 use crate::settings::{is_rule, nearest_rule};
+use crate::transport::Address;
 use clap::{Args, ValueEnum};
 use rustix::termios::tcgetwinsize;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
+pub use super::descriptions::protocol;
 pub use super::values::{
     OutputFormat, default_of, dialect, direction, form, format, framing, help_of, length_mode,
     names, parse_duration, parse_pattern, read_secret, size, text_or_json, words,
@@ -192,6 +194,15 @@ impl WhereArgs {
     }
 }
 
+/// Parses an address to listen on; a port alone is one of loopback.
+pub fn parse_listen(text: &str) -> Result<Address, String> {
+    let port = text.strip_prefix(':').unwrap_or(text);
+    match port.parse::<u16>() {
+        Ok(port) => Address::parse(&format!("tcp://127.0.0.1:{port}")),
+        Err(_) => Address::parse(text),
+    }
+}
+
 /// Returns a question that suggests the most similar rule.
 pub fn nearest_rule_hint(name: &str) -> String {
     match nearest_rule(name) {
@@ -273,7 +284,7 @@ pub fn protocols_with(has: impl Fn(&Descriptor) -> bool) -> Vec<&'static str> {
 }
 
 /// Returns the protocols that have a setting, if this protocol does not.
-pub fn protocols_with_setting(setting: Setting, protocol: &dyn Protocol) -> Option<String> {
+pub fn protocols_with_setting(setting: &str, protocol: &dyn Protocol) -> Option<String> {
     let has = |descriptor: &Descriptor| descriptor.settings.contains(&setting);
     (!has(&protocol.descriptor())).then(|| protocols_with(has).join(" and "))
 }

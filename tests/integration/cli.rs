@@ -720,7 +720,7 @@ fn common_mistakes_get_a_hint() {
             "give a command to run after --: wiretool record -p oracle -- ./oracle",
         ),
         ("proxy --connect 7700", "tcp://127.0.0.1:7700"),
-        ("proxy --listen 7700", "tcp://127.0.0.1:7700"),
+        ("proxy --listen :7700", "use --connect tcp://HOST:PORT"),
         (
             "proxy --listen tcp://127.0.0.1:0 --connect quic://127.0.0.1:1",
             "both addresses must be quic://",

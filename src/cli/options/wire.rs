@@ -1,13 +1,13 @@
 //! The options of the decoder: protocol, framing, limits.
 
 use crate::cli::config::settings;
+use crate::cli::descriptions::protocol;
 use crate::cli::values::{
     default_of, help_of, length_mode, parse_signature, read_text, size, words,
 };
 use crate::decoder;
 use crate::encoding::Want;
 use crate::framing::{LengthMode, Limits};
-use crate::protocol::Setting;
 use crate::protocol::registry::{self, Extensions, Protocols, Signature};
 use clap::Args;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(next_help_heading = "Protocol")]
 pub struct WireArgs {
-    #[arg(short, long, help = help_of("protocol"), value_name = "PROTOCOL", value_parser = words("protocol"))]
+    #[arg(short, long, help = help_of("protocol"), value_name = "PROTOCOL", value_parser = protocol())]
     pub protocol: Option<String>,
     #[arg(long, help = help_of("framing"), value_name = "FRAMING", default_value = default_of("framing"), value_parser = words("framing"))]
     pub framing: String,
@@ -81,7 +81,7 @@ impl WireArgs {
         let owner =
             |setting| super::protocols_with(|descriptor| descriptor.settings.contains(&setting));
         let [of_schema, of_signature] =
-            [Setting::Schema, Setting::Signatures].map(|setting| owner(setting).first().copied());
+            ["schema", "signature"].map(|setting| owner(setting).first().copied());
         let (owner, flags) = match (has_schema, !self.signature.is_empty()) {
             (true, true) => anyhow::bail!(
                 "--signature is for {}, --schema and --struct are for {}: use one of them",
