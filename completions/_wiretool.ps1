@@ -517,7 +517,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         }
         'wiretool;send' {
             [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Messages from a file, one per line: words or JSON; `-`: stdin (repeatable)')
-            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Messages as JSON: lines of `decode -f json`, or their `message`; `-`: stdin (repeatable)')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Messages as JSON: text, or a file with lines of `decode -f json` or their `message`; `-`: stdin (repeatable)')
             [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https')
             [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages; the default depends on the address and the protocol')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')

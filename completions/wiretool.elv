@@ -502,7 +502,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         }
         &'wiretool;send'= {
             cand --file 'Messages from a file, one per line: words or JSON; `-`: stdin (repeatable)'
-            cand --json 'Messages as JSON: lines of `decode -f json`, or their `message`; `-`: stdin (repeatable)'
+            cand --json 'Messages as JSON: text, or a file with lines of `decode -f json` or their `message`; `-`: stdin (repeatable)'
             cand --connect 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https'
             cand --framing 'Framing of the messages; the default depends on the address and the protocol'
             cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'

@@ -7722,7 +7722,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s q -l quiet 
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l file -d 'Messages from a file, one per line: words or JSON; `-`: stdin (repeatable)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l json -d 'Messages as JSON: lines of `decode -f json`, or their `message`; `-`: stdin (repeatable)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l json -d 'Messages as JSON: text, or a file with lines of `decode -f json` or their `message`; `-`: stdin (repeatable)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l connect -d 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l framing -d 'Framing of the messages; the default depends on the address and the protocol' -r -f -a "lines\t''
 prefix\t''

@@ -245,10 +245,8 @@ impl PrintedFrame {
 }
 
 fn raw_bytes(raw: Node<'_>) -> Vec<u8> {
-    match raw.get("$bin").and_then(Node::text) {
-        Some(digits) => hex::decode(digits.as_bytes()).unwrap_or_default(),
-        None => raw.text().unwrap_or_default().into_owned().into_bytes(),
-    }
+    lossless::json_bytes(raw)
+        .unwrap_or_else(|| raw.text().unwrap_or_default().into_owned().into_bytes())
 }
 
 /// Returns the reason why only its bytes reproduce a frame.

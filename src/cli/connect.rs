@@ -11,7 +11,7 @@ use crate::live::client::{Client, Hang};
 use crate::live::codec::{ConnectionConfig, EventStreams, GENERATED_FIELDS};
 use crate::live::handler::Handler;
 use crate::protocol::peer::PeerConfig;
-use crate::protocol::{Descriptor, Direction, Protocol, Setting};
+use crate::protocol::{Descriptor, Direction, Protocol};
 use crate::render::style::{Highlight, shorten};
 use crate::render::{DisplayOptions, arrow, findings};
 use crate::transport::{Address, ListenOutcome, Setup, Target, call};
@@ -227,20 +227,16 @@ impl Callee {
             let name = protocol.name();
             anyhow::bail!("--msgpack is for {owner}, but the protocol is {name}");
         }
-        for (flag, is_set, setting) in [
-            (
-                "--length-mode",
-                self.length_mode.is_some(),
-                Setting::LengthMode,
-            ),
-            ("--name", self.name.is_some(), Setting::Name),
-            ("--token-file", token, Setting::Token),
+        for (setting, is_set) in [
+            ("length-mode", self.length_mode.is_some()),
+            ("name", self.name.is_some()),
+            ("token-file", token),
         ] {
             if let Some(owner) =
                 options::protocols_with_setting(setting, protocol).filter(|_| is_set)
             {
                 let name = protocol.name();
-                anyhow::bail!("{flag} is for {owner}, but the protocol is {name}");
+                anyhow::bail!("--{setting} is for {owner}, but the protocol is {name}");
             }
         }
         let has_head = matches!(framing, Framing::Http | Framing::WebSocket);

@@ -248,9 +248,27 @@ pub fn read_ignore(given: &[String], files: &[PathBuf]) -> Result<Ignore> {
     ))
 }
 
+/// Splits a list of paths at the commas that are not in quotes or brackets.
+fn split_paths(list: &str) -> Vec<String> {
+    let (mut quoted, mut brackets, mut is_escaped) = (false, 0_u32, false);
+    let parts = list.split(|c: char| {
+        match c {
+            _ if is_escaped => {}
+            '"' => quoted = !quoted,
+            '[' if !quoted => brackets += 1,
+            ']' if !quoted => brackets = brackets.saturating_sub(1),
+            _ => {}
+        }
+        is_escaped = quoted && c == '\\' && !is_escaped;
+        c == ',' && !quoted && brackets == 0
+    });
+    let parts = parts.filter(|part| !part.is_empty());
+    parts.map(str::to_owned).collect()
+}
+
 /// Returns the ignored paths of the command line.
 fn ignored_by_flags(given: &[String], files: &[PathBuf]) -> Result<Vec<String>> {
-    let mut paths = given.to_vec();
+    let mut paths: Vec<String> = given.iter().flat_map(|list| split_paths(list)).collect();
     for file in files {
         let name = file.display();
         let text = read_string(file)?;

@@ -50,7 +50,7 @@ With a command after --: 2 and 1 as above, otherwise its own exit code; 128 plus
 #[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 pub struct ListenAddress {
     /// Address to listen on [default: any free port]
-    #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
+    #[arg(long, value_name = "ADDR", value_parser = options::parse_listen, help_heading = "Sockets")]
     listen: Option<Address>,
     #[arg(long, help = connect_help(), value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     connect: Option<Address>,

@@ -303,6 +303,22 @@ fn print_message(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
+/// Prints a long line to stderr; on a terminal it wraps at words.
+fn print_wrapped(text: &str) {
+    let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    let display = crate::render::DisplayOptions {
+        width: terminal.then(options::terminal_width).flatten(),
+        ..Default::default()
+    };
+    let mut lines = String::new();
+    crate::render::wrap::write_wrapped(display, 4, &mut lines, |out| {
+        out.push_str("wiretool: ");
+        out.push_str(&crate::render::style::escape(text));
+    });
+    progress::clear();
+    let _ = std::io::stderr().write_all(lines.as_bytes());
+}
+
 /// Prints a line about an input; the name is omitted if it is empty.
 fn print_about(source: &str, text: &str) {
     match source {

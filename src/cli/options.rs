@@ -6,11 +6,12 @@ use crate::capture::{Form, PacketOptions};
 use crate::conversation::{Judge, RuleDialect, RuleSettings};
 use crate::protocol::exchange::MAX_ENTRIES;
 use crate::protocol::session::{SessionConfig, Severity};
-use crate::protocol::{Descriptor, Direction, Protocol, Setting, registry};
+use crate::protocol::{Descriptor, Direction, Protocol, registry};
 use crate::render::DisplayOptions;
 use crate::render::style::Style;
 use crate::select::{Expr, Filter, Select};
 use crate::settings::{is_rule, nearest_rule};
+use crate::transport::Address;
 use clap::{Args, ValueEnum};
 use rustix::termios::tcgetwinsize;
 use std::io::IsTerminal as _;
@@ -68,7 +69,7 @@ pub fn stdout_is_terminal() -> bool {
 }
 
 /// Returns the number of columns of the terminal.
-fn terminal_width() -> Option<usize> {
+pub(super) fn terminal_width() -> Option<usize> {
     let sizes = [
         tcgetwinsize(std::io::stdout()),
         tcgetwinsize(std::io::stderr()),
@@ -97,7 +98,15 @@ pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
         }
         Color::Auto => terminal && std::env::var_os("TERM").is_none_or(|t| t != "dumb"),
     };
-    let width = terminal.then(terminal_width).flatten();
+    let width = if terminal {
+        terminal_width()
+    } else {
+        // A pager shows a terminal's lines.
+        let columns = std::env::var("COLUMNS").ok();
+        columns
+            .and_then(|columns| columns.parse().ok())
+            .filter(|width| *width > 0)
+    };
     DisplayOptions {
         style: Style { color },
         show_secrets: false,
@@ -184,6 +193,15 @@ impl WhereArgs {
     }
 }
 
+/// Parses an address to listen on; a port alone is one of loopback.
+pub fn parse_listen(text: &str) -> Result<Address, String> {
+    let port = text.strip_prefix(':').unwrap_or(text);
+    match port.parse::<u16>() {
+        Ok(port) => Address::parse(&format!("tcp://127.0.0.1:{port}")),
+        Err(_) => Address::parse(text),
+    }
+}
+
 /// Returns a question that suggests the most similar rule.
 pub fn nearest_rule_hint(name: &str) -> String {
     match nearest_rule(name) {
@@ -265,7 +283,7 @@ pub fn protocols_with(has: impl Fn(&Descriptor) -> bool) -> Vec<&'static str> {
 }
 
 /// Returns the protocols that have a setting, if this protocol does not.
-pub fn protocols_with_setting(setting: Setting, protocol: &dyn Protocol) -> Option<String> {
+pub fn protocols_with_setting(setting: &str, protocol: &dyn Protocol) -> Option<String> {
     let has = |descriptor: &Descriptor| descriptor.settings.contains(&setting);
     (!has(&protocol.descriptor())).then(|| protocols_with(has).join(" and "))
 }

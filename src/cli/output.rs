@@ -46,6 +46,12 @@ pub struct Output {
     terminal: bool,
 }
 
+/// Formats of other tools, which are no likely names of files.
+const OTHER_FORMATS: [&str; 12] = [
+    "csv", "html", "jsonl", "ndjson", "pretty", "raw", "table", "text", "tsv", "wide", "xml",
+    "yaml",
+];
+
 enum OutputTarget {
     Stdout(File),
     /// A device or a pipe that the user named.
@@ -60,10 +66,16 @@ impl Output {
             None => Ok(Self::new(OutputTarget::Stdout(stdout()?))),
             Some(path) => {
                 let name = path.to_str().unwrap_or_default();
-                anyhow::ensure!(
-                    Format::from_name(name).is_none() || path.exists(),
-                    "-o names a file, and the format is -f {name}; a file of this name is -o ./{name}"
-                );
+                let format = match Format::from_name(name) {
+                    Some(_) => Some(name),
+                    None if OTHER_FORMATS.contains(&name) => Some("tree, line, json or hex"),
+                    None => None,
+                };
+                if let Some(format) = format.filter(|_| !path.exists()) {
+                    anyhow::bail!(
+                        "-o names a file, and the format is -f {format}; a file of this name is -o ./{name}"
+                    );
+                }
                 Self::create(path, inputs)
             }
         }

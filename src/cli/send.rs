@@ -60,8 +60,8 @@ pub struct Args {
     /// Messages from a file, one per line: words or JSON; `-`: stdin (repeatable)
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
-    /// Messages as JSON: lines of `decode -f json`, or their `message`; `-`: stdin (repeatable)
-    #[arg(long, value_name = "FILE")]
+    /// Messages as JSON: text, or a file with lines of `decode -f json` or their `message`; `-`: stdin (repeatable)
+    #[arg(long, value_name = "FILE|JSON")]
     json: Vec<PathBuf>,
     #[command(flatten)]
     callee: Callee,
@@ -117,7 +117,7 @@ impl Args {
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     anyhow::ensure!(
         !args.words.first().is_some_and(|word| word.starts_with('{')),
-        "a message in JSON comes from a file, or from stdin: --json FILE, --json -"
+        "a message in JSON is --json JSON, --json FILE, or --json - for stdin"
     );
     let protocols = options::protocols_for_writing(args.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;

@@ -23,7 +23,7 @@ use crate::live::script::{RuleCondition, Script, ScriptRule};
 use crate::live::speed::Speed;
 use crate::live::stub::{OnMiss, Stub, StubConfig};
 use crate::protocol::peer::{Offer, PeerConfig};
-use crate::protocol::{Direction, Protocol, Setting};
+use crate::protocol::{Direction, Protocol};
 use crate::redact::{RedactConfig, RedactError, redact};
 use crate::toml_text::TomlError;
 use crate::transport::{
@@ -114,7 +114,7 @@ pub struct Args {
     /// Print the recording as a script, and exit
     #[arg(long, requires = "from_recording", conflicts_with_all = ["script", "selector", "tool"], help_heading = "Output")]
     print_script: bool,
-    #[arg(long, help = listen_help(), value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
+    #[arg(long, help = listen_help(), value_name = "ADDR", value_parser = options::parse_listen, help_heading = "Sockets")]
     listen: Option<Address>,
     /// Address: a runtime; the stub connects to it as a provider
     #[arg(long, value_name = "ADDR", value_parser = parse_address, conflicts_with_all = ["listen", "once", "idle", "cert"], help_heading = "Sockets")]
@@ -364,8 +364,8 @@ fn read_script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
         None => Script::default(),
     };
     for (flag, is_given, setting) in [
-        ("--selector", !args.selector.is_empty(), Setting::Signatures),
-        ("--tool", !args.tool.is_empty(), Setting::Tools),
+        ("--selector", !args.selector.is_empty(), "signature"),
+        ("--tool", !args.tool.is_empty(), "tool"),
     ] {
         let owner = options::protocols_with_setting(setting, protocol).filter(|_| is_given);
         if let Some(owner) = owner {

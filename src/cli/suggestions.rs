@@ -15,12 +15,23 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 pub use complete::{complete_command, is_command, stdin_has_input};
 use complete::{is_flag, record_tip};
 pub use shapes::file_tip;
-use shapes::{as_address, is_method, is_program, local, tip_of_address, tip_of_endpoint};
+use shapes::{
+    as_address, is_method, is_program, local, tip_of_address, tip_of_endpoint, tip_of_process,
+    tool_arguments,
+};
 use std::ffi::OsString;
 use std::path::Path;
 
 /// Formats of reports.
 const REPORTS: [&str; 3] = ["github", "junit", "sarif"];
+
+/// Formats of other tools.
+const OTHER_FORMATS: [&str; 8] = ["csv", "raw", "table", "text", "tsv", "wide", "xml", "yaml"];
+
+/// Words for the sides of a connection.
+const SIDES: [&str; 8] = [
+    "client", "server", "in", "out", "sent", "received", "request", "response",
+];
 
 /// Returns the text of a usage error for stderr, in a few lines: the error, tips, the usage.
 pub fn usage_text(error: &clap::Error, root: &Command, args: &[OsString]) -> String {
@@ -168,6 +179,9 @@ impl<'a> Situation<'a> {
         if let Some(tip) = record_tip(self.args) {
             return Some(tip);
         }
+        if let Some(pid) = self.process().filter(|_| flag == "-p") {
+            return Some(tip_of_process(pid));
+        }
         if self.command.is_none()
             && let Some(address) = self.address()
         {
@@ -196,6 +210,17 @@ impl<'a> Situation<'a> {
             Some(value) => tip.replace("VALUE", &value),
             None => tip.to_owned(),
         }
+    }
+
+    /// Returns the number after `-p` without a command: strace takes a process there.
+    fn process(&self) -> Option<u32> {
+        let mut words = self.args.iter().skip_while(|arg| *arg != "-p").skip(1);
+        let pid = words.next()?.to_str()?.parse().ok()?;
+        let is_strace = self
+            .args
+            .get(1)
+            .is_some_and(|arg| arg == "strace" || is_flag(arg));
+        (self.command.is_none() && is_strace).then_some(pid)
     }
 
     /// Returns the first argument that is an address.
@@ -303,6 +328,9 @@ impl<'a> Situation<'a> {
         if let Some(command) = self.command {
             return subcommand_tip(command.get_name(), word);
         }
+        if let Some(pid) = self.process() {
+            return Some(tip_of_process(pid));
+        }
         let lower = word.to_lowercase();
         if let Some(tip) = command_tip(&lower) {
             return Some(tip.to_owned());
@@ -356,9 +384,25 @@ impl<'a> Situation<'a> {
             None if is_method(word) => "mcp",
             None => "mcp tools/call",
         };
-        let rest = shell_words::join(rest);
+        let rest: Vec<_> = rest.collect();
+        let mut words: Vec<&str> = rest.iter().map(AsRef::as_ref).collect();
+        let own = words
+            .iter()
+            .take_while(|word| !word.starts_with('-'))
+            .count();
+        let arguments = words.get(1..own).unwrap_or_default();
+        let has_pairs = arguments.iter().any(|word| word.contains('='));
+        let tool = tool_arguments(arguments).filter(|_| word == "tools/call" && has_pairs);
+        let text = match &tool {
+            Some(tool) => {
+                let after = words.split_off(own);
+                format!("{word} {tool} {}", shell_words::join(after))
+            }
+            None => shell_words::join(words),
+        };
         Some(format!(
-            "the protocol comes first: wiretool send {start} {rest}"
+            "the protocol comes first: wiretool send {start} {}",
+            text.trim_end()
         ))
     }
 
@@ -374,7 +418,28 @@ impl<'a> Situation<'a> {
                 "{flag} takes a number, such as {flag} 3; a capture is an argument without a flag"
             ));
         }
+        if arg.starts_with("--format") && OTHER_FORMATS.contains(&value) {
+            return Some(
+                "-f json prints an object per line; jq -c .message leaves the messages alone, jq -r '[.kind, .subject] | @csv' makes a table"
+                    .into(),
+            );
+        }
+        let lower = value.to_lowercase();
+        if (arg.starts_with("--from") || arg.starts_with("--dir")) && SIDES.contains(&&*lower) {
+            return Some(
+                "--dir c2s selects what the client sends, --dir s2c what the server sends".into(),
+            );
+        }
         let command = self.command?;
+        let has_listen = command
+            .get_arguments()
+            .any(|arg| arg.get_long() == Some("listen"));
+        if arg.contains("<PROTOCOL>")
+            && has_listen
+            && let Some([listen, connect]) = self.addresses(value).as_deref()
+        {
+            return Some(format!("use --listen {listen} --connect {connect}"));
+        }
         let connects = command
             .get_arguments()
             .any(|arg| arg.get_long() == Some("connect"));
@@ -393,9 +458,16 @@ impl<'a> Situation<'a> {
                 _ => return None,
             });
         };
-        Some(format!(
-            "an address is --connect {address}, a protocol is for example mcp"
-        ))
+        let words = match name {
+            "send" => "WORD..., or with --json -",
+            _ => "",
+        };
+        Some(match words {
+            "" => format!("an address is --connect {address}, a protocol is for example mcp"),
+            words => format!(
+                "an address is --connect {address}, after the protocol: wiretool send mcp {words}"
+            ),
+        })
     }
 }
 

@@ -43,7 +43,7 @@ impl RuleDialect {
 pub struct Judge {
     /// The rules that apply.
     pub dialect: RuleDialect,
-    /// Names of rules, with `*` for any run of characters, and their severity. The last match applies.
+    /// Names of rules, as [`names_rule`] reads them, and their severity. The last match applies.
     pub levels: Vec<(String, Severity)>,
 }
 
@@ -68,7 +68,7 @@ impl Judge {
     ) -> Severity {
         if !self.levels.is_empty() {
             let name = full_name(protocol, rule);
-            let own = self.levels.iter().rev().find(|(p, _)| glob(p, &name));
+            let own = self.levels.iter().rev().find(|(p, _)| names_rule(p, &name));
             if let Some((_, severity)) = own {
                 return *severity;
             }
@@ -80,6 +80,13 @@ impl Judge {
         };
         severity.min(at_most)
     }
+}
+
+/// Returns `true` if a pattern matches the full name of a rule, or its part after the protocol; `*` matches any run of
+/// characters.
+pub(crate) fn names_rule(pattern: &str, full_name: &str) -> bool {
+    let rule = full_name.split_once('/').map_or("", |(_, rule)| rule);
+    glob(pattern, full_name) || glob(pattern, rule)
 }
 
 /// Returns a name such as `saikuro/seq-gap`.

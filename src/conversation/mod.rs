@@ -42,7 +42,7 @@ use facts::InputFacts;
 pub use finding::{Finding, Verdict};
 use injected::Injected;
 pub use judge::{Judge, RuleDialect, find_rule};
-pub(crate) use judge::{full_name, rules_of};
+pub(crate) use judge::{full_name, names_rule, rules_of};
 use links::Links;
 use protocols::ConnectionProtocols;
 pub(crate) use run::Source;

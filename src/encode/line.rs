@@ -1,5 +1,6 @@
 //! The parts of a line of decode.
 
+use crate::encoding::lossless::json_bytes;
 use crate::error::Refusal;
 use crate::framing::LengthMode;
 use crate::tape::Node;
@@ -27,7 +28,6 @@ pub(super) fn raw_bytes(raw: Node<'_>) -> Result<Vec<u8>, Refusal> {
     if let Some(text) = raw.text() {
         return Ok(text.into_owned().into_bytes());
     }
-    let digits = raw.get("$bin").and_then(Node::text);
-    let bytes = digits.and_then(|d| hex::decode(d.as_bytes()).ok());
-    bytes.ok_or_else(|| Refusal::new("raw", "text, or {\"$bin\":\"hex\"}", raw.describe()))
+    json_bytes(raw)
+        .ok_or_else(|| Refusal::new("raw", "text, or {\"$bin\":\"hex\"}", raw.describe()))
 }

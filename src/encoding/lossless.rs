@@ -124,7 +124,7 @@ pub(crate) fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
                 write_tagged(b"{\"$str\":\"", text, out);
             }
         }
-        Scalar::Bin(bytes) => write_tagged(b"{\"$bin\":\"", bytes, out),
+        Scalar::Bin(bytes) => write_bytes(bytes, out),
         Scalar::Ext(kind, bytes) => {
             out.extend_from_slice(b"{\"$ext\":[");
             write_int(kind, out);
@@ -140,6 +140,22 @@ pub(crate) fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
 #[inline]
 fn is_utf8(text: &[u8]) -> bool {
     text.is_ascii() || std::str::from_utf8(text).is_ok()
+}
+
+/// Writes bytes: `{"$bin":"hex"}`.
+pub(crate) fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    write_tagged(b"{\"$bin\":\"", bytes, out);
+}
+
+/// Returns bytes as JSON: `{"$bin":"hex"}`.
+pub(crate) fn bytes_json(bytes: &[u8]) -> String {
+    format!("{{\"$bin\":\"{}\"}}", hex::encode(bytes))
+}
+
+/// Returns the bytes of `{"$bin":"hex"}` in JSON.
+pub(crate) fn json_bytes(node: Node<'_>) -> Option<Vec<u8>> {
+    let digits = node.get("$bin").and_then(Node::text)?;
+    hex::decode(digits.as_bytes()).ok()
 }
 
 /// Writes `{"tag":"hex"}`; `open` is the part before the hex digits.

@@ -12,7 +12,7 @@
 use super::LengthMode;
 use crate::encoding::Encoding;
 use crate::encoding::json::write_str;
-use crate::encoding::lossless::{write_hex, write_int};
+use crate::encoding::lossless::{write_bytes, write_hex, write_int};
 use crate::error::DecodeError;
 use crate::tape::{Node, Value};
 
@@ -119,9 +119,7 @@ impl Wire {
                 text_key("head", Some(text), out);
             } else {
                 key("head", out);
-                out.extend_from_slice(b"{\"$bin\":\"");
-                write_hex(head, out);
-                out.extend_from_slice(b"\"}");
+                write_bytes(head, out);
             }
         }
         if let Some(chunks) = &self.chunks {

@@ -36,25 +36,6 @@ impl PartialEq for dyn ValueTypes {
 
 impl Eq for dyn ValueTypes {}
 
-/// A setting of a protocol that not all protocols have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// The way in which lengths count.
-    LengthMode,
-    /// The name that a side sends.
-    Name,
-    /// The token that a side sends in the handshake.
-    Token,
-    /// The secret that tokens are signed with.
-    Secret,
-    /// Definitions of structs and methods.
-    Schema,
-    /// The argument and result types of functions.
-    Signatures,
-    /// Named tools with their results.
-    Tools,
-}
-
 /// A kind of message: its name, its role and one line of help.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -111,8 +92,9 @@ pub struct Descriptor<'p> {
     pub provider: Option<&'p str>,
     /// The names of its dialects, if scripts can choose one.
     pub dialects: &'p [&'p str],
-    /// Its settings beyond those that all protocols have.
-    pub settings: &'p [Setting],
+    /// The settings that not all protocols have: `length-mode`, `name`, `schema`, `secret-file`, `signature`, `token-file`,
+    /// `tool`. The command line refuses their flags for other protocols.
+    pub settings: &'p [&'p str],
     /// Its own fault codes, each with its meaning. Framing and encodings have theirs.
     pub faults: &'p [(&'p str, &'p str)],
     /// The types of values that scripts can name.
@@ -145,16 +127,6 @@ impl std::fmt::Debug for Descriptor<'_> {
 }
 
 impl Descriptor<'_> {
-    /// Returns the form of its messages that are not text: CBOR if it has CBOR and no `MessagePack`.
-    pub fn packed_form(&self) -> MessageForm {
-        let has = |encoding| self.encodings.contains(&encoding);
-        if has(Encoding::Cbor) && !has(Encoding::MessagePack) {
-            MessageForm::Cbor
-        } else {
-            MessageForm::MessagePack
-        }
-    }
-
     /// The usual values; name, framings, sides and faults are still to be set.
     pub const USUAL: Self = Self {
         name: "",
@@ -176,4 +148,14 @@ impl Descriptor<'_> {
         has_http_bodies: true,
         accepted_body: "",
     };
+
+    /// Returns the form of its messages that are not text: CBOR if it has CBOR and no `MessagePack`.
+    pub fn packed_form(&self) -> MessageForm {
+        let has = |encoding| self.encodings.contains(&encoding);
+        if has(Encoding::Cbor) && !has(Encoding::MessagePack) {
+            MessageForm::Cbor
+        } else {
+            MessageForm::MessagePack
+        }
+    }
 }

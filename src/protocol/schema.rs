@@ -26,6 +26,8 @@
 
 pub mod check;
 mod display;
+#[cfg(feature = "rules")]
+pub mod files;
 mod form;
 pub(crate) mod head;
 pub mod json_schema;

@@ -54,7 +54,14 @@ pub(super) fn connection_prefix(origin: Origin) -> String {
 
 /// Writes a finding as a line: `FILE: offset 87: error saikuro/seq-gap: #12 ← seq is 5, 4 should follow`. `at`: file and
 /// offset, or file, line and column.
-pub fn write_line(finding: &Finding, at: &str, display: DisplayOptions, out: &mut String) {
+/// `all`: the messages with this finding, if there are several.
+pub fn write_line(
+    finding: &Finding,
+    all: &[u64],
+    at: &str,
+    display: DisplayOptions,
+    out: &mut String,
+) {
     let (style, place) = (display.style, finding.place);
     let index = (place.index != Place::NO_MESSAGE).then(|| format!("#{} ", place.index));
     let whose = format!(
@@ -69,6 +76,11 @@ pub fn write_line(finding: &Finding, at: &str, display: DisplayOptions, out: &mu
         style.push_wire(out, Highlight::Kind, &format!(" {}: ", finding.name()));
         style.push(out, Highlight::Dim, &whose);
         write_sentence(finding, display, out);
+        if all.len() > 1 {
+            let numbers: Vec<_> = all.iter().map(|index| format!("#{index}")).collect();
+            let text = format!(" ({} times: {})", all.len(), numbers.join(", "));
+            style.push(out, Highlight::Dim, &text);
+        }
     });
 }
 

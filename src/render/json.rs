@@ -10,7 +10,7 @@ use crate::capture::push_time;
 use crate::conversation::Verdict;
 use crate::decoder::{Decoded, RawFrame};
 use crate::encoding::json::{self, push_short, write_short, write_str};
-use crate::encoding::lossless::{write_hex, write_int};
+use crate::encoding::lossless::{write_bytes, write_int};
 use crate::encoding::{Encoding, Parsed};
 use crate::error::DecodeError;
 use crate::framing::{self, Framing, LengthMode, Wire};
@@ -316,9 +316,7 @@ fn write_raw(bytes: &[u8], out: &mut Vec<u8>) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         write_str(text, out);
     } else {
-        out.extend_from_slice(b"{\"$bin\":\"");
-        write_hex(bytes, out);
-        out.extend_from_slice(b"\"}");
+        write_bytes(bytes, out);
     }
 }
 

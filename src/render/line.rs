@@ -251,8 +251,8 @@ impl Lines {
         };
         // Snapshots are stored: their lines stay as they are.
         let asked = asked.filter(|_| !display.without_positions);
-        let of_request = || asked.map(|asked| subject::masked_subject(asked, display.show_secrets));
-        let subject = own.or_else(of_request).unwrap_or_default();
+        let asked = asked.map(|asked| subject::masked_subject(asked, display.show_secrets));
+        let subject = subject::of_answer(decoded, own, asked).unwrap_or_default();
         let subject = match display.width {
             Some(width) => fit(&subject, width),
             None => Cow::Borrowed(subject.as_ref()),
@@ -285,13 +285,27 @@ impl Lines {
         cell.push_str(&outcome);
         if columns.content || is_error {
             let show_secrets = display.show_secrets;
-            let content = Content {
+            let mut content = Content {
                 show_secrets,
                 space,
                 text: MAX_TEXT,
                 escapes: true,
             };
             content.push(decoded, &mut self.notes, cell);
+            let cut = cell.matches('…').count();
+            let used = if self.holds {
+                cells.iter().map(|(_, wide)| wide + 1).sum()
+            } else {
+                0
+            };
+            let free = space.saturating_sub(used + columns::width(cell));
+            // Longer texts fill the line.
+            if columns.cuts && cut > 0 && free > 0 {
+                content.text += free / cut;
+                cell.clear();
+                cell.push_str(&outcome);
+                content.push(decoded, &mut self.notes, cell);
+            }
         }
         // The outcome of a message is not cut in a file.
         let space = if columns.cuts {

@@ -9,6 +9,8 @@ use std::borrow::Cow;
 
 /// The maximum length of a path or an address; of a longer one, the end is shown.
 const MAX_NAME: usize = 24;
+/// The maximum length of that end, unless its last part is longer.
+const MAX_END: usize = 14;
 
 /// Returns the subject of a message and its name: `tools/call echo`. Without `show_secrets`, secrets are removed: a
 /// request is named by its target.
@@ -32,12 +34,34 @@ pub fn subject<'a>(
 
 /// Returns the end of a long path or address: `…/src/main.rs`.
 fn end_of(name: &str) -> Cow<'_, str> {
-    let least = name.len().saturating_sub(MAX_NAME);
-    let mut parts = name.match_indices('/').map(|(at, _)| at);
-    let end = parts.find(|at| least > 0 && *at >= least);
+    if name.len() <= MAX_NAME {
+        return Cow::Borrowed(name);
+    }
+    let parts = name.trim_end_matches('/').match_indices('/');
+    let mut end = None;
+    for (at, _) in parts {
+        end = Some(at);
+        if name.len() - at <= MAX_END {
+            break;
+        }
+    }
     match end.and_then(|at| name.get(at..)) {
         Some(end) if end.len() > 1 => Cow::Owned(format!("…{end}")),
         _ => Cow::Borrowed(name),
+    }
+}
+
+/// Returns what an answer is about: the subject of its request, and its own name.
+pub(super) fn of_answer<'s>(
+    decoded: &Decoded<'_>,
+    own: Option<Cow<'s, str>>,
+    asked: Option<Cow<'s, str>>,
+) -> Option<Cow<'s, str>> {
+    match (own, asked) {
+        (Some(name), Some(asked)) if decoded.message.subject.is_none() => Some(Cow::Owned(
+            with_name(Some(&asked), Some(&name)).into_owned(),
+        )),
+        (own, asked) => own.or(asked),
     }
 }
 

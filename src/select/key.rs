@@ -130,7 +130,29 @@ const OTHER_WORDS: &[(&str, &str)] = &[
         "wiretool lint FILE lists requests without an answer",
     ),
     ("tool", "did you mean name?"),
+    (
+        "isError is_error success ok status",
+        "failed calls are outcome=error; a field of the message is .result.isError",
+    ),
+    ("size length bytes", "did you mean len?"),
+    (
+        "from to src dst side sender source direction peer",
+        "did you mean dir? c2s is from the client to the server, s2c from the server",
+    ),
+    (
+        "port srcport dstport tcp.port",
+        "ports choose connections of a packet capture before it is read; a connection is conn=N",
+    ),
+    ("number num no n frame nr", "did you mean index?"),
+    ("timestamp ts date", "did you mean time?"),
+    (
+        "text body content payload data",
+        "a field of the message begins with a dot: .params.text",
+    ),
 ];
+
+/// What the directions mean.
+const SIDES: &str = "c2s is from the client to the server, s2c from the server";
 
 impl Key {
     /// Returns the condition that a word in place of a key probably means.
@@ -175,7 +197,13 @@ impl Key {
     pub(super) fn check(&self, word: &str, quoted: bool) -> Result<(), Unknown> {
         let directions = [Direction::ToServer, Direction::ToClient];
         match self {
-            Self::Dir => one_of("a direction", word, &directions.map(Direction::name)),
+            Self::Dir => {
+                let check = one_of("a direction", word, &directions.map(Direction::name));
+                check.map_err(|unknown| Unknown {
+                    hint: unknown.hint.or(Some(SIDES.into())),
+                    ..unknown
+                })
+            }
             Self::Outcome => one_of("an outcome", word, &["error"]),
             Self::Role => one_of("a role", word, &Role::ALL.map(Role::name)),
             Self::Framing => one_of("a framing", word, &registry::framing_names()),

@@ -4,7 +4,7 @@
 //!   any   := all  (("or" | "||") all)*
 //!   all   := not  (["and" | "&&"] not)*
 //!   not   := ("not" | "!") not  |  "(" any ")"  |  test
-//!   test  := key  [("=" | "!=") value,...  |  ("~" | "!~") pattern,...  |  ("<" | "<=" | ">" | ">=") value]
+//!   test  := key  [("=" | "!=") value,...  |  ("~" | "=~" | "!~") pattern,...  |  ("<" | "<=" | ">" | ">=") value]
 //!   key   := a name of JSON output  |  "." path  |  "message" path      (see [`crate::path`])
 //! ```
 
@@ -58,7 +58,8 @@ enum Operator {
     Order(Order),
 }
 
-const OPERATORS: [(&str, Operator); 9] = [
+const OPERATORS: [(&str, Operator); 10] = [
+    ("=~", Operator::Like { not: false }),
     ("!=", Operator::Is { not: true }),
     ("!~", Operator::Like { not: true }),
     ("<=", Operator::Order(Order::AtMost)),

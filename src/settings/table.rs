@@ -2,7 +2,7 @@
 
 use super::options::FixtureOptions;
 use crate::capture::Form;
-use crate::conversation::{RuleDialect, full_name, rules_of};
+use crate::conversation::{RuleDialect, full_name, names_rule, rules_of};
 use crate::diff::PathPattern;
 use crate::framing::LengthMode;
 use crate::protocol::Direction;
@@ -10,7 +10,7 @@ use crate::protocol::registry::{self, Signature};
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::Severity;
 use crate::render::format::Format;
-use crate::words::{glob, nearest, size};
+use crate::words::{nearest, size};
 use std::path::PathBuf;
 
 /// A setting.
@@ -359,17 +359,20 @@ fn rule_names() -> impl Iterator<Item = String> {
     names.chain(COMMON.iter().map(|rule| full_name("http", rule)))
 }
 
-/// Returns `true` if rules have this name; `*` matches any text.
+/// Returns `true` if rules have this name, with or without the protocol; `*` matches any text.
 pub(crate) fn is_rule(name: &str) -> bool {
-    rule_names().any(|full| glob(name, &full))
+    rule_names().any(|full| names_rule(name, &full))
 }
 
 /// Returns the most similar name of a rule.
 pub(crate) fn nearest_rule(name: &str) -> Option<String> {
     let all: Vec<String> = rule_names().collect();
-    // The name of the protocol may be missing.
-    let mut names = all.iter().map(String::as_str);
-    let bare = names.find(|full| full.rsplit('/').next() == Some(name));
-    let near = bare.or_else(|| nearest(name, all.iter().map(String::as_str)));
-    near.map(str::to_owned)
+    let compared = all.iter().map(|full| match full.split_once('/') {
+        // The name of the protocol may be missing.
+        Some((_, rule)) if !name.contains('/') => rule,
+        _ => full,
+    });
+    let near = nearest(name, compared)?;
+    let found = all.iter().find(|full| names_rule(near, full));
+    found.cloned()
 }

@@ -173,7 +173,7 @@ fn name_lists_are_only_in_completions() {
         assert_eq!(code, Some(2));
         assert!(err.len() < 200, "{args:?}: {err}");
     }
-    let (code, _, err) = run(&["lint", "--deny", "seq-gap", "/none"]);
+    let (code, _, err) = run(&["lint", "--deny", "seq-gp", "/none"]);
     assert_eq!(code, Some(2));
     assert!(err.contains("did you mean saikuro/seq-gap?"), "{err}");
     for args in [["lint", "--help"], ["decode", "--help"]] {

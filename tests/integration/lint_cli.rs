@@ -249,7 +249,7 @@ fn unknown_rules_are_errors() {
     for flag in ["--explain", "--allow", "--deny"] {
         for (name, hint) in [
             ("saikuro/seq-gp", "did you mean saikuro/seq-gap?"),
-            ("seq-gap", "did you mean saikuro/seq-gap?"),
+            ("seq-gp", "did you mean saikuro/seq-gap?"),
             ("xyzzy", "lint --rules lists them"),
         ] {
             let (code, out, err) = lint(&[flag, name]);
@@ -268,6 +268,8 @@ fn lint_exit_codes() {
         (&[VALID], 0),
         (&["--fail-on", "never", GAP], 0),
         (&["--allow", "saikuro/seq-*", GAP], 0),
+        (&["--allow", "seq-*", GAP], 0),
+        (&["--fail-on", "never", "--deny", "seq-gap", GAP], 0),
         // The last flag has precedence; `--deny` is the stronger one.
         (
             &["--allow", "saikuro/*", "--deny", "saikuro/seq-gap", GAP],
@@ -806,7 +808,8 @@ fn findings_have_the_numbers_of_decode_and_name_their_file() {
         }
         // The conversation has the names of its files.
         let (_, _, err) = lint(&["-p", "saikuro", "--c2s", c2s, "--s2c", s2c]);
-        assert!(err.contains(&format!("{c2s} + {s2c}: ")), "{err}");
+        let both = c2s.replace("c2s.bin", "{c2s,s2c}.bin");
+        assert!(err.contains(&format!("{both}: ")), "{err}");
     }
     assert!(checked >= 6, "{checked}");
     // Each input counts its own messages.
@@ -1029,4 +1032,34 @@ fn the_innermost_open_request_comes_first_and_its_method_names_the_side() {
         out.contains("tools/call slow  id 2  the server must send it"),
         "{out}"
     );
+}
+
+/// A reference to another document cannot be followed: lint says so once for each tool.
+#[test]
+fn a_schema_that_refers_to_another_document_is_said_to_be_unchecked() {
+    let path = "fixtures/mcp/rules/tool-arguments.passes.jsonl";
+    let session = std::fs::read_to_string(path).unwrap();
+    let schema = r#"{\"type\":\"object\","#;
+    assert!(session.contains(schema));
+    let foreign = r#"{\"allOf\":[{\"$ref\":\"https://example.com/add.json\"}],"#;
+    let mut lines: Vec<String> = session
+        .lines()
+        .map(|l| l.replace(schema, foreign))
+        .collect();
+    let call = lines
+        .iter()
+        .rposition(|line| line.contains("tools/call"))
+        .unwrap();
+    let again = lines[call].replace(r#"\"id\":2"#, r#"\"id\":3"#);
+    lines.insert(call + 2, again);
+    let session = lines.join("\n") + "\n";
+    let (_, out, err) = common::run(&mut wiretool(&["lint", "-f", "json", "-"]), &session);
+    let found = objects(&out);
+    let found = found.iter().map(|line| &line["finding"]);
+    let found = found.filter(|finding| finding["rule"] == "mcp/tool-arguments");
+    let found: Vec<_> = found
+        .map(|finding| (&finding["severity"], &finding["text"]))
+        .collect();
+    let text = "the arguments of add could not be checked: the reference \"https://example.com/add.json\" is not in the schema";
+    assert_eq!(found, [(&json!("info"), &json!(text))], "{out}{err}");
 }

@@ -11,7 +11,10 @@ use super::ip::TcpSegment;
 use super::opener::OwnedPart;
 use super::output::{FlowKey, FlowKind, FlowOutput};
 use super::stream::{CapturedAt, SegmentStream};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+/// The maximum number of ports that a note names.
+const MAX_PORTS: usize = 16;
 
 /// The maximum number of closed connections that are known, so that a late packet starts none.
 const MAX_CLOSED: usize = 1 << 15;
@@ -49,7 +52,11 @@ pub(super) struct Connections {
     /// Holes that were given up because of the limit.
     pub given_up: u64,
     /// The ports to read; all if empty.
-    ports: Vec<u16>,
+    pub(super) ports: Vec<u16>,
+    /// A connection has one of these ports.
+    pub(super) has_chosen: bool,
+    /// The first ports of connections that are not read.
+    pub(super) other_ports: BTreeSet<u16>,
     /// The memory of segments that wait.
     held: usize,
     limit: usize,
@@ -59,6 +66,8 @@ impl Connections {
     pub(super) fn new(ports: Vec<u16>, limit: usize) -> Self {
         Self {
             ports,
+            has_chosen: false,
+            other_ports: BTreeSet::new(),
             limit,
             ..Self::default()
         }
@@ -95,6 +104,10 @@ impl Connections {
                     self.ports.is_empty() || key.iter().any(|end| self.ports.contains(&end.port()));
                 let number = self.count;
                 self.count = self.count.saturating_add(1);
+                self.has_chosen |= is_wanted;
+                if !is_wanted && self.other_ports.len() < MAX_PORTS {
+                    self.other_ports.extend(key.map(|end| end.port()));
+                }
                 let flow = entry.insert(Flow::new(number, key, at, is_wanted));
                 if segment.syn
                     && let Some(stream) = flow.streams.get_mut(side)

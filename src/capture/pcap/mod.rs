@@ -157,6 +157,18 @@ impl PacketReader {
         if self.packets == 0 {
             report("the capture is empty: it has no packets".into(), false);
         }
+        if !connections.has_chosen && !connections.other_ports.is_empty() {
+            let list = |ports: &mut dyn Iterator<Item = &u16>| {
+                let ports: Vec<String> = ports.map(u16::to_string).collect();
+                ports.join(", ")
+            };
+            let text = format!(
+                "no connection uses port {}; ports are {}",
+                list(&mut connections.ports.iter()),
+                list(&mut connections.other_ports.iter())
+            );
+            report(text, false);
+        }
         for (link, count) in &self.unknown_links {
             let packets = match count {
                 1 => "1 packet has".to_owned(),

@@ -350,6 +350,14 @@ fn ports_choose_connections_which_keep_their_numbers() {
     let text = items_in(&pcap(1, &packets), 100, options);
     assert!(text.contains("1 c2s Some(8000) ab"), "{text}");
     assert!(!text.contains("\n0 "), "{text}");
+    assert!(!text.contains("no connection uses"), "{text}");
+    let options = PacketOptions {
+        ports: vec![2],
+        ..PacketOptions::default()
+    };
+    let text = items_in(&pcap(1, &conversation_of(1)), 100, options);
+    let wanted = format!("no connection uses port 2; ports are 1, {SERVER}");
+    assert!(text.contains(&wanted), "{text}");
 }
 
 #[test]

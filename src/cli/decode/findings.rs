@@ -128,7 +128,7 @@ fn print_findings(source: &str, found: &[Finding], quiet: bool) {
     for finding in found.iter().filter(|_| !quiet) {
         let mut text = String::new();
         let at = FilePlace::of(source).text(finding.place.offset);
-        findings::write_line(finding, &at, DisplayOptions::default(), &mut text);
+        findings::write_line(finding, &[], &at, DisplayOptions::default(), &mut text);
         print_message(text.trim_end());
     }
 }

@@ -102,12 +102,22 @@ fn read_pieces<'p>(
     end_run(run, feed, ReadEnd::Done)
 }
 
-/// Returns `a.bin + b.bin`, and the number of other pairs.
+/// Returns `x.{c2s,s2c}.bin`, or `a.bin + b.bin` if the names differ in something else.
+fn both_names(c2s: &str, s2c: &str) -> String {
+    let mut sides = c2s.match_indices("c2s").filter_map(|(at, side)| {
+        let (before, after) = (c2s.get(..at)?, c2s.get(at + side.len()..)?);
+        let is_same = s2c == [before, "s2c", after].concat();
+        is_same.then(|| [before, "{c2s,s2c}", after].concat())
+    });
+    sides.next().unwrap_or_else(|| format!("{c2s} + {s2c}"))
+}
+
+/// Returns the names of the first pair, and the number of other pairs.
 fn pair_name(pairs: &[(&PathBuf, &PathBuf)]) -> String {
     let Some((c2s, s2c)) = pairs.first() else {
         return String::new();
     };
-    let first = format!("{} + {}", c2s.display(), s2c.display());
+    let first = both_names(&c2s.display().to_string(), &s2c.display().to_string());
     match pairs.len() {
         1 => first,
         2 => format!("{first} and 1 more pair"),

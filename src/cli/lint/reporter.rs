@@ -3,7 +3,7 @@
 use super::super::output::{Output, without_nulls};
 use super::super::report::{FilePlace, Report};
 use super::super::unmatched::Unmatched;
-use super::super::{count_text, print_message};
+use super::super::{count_text, print_message, print_wrapped};
 use super::source::SourceSummary;
 use crate::conversation::{Conversation, Finding, Verdict, full_name};
 use crate::decoder::{Decoded, Partial};
@@ -15,7 +15,7 @@ use crate::render::style::{Highlight, Style};
 use crate::render::{DisplayOptions, findings};
 use crate::select::Filter;
 use anyhow::Result;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 /// The maximum number of findings that are stored to print the most severe first.
@@ -100,7 +100,8 @@ impl FindingWriter {
         let mut held = std::mem::take(&mut self.source.held);
         self.source.held_text = 0;
         held.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-        for finding in &held {
+        let separate = self.json || self.report.is_some();
+        for (finding, all) in together(&held, separate) {
             let line = self.source.line_of(finding);
             let file = self.source.file_of(finding.place.origin);
             let at = FilePlace {
@@ -118,7 +119,7 @@ impl FindingWriter {
                 });
             } else {
                 let (mut text, at) = (String::new(), at.text(finding.place.offset));
-                findings::write_line(finding, &at, self.display, &mut text);
+                findings::write_line(finding, &all, &at, self.display, &mut text);
                 self.write_text(&text);
             }
             self.output.written()?;
@@ -173,7 +174,7 @@ impl FindingWriter {
                 self.write_text(&text);
                 self.output.flush()?;
             }
-            print_message(&self.summary_text(conversation, waiting.len(), &unjudged));
+            print_wrapped(&self.summary_text(conversation, waiting.len(), &unjudged));
             if verbose {
                 for (name, need) in &unjudged {
                     print_message(&format!(
@@ -389,4 +390,25 @@ impl FindingWriter {
             out.extend_from_slice(value.to_string().as_bytes());
         });
     }
+}
+
+/// Returns the findings with the messages that have the same one, or each finding alone.
+fn together(held: &[Finding], separate: bool) -> Vec<(&Finding, Vec<u64>)> {
+    let mut places = HashMap::new();
+    let mut all: Vec<(&Finding, Vec<u64>)> = Vec::new();
+    for finding in held {
+        let (conn, direction) = (finding.place.origin.conn, finding.place.origin.direction);
+        let key = (finding.name(), conn, direction, finding.text.as_str());
+        let next = all.len();
+        let place = if separate {
+            next
+        } else {
+            *places.entry(key).or_insert(next)
+        };
+        match all.get_mut(place) {
+            Some((_, messages)) => messages.push(finding.place.index),
+            None => all.push((finding, vec![finding.place.index])),
+        }
+    }
+    all
 }

@@ -10,7 +10,7 @@ use crate::conversation::{
 };
 use crate::error::with_flags;
 use crate::protocol::session::{Example, Need, Rule, SessionConfig};
-use crate::protocol::{Protocol, Setting, registry};
+use crate::protocol::{Protocol, registry};
 use crate::render::line::Lines;
 use crate::render::style::Highlight;
 use crate::render::{DisplayOptions, findings};
@@ -163,10 +163,7 @@ fn show_example(
     let signed = Oracle::with_signatures(vec![
         Signature::parse(SIGNATURE).map_err(|e| anyhow::anyhow!("{e}"))?,
     ]);
-    let protocol = if protocol
-        .descriptor()
-        .settings
-        .contains(&Setting::Signatures)
+    let protocol = if protocol.descriptor().settings.contains(&"signature")
         && rule.needs.contains(&Need::Signature)
     {
         &signed

@@ -61,7 +61,7 @@ fn render(format: Option<Format>, display: DisplayOptions) -> Render {
                     for finding in output.findings() {
                         let at = FilePlace::of(decoded.protocol.name());
                         let at = at.text(finding.place.offset);
-                        findings::write_line(finding, &at, display, &mut text);
+                        findings::write_line(finding, &[], &at, display, &mut text);
                     }
                 }
             },

@@ -7,7 +7,6 @@ use crate::cli::values::{
 use crate::decoder;
 use crate::encoding::Want;
 use crate::framing::{LengthMode, Limits};
-use crate::protocol::Setting;
 use crate::protocol::registry::{self, Extensions, Protocols, Signature};
 use clap::Args;
 use std::path::PathBuf;
@@ -81,7 +80,7 @@ impl WireArgs {
         let owner =
             |setting| super::protocols_with(|descriptor| descriptor.settings.contains(&setting));
         let [of_schema, of_signature] =
-            [Setting::Schema, Setting::Signatures].map(|setting| owner(setting).first().copied());
+            ["schema", "signature"].map(|setting| owner(setting).first().copied());
         let (owner, flags) = match (has_schema, !self.signature.is_empty()) {
             (true, true) => anyhow::bail!(
                 "--signature is for {}, --schema and --struct are for {}: use one of them",

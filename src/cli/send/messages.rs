@@ -82,7 +82,13 @@ fn unwrap_messages(
 
 /// Reads the values of a JSON file: one after another, or in an array.
 pub fn read_json_file(path: &Path, ready: &mut VecDeque<String>) -> Result<()> {
-    let (text, name) = (read_input(Some(path))?, input_name(Some(path)));
+    let given = path
+        .to_str()
+        .filter(|text| text.trim_start().starts_with(['{', '[']));
+    let (text, name) = match given {
+        Some(text) if !path.exists() => (text.as_bytes().to_vec(), "--json".to_owned()),
+        _ => (read_input(Some(path))?, input_name(Some(path))),
+    };
     let mut rest = text.as_slice();
     let mut read = || {
         while let Some(value) = next_value(&mut rest)? {

@@ -77,9 +77,12 @@ pub fn write_tables(
         |table, (what, latency)| {
             table.wire(&format!("  {:<wide$} ", shorten(what, wide)));
             table.text(&format!("{:>6}", latency.count()));
-            for percent in [50.0, 90.0, 99.0, 100.0] {
-                let ns = latency.percentile(percent).try_into().unwrap_or(i64::MAX);
-                table.text(&format!(" {:>9}", duration(ns)));
+            for percent in [50_u32, 90, 99, 100] {
+                // Of fewer latencies, the percentile is the maximum.
+                let is_known = percent == 100 || latency.count() * u64::from(100 - percent) >= 100;
+                let ns = latency.percentile(percent.into()).try_into();
+                let ns = is_known.then(|| duration(ns.unwrap_or(i64::MAX)));
+                table.text(&format!(" {:>9}", ns.as_deref().unwrap_or("-")));
             }
             if display.width.is_none_or(|width| width >= HISTOGRAM_WIDTH) {
                 table.dim(&format!("  {}", sparkline(latency)));
@@ -87,7 +90,14 @@ pub fn write_tables(
             table.text("\n");
         },
     );
-    table.write("slowest", &stat.slowest, |table, call| {
+    // Calls that take a tenth of the slowest are not slow.
+    let slow = stat.slowest.iter().map(|call| call.latency).max();
+    let slow: Vec<_> = stat
+        .slowest
+        .iter()
+        .filter(|call| Some(call.latency) >= slow.map(|most| most / 10))
+        .collect();
+    table.write("slowest", &slow, |table, call| {
         table.text(&format!("  {:>9}  ", duration(call.latency)));
         table.wire(&shorten(&call.what, 60));
         table.dim(&format!("  #{} ↩ #{}\n", call.answered, call.asked));
@@ -118,14 +128,14 @@ pub fn write_tables(
     });
     let reads: Vec<_> = stat.reads.iter().collect();
     table.write(
-        "messages in a read     reads",
+        "messages that end in one read     reads",
         &reads,
         |table, (messages, reads)| {
             let messages = match **messages {
                 u64::MAX => OTHER.to_owned(),
                 n => n.to_string(),
             };
-            table.text(&format!("  {messages:>16} {reads:>9}\n"));
+            table.text(&format!("  {messages:>27} {reads:>9}\n"));
         },
     );
 }

@@ -5,7 +5,7 @@ use crate::cli::connect::CallAddress;
 use crate::cli::options;
 use crate::framing::{Framing, LengthMode};
 use crate::live::codec::ConnectionConfig;
-use crate::protocol::{Direction, Protocol, Setting, registry};
+use crate::protocol::{Direction, Protocol, registry};
 use crate::transport::Address;
 use anyhow::{Context as _, Result, bail, ensure};
 use std::path::Path;
@@ -75,17 +75,13 @@ pub fn refuse_useless_flags(args: &Args) -> Result<()> {
             options::protocols_with(|descriptor| descriptor.provider.is_some()).join(" and ");
         bail!("--connect is for {owners}, not for {name}");
     }
-    for (given, flag, setting) in [
-        (
-            args.length_mode != LengthMode::Auto,
-            "--length-mode",
-            Setting::LengthMode,
-        ),
-        (args.schema.is_some(), "--schema", Setting::Schema),
-        (args.secret_file.is_some(), "--secret-file", Setting::Secret),
+    for (given, setting) in [
+        (args.length_mode != LengthMode::Auto, "length-mode"),
+        (args.schema.is_some(), "schema"),
+        (args.secret_file.is_some(), "secret-file"),
     ] {
         if let Some(owner) = options::protocols_with_setting(setting, protocol).filter(|_| given) {
-            bail!("{flag} is for {owner}, not for {name}");
+            bail!("--{setting} is for {owner}, not for {name}");
         }
     }
     Ok(())

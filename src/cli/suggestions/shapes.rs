@@ -17,8 +17,8 @@ pub fn file_tip(path: &Path) -> Option<String> {
         format!("messages of it are selected with wiretool decode {file} --where index=N")
     } else if number.parse::<u64>().is_ok() {
         format!("message {number} is --where index={number}")
-    } else if ["port", "tcp", "host", "udp"].contains(&word) {
-        "packets are chosen with --port PORT, messages with --where EXPR".to_owned()
+    } else if let Some(port) = packet_filter(word) {
+        format!("packets are chosen with --port {port}, messages with --where EXPR")
     } else if registry::names().any(|name| name == word) {
         format!("a protocol is -p {word}")
     } else if has(&['=', '<', '>', '~']) {
@@ -33,6 +33,49 @@ pub fn file_tip(path: &Path) -> Option<String> {
     } else {
         return None;
     })
+}
+
+/// Returns the port of a filter of tcpdump, such as `tcp port 7700`; `PORT` if it has none.
+fn packet_filter(text: &str) -> Option<&str> {
+    let mut words = text.split_whitespace();
+    let first = words.next()?;
+    let is_filter = ["port", "tcp", "host", "udp"].contains(&first);
+    is_filter.then(|| {
+        words
+            .find(|word| word.parse::<u16>().is_ok())
+            .unwrap_or("PORT")
+    })
+}
+
+/// Returns the tip for the id of a process.
+pub fn tip_of_process(pid: u32) -> String {
+    format!(
+        "no process is opened: strace -f -s 65535 -o FILE -p {pid} writes a trace that wiretool FILE shows"
+    )
+}
+
+/// Returns words as arguments of a tool, `add '{"a":1}'`: those with `=` are text, those with `:=` JSON.
+pub fn tool_arguments(words: &[&str]) -> Option<String> {
+    let mut name = None;
+    let mut arguments = serde_json::Map::new();
+    for word in words {
+        let (key, value) = match (word.split_once(":="), word.split_once('=')) {
+            (Some((key, value)), _) => (key, serde_json::from_str(value).ok()?),
+            (None, Some(("name", value))) => {
+                name = Some(value);
+                continue;
+            }
+            (None, Some((key, value))) => (key, value.into()),
+            (None, None) if name.is_none() => {
+                name = Some(word);
+                continue;
+            }
+            (None, None) => return None,
+        };
+        arguments.insert(key.to_owned(), value);
+    }
+    let arguments = serde_json::Value::Object(arguments).to_string();
+    Some(shell_words::join([name?, &arguments]))
 }
 
 pub fn tip_of_address(address: &str) -> String {

@@ -216,6 +216,29 @@ const GUESSES: &[(&str, &str)] = &[
     ("proxy --replace a=b", "--fault 'CONDITION: ACTION'"),
     ("record --env A=b -- x", "-- env NAME=TEXT COMMAND"),
     ("--no-pager help where", "wiretool help --no-pager"),
+    (
+        "proxy -p 18080:19090",
+        "--listen tcp://127.0.0.1:18080 --connect tcp://127.0.0.1:19090",
+    ),
+    (
+        "send tools/call name=add a:=1 b=x -- S",
+        r#"wiretool send mcp tools/call add '{"a":1,"b":"x"}' -- S"#,
+    ),
+    ("send localhost:19090", "--json -"),
+    ("send -d '{}' localhost:19090", "--json"),
+    ("decode FILE --kind request --from client", "--dir c2s"),
+    ("decode FILE --dir server", "--dir s2c"),
+    ("decode FILE --direction out", "--dir c2s"),
+    ("decode FILE --type notification", "--kind notification"),
+    ("decode FILE --message 7", "--where index=7"),
+    ("decode FILE --only errors", "'role=error or outcome=error'"),
+    ("decode FILE -f raw", "jq -c .message"),
+    ("decode FILE -f csv", "@csv"),
+    ("stat FILE --by method", "a row for each method"),
+    ("-p 1234", "strace -f -s 65535 -o FILE -p 1234"),
+    ("strace -p 1234", "strace -f -s 65535 -o FILE -p 1234"),
+    ("ls FILE", "wiretool FILE shows"),
+    ("config set color never", "WIRETOOL_COLOR=never"),
 ];
 
 fn error_of(line: &str) -> (clap::Error, Vec<OsString>) {

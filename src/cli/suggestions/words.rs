@@ -47,7 +47,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool watch FILE shows a capture on the whole screen",
     ),
     (
-        "blame commands flags ls list protocols stash",
+        "blame commands flags list protocols stash",
         "wiretool help lists commands and topics; wiretool help protocols, the protocols",
     ),
     (
@@ -96,7 +96,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool decode -f hex FILE shows bytes and their fields",
     ),
     (
-        "parse print read tree",
+        "ls parse print read tree",
         "wiretool FILE shows the messages of a file; -f tree, all fields",
     ),
     (
@@ -139,6 +139,11 @@ pub(super) const SUBCOMMANDS: &[(&str, &str, &str)] = &[
         "snapshot",
         "ls status",
         "wiretool snapshot list PATH lists captures and the state of their snapshots",
+    ),
+    (
+        "config",
+        "add reset set unset write",
+        "a setting is a line of wiretool.toml, such as color = \"never\", or a variable, such as WIRETOOL_COLOR=never; wiretool config show lists all",
     ),
     (
         "config",
@@ -189,7 +194,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         STAT,
         "--by --group --group-by --sort --sort-by",
-        "-f json has all numbers, to be sorted with jq",
+        "stat has a row for each method or kind; -f json has all numbers, to be sorted with jq",
     ),
     (
         STAT,
@@ -310,7 +315,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         SENDERS,
         "--arg --args --body --data --data-raw --message --method --param --params --payload --request --tool --tool-arg --tool-name -X -d -m",
-        "kind and arguments are words: wiretool send PROTOCOL KIND ARGUMENT...; JSON is --json FILE",
+        "kind and arguments are words: wiretool send PROTOCOL KIND ARGUMENT...; JSON is --json JSON, or --json FILE",
     ),
     (
         SENDERS,
@@ -374,7 +379,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--output-format --print --style --type -T",
+        "--output-format --print --style -T",
         "the format is -f tree, line, json or hex",
     ),
     (READERS, "--json --jsonl --ndjson -j -J", "JSON is -f json"),
@@ -405,7 +410,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--error --errors --errors-only --failed --only-errors",
+        "--error --errors --errors-only --failed --only --only-errors --status",
         "errors are --where 'role=error or outcome=error', messages that cannot be decoded --where fault",
     ),
     (
@@ -435,8 +440,18 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--requests --request --responses --type",
-        "requests are --where role=request, answers --where role=response",
+        "--requests --request --responses --notifications",
+        "requests are --where role=request, answers --where role=response, notifications --where role=notification",
+    ),
+    (
+        READERS,
+        "--type",
+        "the kind of messages is --kind VALUE, their role --where role=VALUE",
+    ),
+    (
+        READERS,
+        "--client --server --direction --sent --received --incoming --outgoing --side",
+        "messages of the client are --dir c2s, those of the server --dir s2c",
     ),
     (
         READERS,
@@ -465,13 +480,13 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--frame --index --number --packet -N",
-        "message 3 is --where index=3",
+        "--frame --index --message --msg --number --packet -N",
+        "message VALUE is --where index=VALUE",
     ),
     (
         READERS,
         "--files-with-matches -l",
-        "with -q, the exit code says if a message matches",
+        "the exit code says if a message matches, also with > /dev/null",
     ),
     (
         ANY,

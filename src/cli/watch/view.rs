@@ -1,7 +1,7 @@
 //! Draws the screen.
 //!
 //! ```text
-//!   messages                                   80x24: one of tree, bytes and state below
+//!   messages                                   80x20: one of tree, bytes and state below
 //!   tree            bytes            state     from 120x36: all three; zoomed: the pane with the focus
 //!   status line
 //! ```
@@ -31,7 +31,7 @@ pub(super) use theme::Theme;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The smallest terminal.
-const MIN_SIZE: (u16, u16) = (80, 24);
+const MIN_SIZE: (u16, u16) = (80, 20);
 /// The smallest terminal that shows three panes below the messages.
 const WIDE_SIZE: (u16, u16) = (120, 36);
 /// The number of columns for the marks before a line.

@@ -2,6 +2,7 @@
 
 use crate::diff::{SpellingForm, Val, uuid_like};
 use crate::encoding::json::write_str;
+use crate::encoding::lossless::bytes_json;
 
 /// Returns the text with other digits. A part between separators that is hexadecimal gets hexadecimal digits.
 pub(super) fn replace_digits(old: &str, random: &mut impl Iterator<Item = u8>) -> String {
@@ -45,8 +46,8 @@ pub fn write(val: &Val, form: SpellingForm, old: &str) -> String {
             };
             json_text(&uuid_like(was, uuid))
         }
-        (Val::Uuid(uuid), _) => format!("{{\"$bin\":\"{}\"}}", hex::encode(uuid)),
-        (Val::Bin(bytes), _) => format!("{{\"$bin\":\"{}\"}}", hex::encode(bytes)),
+        (Val::Uuid(uuid), _) => bytes_json(uuid),
+        (Val::Bin(bytes), _) => bytes_json(bytes),
         (Val::Text(plain), _) => json_text(plain),
         (Val::Number(digits), SpellingForm::Text) => json_text(digits),
         (Val::Number(digits), _) => digits.clone(),

@@ -4,6 +4,7 @@ use super::Stub;
 use super::dispatch::Job;
 use crate::diff::Val;
 use crate::encoding::json;
+use crate::encoding::lossless::bytes_json;
 use crate::framing::Framing;
 use crate::live::handler::Command;
 use crate::live::script::value::{Fill, MadeCall, OpenValue, call, with_json};
@@ -187,7 +188,7 @@ impl Stub<'_> {
         };
         let fresh = self.id_gen.uuid();
         let id = if is_bytes {
-            format!("{{\"$bin\":\"{}\"}}", hex::encode(fresh))
+            bytes_json(&fresh)
         } else {
             format!("\"{}\"", String::from_utf8_lossy(&uuid_text(&fresh)))
         };

@@ -23,7 +23,7 @@ mod schema;
 mod session;
 
 use super::rpc::read;
-use super::{Descriptor, Message, Protocol, Setting};
+use super::{Descriptor, Message, Protocol};
 use crate::framing::Framing;
 
 /// The protocol.
@@ -35,7 +35,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "mcp",
     framings: &[Framing::Lines, Framing::Http, Framing::WebSocket],
     sides: ["client", "server"],
-    settings: &[Setting::Tools],
+    settings: &["tool"],
     http: Some(schema::HTTP),
     faults: read::FAULTS,
     ..Descriptor::USUAL

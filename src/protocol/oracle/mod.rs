@@ -24,7 +24,7 @@ mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
-use super::{Descriptor, Evidence, Message, Notes, Protocol, Setting, ValueError, ValueTypes};
+use super::{Descriptor, Evidence, Message, Notes, Protocol, ValueError, ValueTypes};
 use crate::error::Result;
 use crate::framing::Framing;
 use crate::tape::Node;
@@ -83,7 +83,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "oracle",
     framings: &[Framing::Lines],
     sides: ["executor", "oracle"],
-    settings: &[Setting::Signatures],
+    settings: &["signature"],
     faults: &[
         (
             "first-byte",

@@ -29,7 +29,7 @@ mod session;
 #[cfg(feature = "rules")]
 pub mod token;
 
-use super::{Descriptor, Message, Protocol, Setting};
+use super::{Descriptor, Message, Protocol};
 use crate::encoding::Encoding;
 use crate::framing::{Framing, Hints};
 
@@ -55,7 +55,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     },
     has_http_bodies: false,
     sides: ["client", "server"],
-    settings: &[Setting::Name, Setting::Token, Setting::Secret],
+    settings: &["name", "token-file", "secret-file"],
     faults: &[
         ("not-an-object", "a value, but not an object"),
         ("blank-line", "a line without a message"),

@@ -21,6 +21,7 @@ mod flows;
 mod tests;
 
 use super::message::{self, field, parse_uuid};
+use crate::encoding::lossless::{bytes_json, json_bytes};
 use crate::error::Result;
 use crate::protocol::make::{IdGen, Object};
 use crate::protocol::peer::{
@@ -87,7 +88,7 @@ impl SaikuroPeer {
             return Some(json_of(id));
         }
         let uuid = uuid_of(id)?;
-        Some(format!("{{\"$bin\":\"{}\"}}", hex::encode(uuid)))
+        Some(bytes_json(&uuid))
     }
 
     /// Answers a message that is not an envelope: the real runtime uses a generated id.
@@ -343,18 +344,12 @@ fn envelope(kind: &str, target: &str, args: &str, id_gen: &mut IdGen) -> String 
 
 /// Generates an id as the runtime writes it: sixteen bytes.
 fn generate_id(id_gen: &mut IdGen) -> String {
-    format!("{{\"$bin\":\"{}\"}}", hex::encode(id_gen.uuid()))
-}
-
-/// Returns the bytes of an id in a JSON message.
-fn bytes_of(id: Node<'_>) -> Option<Vec<u8>> {
-    let digits = id.get("$bin").and_then(Node::text)?;
-    hex::decode(digits.as_bytes()).ok()
+    bytes_json(&id_gen.uuid())
 }
 
 /// Returns the UUID of an id in a decoded or a JSON message.
 fn uuid_of(id: Node<'_>) -> Option<[u8; 16]> {
-    match (bytes_of(id), id.text()) {
+    match (json_bytes(id), id.text()) {
         (Some(bytes), _) => <[u8; 16]>::try_from(bytes.as_slice()).ok(),
         (None, Some(text)) => parse_uuid(text.as_bytes()),
         (None, None) => match message::id(id) {
@@ -366,7 +361,7 @@ fn uuid_of(id: Node<'_>) -> Option<[u8; 16]> {
 
 /// Returns the id in a JSON message as [`message::id`] would show it.
 fn name_of(id: Node<'_>) -> String {
-    match (uuid_of(id), bytes_of(id), id.text()) {
+    match (uuid_of(id), json_bytes(id), id.text()) {
         (Some(uuid), ..) => Id::Uuid(uuid).text().into_owned(),
         (None, Some(bytes), _) => hex::encode(bytes),
         (None, None, Some(text)) => text.into_owned(),

@@ -1,7 +1,7 @@
 //! The schema: envelopes, as objects or as arrays, and their answers, of the document and of real peers.
 
 use super::message::{field, parse_uuid};
-use crate::encoding::lossless::quote;
+use crate::encoding::lossless::{bytes_json, quote};
 use crate::error::{Refusal, Result};
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::make::{IdGen, Made, Recipe, Words, text};
@@ -22,7 +22,7 @@ const ID: Type = Type::Code(&CodeType {
     name: "a string, 16 bytes, or an array of 16 numbers",
     members: &[],
     is: is_id,
-    word: |word, _| Ok(parse_uuid(word.as_bytes()).map_or_else(|| text(word), |id| bytes(&id))),
+    word: |word, _| Ok(parse_uuid(word.as_bytes()).map_or_else(|| text(word), |id| bytes_json(&id))),
 });
 const TARGET: Type = Type::Code(&CodeType {
     name: "\"namespace.function\"",
@@ -101,7 +101,7 @@ const IDS: &[Mark] = &[Mark::Generated("id", Fresh::Id), Mark::Volatile];
 const TOKEN: &[Mark] = &[Mark::Generated("token", Fresh::Given), Mark::Secret];
 const NEW_ID: Member = must("id", ID)
     .at(2)
-    .new(|id_gen| bytes(&id_gen.uuid()))
+    .new(|id_gen| bytes_json(&id_gen.uuid()))
     .marked(IDS);
 const CAPABILITY: Member = nullable("capability", TEXT)
     .at(6)
@@ -439,10 +439,6 @@ fn is_target(node: Node<'_>) -> bool {
     let text = node.text().filter(|_| node.is_string());
     let split = text.as_deref().and_then(|t| t.rsplit_once('.'));
     split.is_some_and(|(namespace, function)| !namespace.is_empty() && !function.is_empty())
-}
-
-fn bytes(uuid: &[u8; 16]) -> String {
-    format!("{{\"$bin\":\"{}\"}}", hex::encode(uuid))
 }
 
 #[cfg(test)]

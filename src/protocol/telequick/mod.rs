@@ -24,7 +24,7 @@ mod session;
 use super::make::{IdGen, Made, Recipe, Words};
 use super::schema::json_schema::MessageJsonSchema;
 use super::schema::marks::Marks;
-use super::{Context, Descriptor, Kind, Message, Notes, Protocol, Setting, WriteOptions, Written};
+use super::{Context, Descriptor, Kind, Message, Notes, Protocol, WriteOptions, Written};
 use crate::encoding::Encoding;
 use crate::encoding::Parsed;
 use crate::encoding::serde_envelope::FIELDS;
@@ -123,7 +123,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         ..Hints::NONE
     },
     sides: ["client", "gateway"],
-    settings: &[Setting::LengthMode, Setting::Schema],
+    settings: &["length-mode", "schema"],
     faults: &[
         ("envelope-overrun", "an envelope is longer than its bytes"),
         ("negative-size", "an envelope's payload_size is below zero"),

@@ -100,8 +100,8 @@ impl Columns {
             48..64 => (10, 12, 8),
             64..76 => (12, 16, 8),
             76..100 => (13, 24, 12),
-            100..160 => (16, 28, 12),
-            _ => (26, 40, 12),
+            100..160 => (16, width * 7 / 20, 12),
+            _ => (26, width * 7 / 20, 12),
         };
         let from = |least: usize, most: usize| if width >= least { most } else { 0 };
         let offset = if display.without_positions { 0 } else { 20 };

@@ -38,7 +38,8 @@ pub(crate) fn shown_names(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -
     let own = subject::subject(decoded, answer, false);
     let asked = answer.and_then(|answer| answer.subject.as_deref());
     let asked = asked.map(|asked| subject::masked_subject(asked, false));
-    for part in [own.or(asked), Some(decoded.message.id.text())] {
+    let what = subject::of_answer(decoded, own, asked);
+    for part in [what, Some(decoded.message.id.text())] {
         all.push(' ');
         all.push_str(&part.unwrap_or_default());
     }

@@ -94,7 +94,7 @@ fn padding_is_cut_before_words() {
     #0        0 c1 10:00:00.000 → invoke       sqrt         "4dd0…fbaff"          []
     #1        0 c1      +1.5 ms ← result       sqrt         "4dd0…fbaff"   3.4 ms ["0x1"]
     #2       79 c1      +1.5 ms ← error                     7              3.4 ms -32601: no such method, or none that i…
-    #3      123 c1      +1.5 ms → invoke       長長長長長長長長長長長長長…  8                     []
+    #3      123 c1      +1.5 ms → invoke       長長長長長長長長長長長長長長長長長長長長…  8                     []
     "#);
     insta::assert_snapshot!(lines(Some(60), false), @r#"
     #0 → invoke     sqrt         "4dd0…f…
@@ -119,10 +119,10 @@ fn held_lines_have_the_columns_of_what_they_show() {
     #3 c1 → invoke 長長長長長長長長長長長…  8                   []
     "#);
     insta::assert_snapshot!(held(120, false), @r#"
-    #0   0 c1 10:00:00.000 → invoke sqrt                         "4dd0…fbaff"        []
-    #1   0 c1      +1.5 ms ← result sqrt                         "4dd0…fbaff" 3.4 ms ["0x1"]
-    #2  79 c1      +1.5 ms ← error                               7            3.4 ms -32601: no such method, or none that …
-    #3 123 c1      +1.5 ms → invoke 長長長長長長長長長長長長長…  8                   []
+    #0   0 c1 10:00:00.000 → invoke sqrt                                       "4dd0…fbaff"        []
+    #1   0 c1      +1.5 ms ← result sqrt                                       "4dd0…fbaff" 3.4 ms ["0x1"]
+    #2  79 c1      +1.5 ms ← error                                             7            3.4 ms -32601: no such method,…
+    #3 123 c1      +1.5 ms → invoke 長長長長長長長長長長長長長長長長長長長長…  8                   []
     "#);
 }
 

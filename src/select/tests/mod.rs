@@ -32,6 +32,16 @@ fn errors_have_a_caret() {
       subject.selector=0x1
       ^^^^^^^^^^^^^^^^ fields of the message begin with a dot: .subject.selector
     ");
+    for (text, wanted) in [
+        ("isError", "outcome=error"),
+        ("size>200", "did you mean len?"),
+        ("from=server", "did you mean dir?"),
+        ("dir=server", "s2c from the server"),
+        ("port=8765", "conn=N"),
+    ] {
+        let error = error(text);
+        assert!(error.contains(wanted), "{error}");
+    }
     insta::assert_snapshot!(error("kind=cal"), @"
     wanted a kind, got cal
       kind=cal

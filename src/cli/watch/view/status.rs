@@ -14,13 +14,17 @@ const RATE_MESSAGES: usize = 100;
 
 /// The rank from which on a count always shows.
 const KEPT: u8 = 3;
+/// The keys. Only the answer to a key replaces them.
+const KEYS: &str = "? help  q quit";
 
 /// Returns the line. If it is too long, the least important counts are left out first.
 pub(super) fn line(model: &Model, theme: Theme, width: usize) -> Line<'static> {
     let (highlight, more) = important(model);
     let more = escape(&more).into_owned();
     let mut counts = counts(model);
-    let space = width.saturating_sub(more.width());
+    let keys = if model.answer.is_empty() { KEYS } else { "" };
+    let width = width.saturating_sub(keys.len());
+    let space = width.saturating_sub(more.width() + 2);
     let is_long = |counts: &[(u8, String)]| {
         let wide = counts.iter().map(|(_, text)| text.width() + 2);
         wide.sum::<usize>() > space
@@ -37,12 +41,18 @@ pub(super) fn line(model: &Model, theme: Theme, width: usize) -> Line<'static> {
         before.push_str(text);
         before.push_str("  ");
     }
-    let more = fit(&more, width.saturating_sub(before.width()));
-    let more = Span::styled(more, theme.style(highlight));
-    Line::from(vec![Span::raw(before), more])
+    let mut spans = vec![Span::raw(before)];
+    if !more.is_empty() {
+        let gap = if keys.is_empty() { "" } else { "  " };
+        let used = spans.iter().map(Span::width).sum::<usize>() + gap.len();
+        let more = fit(&more, width.saturating_sub(used));
+        spans.push(Span::styled(more + gap, theme.style(highlight)));
+    }
+    spans.push(Span::styled(keys, theme.style(Highlight::Dim)));
+    Line::from(spans)
 }
 
-/// Returns the answer to a key, who must send next, a note until the next key, or the keys.
+/// Returns the answer to a key, who must send next, or a note until the next key.
 fn important(model: &Model) -> (Highlight, String) {
     let store = model.shared.store();
     let status = &store.status;
@@ -54,7 +64,7 @@ fn important(model: &Model) -> (Highlight, String) {
     } else if let Some(note) = status.notes.last().filter(|note| !is_seen(note)) {
         (Highlight::Note, note.clone())
     } else {
-        (Highlight::Dim, "? help  q quit".to_owned())
+        (Highlight::Dim, String::new())
     }
 }
 
@@ -66,7 +76,8 @@ fn counts(model: &Model) -> Vec<(u8, String)> {
     let first = store.entries.get(count.saturating_sub(RATE_MESSAGES));
     let last = store.entries.get(count.saturating_sub(1));
     let times = first.and_then(Entry::time).zip(last.and_then(Entry::time));
-    if let Some((from, to)) = times.filter(|(from, to)| to > from) {
+    // A file that was read has no rate now.
+    if let Some((from, to)) = times.filter(|(from, to)| to > from && !status.ended) {
         #[allow(clippy::cast_precision_loss)] // a rate for display
         let rate = (RATE_MESSAGES.min(count) - 1) as f64 / ((to - from) as f64 / 1e9);
         all.push((0, format!("{rate:.1}/s")));

@@ -8,7 +8,7 @@
 
 use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rule_names::mcp as rule;
-use crate::protocol::schema::validate::{Budget, first_mismatch};
+use crate::protocol::schema::validate::{Budget, SchemaDocument};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Severity, broken};
 use crate::tape::Node;
@@ -18,11 +18,25 @@ use std::collections::BTreeMap;
 /// The largest number of tools.
 const MAX_TOOLS: usize = 1 << 12;
 
+/// A tool of a list.
+struct ListedTool {
+    /// The index of the list that named it last.
+    index: u64,
+    /// Its definition, if there was space for it.
+    definition: Option<Value>,
+    /// The schemas in it, each with the fact that lint said that it cannot be checked.
+    schemas: [Option<(SchemaDocument, bool)>; 2],
+}
+
+/// The members of a definition that are schemas.
+const SCHEMAS: [&str; 2] = ["inputSchema", "outputSchema"];
+const INPUT: usize = 0;
+const OUTPUT: usize = 1;
+
 /// The announced tools.
 #[derive(Default)]
 pub(super) struct Tools {
-    /// Each tool with the index of the list that named it last, and its definition if there was space for it.
-    known: BTreeMap<Box<str>, (u64, Option<Value>)>,
+    known: BTreeMap<Box<str>, ListedTool>,
     /// All tools are known.
     complete: bool,
     budget: Budget,
@@ -50,39 +64,55 @@ impl Tools {
             }
             let text: Box<str> = name.text().unwrap_or_default().as_ref().into();
             let new = self.budget.take(tool);
-            if let (Some((index, Some(old))), Some(new)) = (self.known.get(&text), &new)
+            let old = self.known.get(&text);
+            let old = old.and_then(|old| Some((old.index, old.definition.as_ref()?)));
+            if let (Some((index, old)), Some(new)) = (old, &new)
                 && let Some(member) = changed_member(old, new)
             {
                 let place = tool.get(&member).unwrap_or(tool);
-                broken!(message, rule::TOOL_CHANGED, seen.at(place), *index;
+                broken!(message, rule::TOOL_CHANGED, seen.at(place), index;
                     "{member} of the tool {} differs from the definition in #{index}", quote(name));
                 if self.change_announced {
                     message.report().at_most(Severity::Info);
                 }
             }
-            self.known.insert(text, (seen.index, new));
+            let schema = |member: &str| {
+                let schema = new.as_ref().and_then(|new| new.get(member));
+                schema.map(|schema| (SchemaDocument::new(schema.clone()), false))
+            };
+            let listed = ListedTool {
+                index: seen.index,
+                schemas: SCHEMAS.map(schema),
+                definition: new,
+            };
+            self.known.insert(text, listed);
         }
         self.change_announced &= !is_end;
     }
 
     /// Checks the arguments of a call.
-    pub(super) fn check_call(&self, message: &RpcMessage<'_, '_>) {
+    pub(super) fn check_call(&mut self, message: &RpcMessage<'_, '_>) {
         let (seen, arguments) = (message.seen, message.param("arguments"));
         let Some(name) = message.param("name").filter(|name| name.is_string()) else {
             return;
         };
         let text = name.text().unwrap_or_default();
-        if let Some((index, schema)) = self.schema(&text, "inputSchema") {
-            let wrong = match arguments {
-                Some(arguments) => first_mismatch(schema, arguments, "arguments"),
-                None => {
-                    required(schema).map(|name| format!("the required argument {name} is missing"))
-                }
+        if let Some((index, schema, told)) = self.schema(&text, INPUT) {
+            let place = arguments.map_or(seen.whole(), |node| seen.at(node));
+            let (wrong, unchecked) = if let Some(arguments) = arguments {
+                schema.texts(arguments, "arguments")
+            } else {
+                let name = required(schema.root());
+                let wrong = name.map(|name| format!("the required argument {name} is missing"));
+                (wrong, None)
             };
             if let Some(wrong) = wrong {
-                let place = arguments.map_or(seen.whole(), |node| seen.at(node));
                 broken!(message, rule::TOOL_ARGUMENTS, place, index;
                     "the arguments of {} do not fit its inputSchema: {wrong}", short(&text));
+            } else if let Some(why) = unchecked.filter(|_| !std::mem::replace(told, true)) {
+                broken!(message, rule::TOOL_ARGUMENTS, place, index;
+                    "the arguments of {} could not be checked: {why}", short(&text));
+                message.report().at_most(Severity::Info);
             }
         } else if self.complete && !self.change_announced && !self.known.contains_key(&*text) {
             broken!(message, rule::UNKNOWN_TOOL, seen.at(name);
@@ -91,32 +121,42 @@ impl Tools {
     }
 
     /// Checks the result of a call.
-    pub(super) fn check_result(&self, tool: &str, message: &RpcMessage<'_, '_>, result: Node<'_>) {
+    pub(super) fn check_result(
+        &mut self,
+        tool: &str,
+        message: &RpcMessage<'_, '_>,
+        result: Node<'_>,
+    ) {
         let failed = result.get("isError").and_then(Node::as_bool) == Some(true);
         // A task, or a question, comes before the result.
         let open = ["task", "inputRequests", "requestState"];
         if failed || open.iter().any(|name| result.get(name).is_some()) {
             return;
         }
-        let Some((index, schema)) = self.schema(tool, "outputSchema") else {
+        let Some((index, schema, told)) = self.schema(tool, OUTPUT) else {
             return;
         };
         let content = result.get("structuredContent");
-        let wrong = match content {
-            Some(content) => first_mismatch(schema, content, "structuredContent"),
-            None => Some("structuredContent is missing".to_owned()),
+        let (wrong, unchecked) = match content {
+            Some(content) => schema.texts(content, "structuredContent"),
+            None => (Some("structuredContent is missing".to_owned()), None),
         };
+        let place = message.at(content.unwrap_or(result));
         if let Some(wrong) = wrong {
-            let place = message.at(content.unwrap_or(result));
             broken!(message, rule::TOOL_RESULT, place, index;
                 "the result of {} does not fit its outputSchema: {wrong}", short(tool));
+        } else if let Some(why) = unchecked.filter(|_| !std::mem::replace(told, true)) {
+            broken!(message, rule::TOOL_RESULT, place, index;
+                "the result of {} could not be checked: {why}", short(tool));
+            message.report().at_most(Severity::Info);
         }
     }
 
-    /// Returns a schema of a tool, and the index of the list that has it.
-    fn schema(&self, tool: &str, member: &str) -> Option<(u64, &Value)> {
-        let (index, definition) = self.known.get(tool)?;
-        Some((*index, definition.as_ref()?.get(member)?))
+    /// Returns a schema of a tool, the index of the list that has it, and whether lint said that it cannot be checked.
+    fn schema(&mut self, tool: &str, which: usize) -> Option<(u64, &SchemaDocument, &mut bool)> {
+        let tool = self.known.get_mut(tool)?;
+        let (schema, told) = tool.schemas.get_mut(which)?.as_mut()?;
+        Some((tool.index, schema, told))
     }
 }
 

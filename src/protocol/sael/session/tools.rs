@@ -1,10 +1,9 @@
 //! The tools that a server lists, reduced to the facts that rules need.
 
 use super::{SaelMessage, broken, rule, short};
-use crate::protocol::schema::validate::{self, Budget};
+use crate::protocol::schema::validate::{Budget, SchemaDocument};
 use crate::tape::Node;
 use foldhash::HashMap;
-use serde_json::Value;
 
 /// The largest number of tools.
 const MAX_ENTRIES: usize = 4096;
@@ -30,7 +29,7 @@ pub(super) struct Tool {
     /// An effect other than pure and read.
     pub(super) effect: Option<String>,
     pub(super) capability: Option<String>,
-    input: Option<Value>,
+    input: Option<SchemaDocument>,
     /// The tool is listed more than once: the intended entry is not known.
     is_ambiguous: bool,
 }
@@ -38,7 +37,8 @@ pub(super) struct Tool {
 impl Tool {
     /// Describes the part of an input that the tool's schema forbids.
     pub(super) fn first_mismatch(&self, input: Option<Node<'_>>) -> Option<String> {
-        validate::first_mismatch(self.input.as_ref()?, input?, "input")
+        let found = self.input.as_ref()?.check(input?, "input");
+        found.wrong.map(|wrong| wrong.text)
     }
 }
 
@@ -82,7 +82,7 @@ impl Tools {
             let version = spec.get("version").and_then(Node::text);
             if let Some(version) = version.filter(|v| !v.is_empty() && v.len() <= LONGEST) {
                 let full = format!("{name}@{version}");
-                let input = spec.get("input").and_then(|node| budget.take(node));
+                let input = input_schema(spec, &mut budget);
                 let twin = Tool {
                     input,
                     ..tool.clone()
@@ -105,6 +105,11 @@ impl Tools {
     }
 }
 
+/// Returns the schema of a tool's input, if there is space for it.
+fn input_schema(spec: Node<'_>, budget: &mut Budget) -> Option<SchemaDocument> {
+    budget.take(spec.get("input")?).map(SchemaDocument::new)
+}
+
 fn read(message: &SaelMessage<'_, '_>, spec: Node<'_>, name: &str, budget: &mut Budget) -> Tool {
     let flag = |key: &str| spec.get(key).and_then(Node::as_bool);
     let mut tool = Tool {
@@ -115,7 +120,7 @@ fn read(message: &SaelMessage<'_, '_>, spec: Node<'_>, name: &str, budget: &mut 
             .and_then(Node::text)
             .filter(|capability| !capability.is_empty() && capability.len() <= 1024)
             .map(std::borrow::Cow::into_owned),
-        input: spec.get("input").and_then(|node| budget.take(node)),
+        input: input_schema(spec, budget),
         ..Tool::default()
     };
     for node in spec.get("effects").into_iter().flat_map(Node::children) {

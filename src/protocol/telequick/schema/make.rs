@@ -1,6 +1,7 @@
 //! Makes messages from a few words: a method or a struct, and `field=value` for fields that are not zero.
 
 use super::{RpcMethod, Schema, fixed, label};
+use crate::encoding::lossless::bytes_json;
 use crate::encoding::serde_envelope::{COMPAT_VERSION, FIELDS, FieldType, StructField, VERSION};
 use crate::error::{Refusal, Result};
 use crate::protocol::Direction;
@@ -145,11 +146,11 @@ fn value(schema: &Schema, field: &StructField, given: Option<&str>) -> Result<St
     };
     Ok(match (&field.kind, given) {
         (FieldType::Str, given) => text(given.unwrap_or_default()),
-        (FieldType::Bytes, None) => "{\"$bin\":\"\"}".into(),
+        (FieldType::Bytes, None) => bytes_json(&[]),
         (FieldType::Bytes, Some(given)) => match given.strip_prefix("0x") {
             Some(digits) if hex::decode(digits).is_ok() => format!("{{\"$bin\":\"{digits}\"}}"),
             Some(_) => return Err(refuse("hex digits, two for each byte", given)),
-            None => format!("{{\"$bin\":\"{}\"}}", hex::encode(given)),
+            None => bytes_json(given.as_bytes()),
         },
         (FieldType::Bool, None) => "false".into(),
         (FieldType::Bool, Some(given @ ("true" | "false"))) => given.into(),

@@ -1,0 +1,337 @@
+use super::*;
+use crate::protocol::peer::with_json;
+
+/// Describes the definition of a message, and the first mismatch.
+fn judged(file: &SchemaFile, message: &str, direction: Option<Direction>) -> String {
+    let judge = |message: Node<'_>| match file.choose(message, direction) {
+        None => "no definition".to_owned(),
+        Some(found) => verdict(file, found, message),
+    };
+    with_json(message, judge).expect("JSON")
+}
+
+fn verdict(file: &SchemaFile, definition: &Definition, message: Node<'_>) -> String {
+    let check = file.check(definition, message);
+    let wrong = check.wrong.map_or("fits".to_owned(), |wrong| wrong.text);
+    let unchecked = check.unchecked.map(|why| format!(" ({why})"));
+    format!(
+        "{}: {wrong}{}",
+        definition.name(),
+        unchecked.unwrap_or_default()
+    )
+}
+
+/// The answer to a request, judged.
+fn answered(file: &SchemaFile, request: &str, answer: &str) -> String {
+    let definition = with_json(request, |request| {
+        let request = file.choose(request, None)?;
+        file.answer_to(request)
+    });
+    let Some(definition) = definition.expect("JSON") else {
+        return "no definition".to_owned();
+    };
+    with_json(answer, |answer| verdict(file, definition, answer)).expect("JSON")
+}
+
+/// The form of debugAdapterProtocol.json.
+const DAP: &str = r##"{
+  "$schema": "http://json-schema.org/draft-04/schema#",
+  "definitions": {
+    "ProtocolMessage": {"type": "object", "required": ["seq", "type"],
+      "properties": {"seq": {"type": "integer"}, "type": {"type": "string", "_enum": ["request", "response", "event"]}}},
+    "Request": {"allOf": [{"$ref": "#/definitions/ProtocolMessage"},
+      {"type": "object", "properties": {"type": {"type": "string", "enum": ["request"]}, "command": {"type": "string"}}}]},
+    "Response": {"allOf": [{"$ref": "#/definitions/ProtocolMessage"},
+      {"type": "object", "required": ["request_seq"], "properties": {"type": {"type": "string", "enum": ["response"]}}}]},
+    "CancelRequest": {"allOf": [{"$ref": "#/definitions/Request"},
+      {"type": "object", "properties": {"command": {"type": "string", "enum": ["cancel"]},
+        "arguments": {"type": "object", "properties": {"requestId": {"type": "integer"}}}}}]},
+    "CancelResponse": {"allOf": [{"$ref": "#/definitions/Response"}]}
+  }
+}"##;
+
+/// The form of MCP's schema.json.
+const MCP: &str = r#"{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "$defs": {
+    "PingRequest": {"type": "object", "required": ["method"], "properties": {"method": {"const": "ping"}, "params": {"type": "object"}}},
+    "PingResult": {"properties": {"result": {"type": "object"}}},
+    "Base": {"properties": {"jsonrpc": {"const": "2.0"}}}
+  }
+}"#;
+
+/// The form of ACP's schema.json.
+const ACP: &str = r#"{"$defs": {
+  "PromptRequest": {"x-method": "session/prompt", "x-side": "agent", "type": "object", "required": ["sessionId"]},
+  "PromptResponse": {"x-method": "session/prompt", "x-side": "agent", "type": "object", "required": ["stopReason"]}
+}}"#;
+
+const OPEN_RPC: &str = r##"{
+  "openrpc": "1.2.6",
+  "methods": [
+    {"name": "eth_getBalance",
+     "params": [
+       {"name": "Address", "required": true, "schema": {"$ref": "#/components/schemas/address"}},
+       {"$ref": "#/components/contentDescriptors/Block"}],
+     "result": {"name": "Balance", "schema": {"type": "string", "pattern": "^0x[0-9a-f]+$"}}},
+    {"name": "named", "paramStructure": "by-name", "params": [{"name": "a", "required": true, "schema": {"type": "null"}}]}
+  ],
+  "components": {
+    "schemas": {"address": {"type": "string", "pattern": "^0x[0-9a-f]{4}$"}},
+    "contentDescriptors": {"Block": {"name": "Block", "schema": {"enum": ["latest", "earliest"]}}}
+  }
+}"##;
+
+const META_MODEL: &str = r#"{
+  "metaData": {"version": "3.17.0"},
+  "requests": [
+    {"method": "textDocument/hover", "messageDirection": "clientToServer",
+     "params": {"kind": "reference", "name": "HoverParams"},
+     "result": {"kind": "or", "items": [{"kind": "reference", "name": "Hover"}, {"kind": "base", "name": "null"}]}},
+    {"method": "shutdown", "messageDirection": "clientToServer", "result": {"kind": "base", "name": "null"}}
+  ],
+  "notifications": [
+    {"method": "window/logMessage", "messageDirection": "serverToClient",
+     "params": {"kind": "literal", "value": {"properties": [
+       {"name": "type", "type": {"kind": "reference", "name": "MessageType"}},
+       {"name": "tags", "optional": true, "type": {"kind": "tuple", "items": [{"kind": "stringLiteral", "value": "a"}, {"kind": "base", "name": "decimal"}]}},
+       {"name": "more", "optional": true, "type": {"kind": "map", "key": {"kind": "base", "name": "string"}, "value": {"kind": "array", "element": {"kind": "base", "name": "boolean"}}}}]}}}
+  ],
+  "structures": [
+    {"name": "Position", "properties": [{"name": "line", "type": {"kind": "base", "name": "uinteger"}}]},
+    {"name": "HoverParams", "extends": [{"kind": "reference", "name": "Position"}], "properties": [{"name": "uri", "type": {"kind": "base", "name": "DocumentUri"}}]},
+    {"name": "Hover", "properties": [{"name": "contents", "type": {"kind": "reference", "name": "Text"}}]}
+  ],
+  "enumerations": [{"name": "MessageType", "type": {"kind": "base", "name": "uinteger"}, "values": [{"name": "Error", "value": 1}]}],
+  "typeAliases": [{"name": "Text", "type": {"kind": "base", "name": "string"}}]
+}"#;
+
+#[test]
+fn messages_have_the_definition_whose_constants_they_have() {
+    use Direction::{ToClient, ToServer};
+    for (file, direction, message, want) in [
+        (
+            DAP,
+            None,
+            r#"{"seq":1,"type":"request","command":"cancel","arguments":{"requestId":1}}"#,
+            "CancelRequest: fits",
+        ),
+        (
+            DAP,
+            None,
+            r#"{"seq":1,"type":"request","command":"cancel","arguments":{"requestId":"1"}}"#,
+            r#"CancelRequest: message.arguments.requestId is a string; it must be "integer""#,
+        ),
+        (
+            DAP,
+            None,
+            r#"{"type":"request","command":"cancel"}"#,
+            "CancelRequest: message has no `seq`, which is required",
+        ),
+        (
+            DAP,
+            None,
+            r#"{"seq":1,"type":"request","command":"other"}"#,
+            "Request: fits",
+        ),
+        (DAP, None, r#"{"seq":1,"type":"other"}"#, "no definition"),
+        (
+            MCP,
+            None,
+            r#"{"method":"ping","params":[]}"#,
+            r#"PingRequest: message.params is an array; it must be "object""#,
+        ),
+        (MCP, None, r#"{"jsonrpc":"2.0","method":"x"}"#, "Base: fits"),
+        (
+            ACP,
+            Some(ToServer),
+            r#"{"method":"session/prompt","params":{}}"#,
+            "PromptRequest: params has no `sessionId`, which is required",
+        ),
+        (
+            ACP,
+            Some(ToClient),
+            r#"{"method":"session/prompt","params":{}}"#,
+            "no definition",
+        ),
+        (
+            OPEN_RPC,
+            None,
+            r#"{"method":"eth_getBalance","params":["0x12ab","latest"]}"#,
+            "eth_getBalance: fits",
+        ),
+        (
+            OPEN_RPC,
+            None,
+            r#"{"method":"eth_getBalance","params":{"Address":"0x12ab"}}"#,
+            "eth_getBalance: fits",
+        ),
+        (
+            OPEN_RPC,
+            None,
+            r#"{"method":"eth_getBalance","params":["12ab"]}"#,
+            "eth_getBalance: params[0] does not match the pattern ^0x[0-9a-f]{4}$",
+        ),
+        (
+            OPEN_RPC,
+            None,
+            r#"{"method":"eth_getBalance","params":[]}"#,
+            "eth_getBalance: params has 0 (of at least 1) elements",
+        ),
+        (
+            OPEN_RPC,
+            None,
+            r#"{"method":"eth_getBalance","params":["0x12ab","new"]}"#,
+            "eth_getBalance: params[1] is not one of the allowed values",
+        ),
+        (
+            OPEN_RPC,
+            None,
+            r#"{"method":"named","params":[null]}"#,
+            r#"named: params is an array; it must be "object""#,
+        ),
+        (
+            META_MODEL,
+            Some(ToServer),
+            r#"{"method":"textDocument/hover","params":{"uri":"x","line":1}}"#,
+            "textDocument/hover: fits",
+        ),
+        (
+            META_MODEL,
+            Some(ToServer),
+            r#"{"method":"textDocument/hover","params":{"uri":"x","line":-1}}"#,
+            "textDocument/hover: params.line is -1, but its minimum is 0",
+        ),
+        (
+            META_MODEL,
+            Some(ToClient),
+            r#"{"method":"textDocument/hover","params":{}}"#,
+            "no definition",
+        ),
+        (
+            META_MODEL,
+            None,
+            r#"{"method":"shutdown"}"#,
+            "shutdown: fits",
+        ),
+        (
+            META_MODEL,
+            None,
+            r#"{"method":"window/logMessage","params":{"type":1,"tags":["a",0.5],"more":{"x":[true]}}}"#,
+            "window/logMessage: fits",
+        ),
+        (
+            META_MODEL,
+            None,
+            r#"{"method":"window/logMessage","params":{"type":2}}"#,
+            "window/logMessage: params.type is not one of the allowed values",
+        ),
+        (
+            META_MODEL,
+            None,
+            r#"{"method":"window/logMessage","params":{"type":1,"more":{"x":[1]}}}"#,
+            r#"window/logMessage: params.more.x[0] is an integer; it must be "boolean""#,
+        ),
+    ] {
+        let file = SchemaFile::read(file).unwrap();
+        assert_eq!(judged(&file, message, direction), want, "{message}");
+    }
+}
+
+#[test]
+fn answers_have_the_definition_of_their_request() {
+    for (file, request, answer, want) in [
+        (
+            DAP,
+            r#"{"seq":1,"type":"request","command":"cancel"}"#,
+            r#"{"seq":2,"type":"response"}"#,
+            "CancelResponse: message has no `request_seq`, which is required",
+        ),
+        (
+            MCP,
+            r#"{"method":"ping"}"#,
+            r#"{"result":1}"#,
+            r#"PingResult: message.result is an integer; it must be "object""#,
+        ),
+        (
+            ACP,
+            r#"{"method":"session/prompt","params":{}}"#,
+            r#"{"result":{}}"#,
+            "PromptResponse: result has no `stopReason`, which is required",
+        ),
+        (
+            OPEN_RPC,
+            r#"{"method":"eth_getBalance","params":[]}"#,
+            r#"{"result":"5"}"#,
+            "eth_getBalance: result does not match the pattern ^0x[0-9a-f]+$",
+        ),
+        (
+            OPEN_RPC,
+            r#"{"method":"named","params":{}}"#,
+            r#"{"result":1}"#,
+            "no definition",
+        ),
+        (
+            META_MODEL,
+            r#"{"method":"textDocument/hover"}"#,
+            r#"{"result":null}"#,
+            "textDocument/hover: fits",
+        ),
+        (
+            META_MODEL,
+            r#"{"method":"textDocument/hover"}"#,
+            r#"{"result":{"contents":1}}"#,
+            "textDocument/hover: result fits none of the schemas of anyOf",
+        ),
+    ] {
+        let file = SchemaFile::read(file).unwrap();
+        assert_eq!(answered(&file, request, answer), want, "{answer}");
+    }
+}
+
+#[test]
+fn other_files_are_refused() {
+    let long = format!("[{}]", "0,".repeat(LONGEST / 2));
+    for (text, want) in [
+        (
+            "{\n  \"a\": 1,\n}",
+            "line 3, column 1: wanted JSON: trailing comma at line 3 column 1",
+        ),
+        (
+            "[1]",
+            "wanted definitions of messages: `$defs` or `definitions` of JSON Schema, `methods` of OpenRPC, or `requests` of metaModel.json; got none",
+        ),
+        (&long, "wanted at most 3145728 bytes, got 3145730"),
+    ] {
+        assert_eq!(SchemaFile::read(text).unwrap_err().to_string(), want);
+    }
+}
+
+#[test]
+fn hostile_files_end_soon() {
+    // References that double on each level, and names in a long path.
+    let doubled: Vec<String> = (0..60)
+        .map(|n| {
+            format!(
+                r##""d{n}":{{"allOf":[{{"$ref":"#/$defs/d{0}"}},{{"$ref":"#/$defs/d{0}"}}]}}"##,
+                (n + 1) % 60
+            )
+        })
+        .collect();
+    let doubled = format!("{{\"$defs\":{{{}}}}}", doubled.join(","));
+    let named: Vec<String> = (0..20_000)
+        .map(|n| format!("{{\"$id\":\"{n}\"}}"))
+        .collect();
+    let named = format!(
+        "{{\"$defs\":{{\"{}\":[{}]}}}}",
+        "k".repeat(1 << 20),
+        named.join(",")
+    );
+    for text in [doubled, named] {
+        let start = std::time::Instant::now();
+        let file = SchemaFile::read(&text).unwrap();
+        judged(&file, "{\"a\":1}", None);
+        let took = start.elapsed();
+        assert!(took.as_secs() < 20, "{took:?}");
+    }
+}
