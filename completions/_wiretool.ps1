@@ -45,6 +45,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message to a live peer, and show the answer')
             [CompletionResult]::new('stub', 'stub', [CompletionResultType]::ParameterValue, 'Answer requests from a script or a recording')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Use captures as regression tests')
+            [CompletionResult]::new('protocol', 'protocol', [CompletionResultType]::ParameterValue, 'Check descriptions of protocols, and show protocols')
             [CompletionResult]::new('telequick', 'telequick', [CompletionResultType]::ParameterValue, 'Commands for telequick: schemas and method ids')
             [CompletionResult]::new('oracle', 'oracle', [CompletionResultType]::ParameterValue, 'Commands for oracle: felts, values and connection strings')
             [CompletionResult]::new('sael', 'sael', [CompletionResultType]::ParameterValue, 'Commands for sael: capability tokens and filters')
@@ -205,7 +206,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--port', '--port', [CompletionResultType]::ParameterName, 'Only connections with this port, of a packet capture (repeatable)')
             [CompletionResult]::new('--reassembly-limit', '--reassembly-limit', [CompletionResultType]::ParameterName, 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up')
             [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Address to listen on [default: any free port]')
-            [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https [default: the protocol''s port (saikuro: 7700)]')
+            [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https [default: the protocol''s port (saikuro: 7700, dap: 4711, cdp: 9222)]')
             [CompletionResult]::new('--idle', '--idle', [CompletionResultType]::ParameterName, 'Exit after this time without traffic: 500ms, 2s, 1m')
             [CompletionResult]::new('--keep-open', '--keep-open', [CompletionResultType]::ParameterName, 'After the child has exited, forward output of its own children for this time [default: until they close it]')
             [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust these root certificates (PEM) instead of those of the system')
@@ -343,7 +344,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         }
         'wiretool;proxy' {
             [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Address to listen on [default: any free port]')
-            [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https [default: the protocol''s port (saikuro: 7700)]')
+            [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https [default: the protocol''s port (saikuro: 7700, dap: 4711, cdp: 9222)]')
             [CompletionResult]::new('--idle', '--idle', [CompletionResultType]::ParameterName, 'Exit after this time without traffic: 500ms, 2s, 1m')
             [CompletionResult]::new('--keep-open', '--keep-open', [CompletionResultType]::ParameterName, 'After the child has exited, forward output of its own children for this time [default: until they close it]')
             [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust these root certificates (PEM) instead of those of the system')
@@ -395,7 +396,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         }
         'wiretool;record' {
             [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Address to listen on [default: any free port]')
-            [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https [default: the protocol''s port (saikuro: 7700)]')
+            [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https [default: the protocol''s port (saikuro: 7700, dap: 4711, cdp: 9222)]')
             [CompletionResult]::new('--idle', '--idle', [CompletionResultType]::ParameterName, 'Exit after this time without traffic: 500ms, 2s, 1m')
             [CompletionResult]::new('--keep-open', '--keep-open', [CompletionResultType]::ParameterName, 'After the child has exited, forward output of its own children for this time [default: until they close it]')
             [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust these root certificates (PEM) instead of those of the system')
@@ -558,7 +559,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write what was requested and what was not, as JSON')
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Record to this file; existing files are not replaced')
             [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Record to this file; existing files are not replaced')
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Address to listen on [default: stdin and stdout (oracle, stepflow, mcp, lsp, acp, jsonrpc), the protocol''s port (saikuro: 7700), or any free port]')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Address to listen on [default: stdin and stdout (oracle, stepflow, mcp, lsp, acp, jsonrpc, dap), the protocol''s port (saikuro: 7700, dap: 4711, cdp: 9222), or any free port]')
             [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'Address: a runtime; the stub connects to it as a provider')
             [CompletionResult]::new('--idle', '--idle', [CompletionResultType]::ParameterName, 'Exit after this time without traffic: 500ms, 2s, 1m')
             [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust these root certificates (PEM) instead of those of the system')
@@ -661,6 +662,42 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'One JSON object per fixture; same as -f json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;protocol' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check a description: every error with line, column, and what was expected')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show a protocol: its sides, framings, kinds and rules')
+            break
+        }
+        'wiretool;protocol;check' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;protocol;show' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('--toml', '--toml', [CompletionResultType]::ParameterName, 'Print the description itself, of a protocol that this program describes in a file')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
@@ -991,6 +1028,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message to a live peer, and show the answer')
             [CompletionResult]::new('stub', 'stub', [CompletionResultType]::ParameterValue, 'Answer requests from a script or a recording')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Use captures as regression tests')
+            [CompletionResult]::new('protocol', 'protocol', [CompletionResultType]::ParameterValue, 'Check descriptions of protocols, and show protocols')
             [CompletionResult]::new('telequick', 'telequick', [CompletionResultType]::ParameterValue, 'Commands for telequick: schemas and method ids')
             [CompletionResult]::new('oracle', 'oracle', [CompletionResultType]::ParameterValue, 'Commands for oracle: felts, values and connection strings')
             [CompletionResult]::new('sael', 'sael', [CompletionResultType]::ParameterValue, 'Commands for sael: capability tokens and filters')
@@ -1002,6 +1040,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('inputs', 'inputs', [CompletionResultType]::ParameterValue, 'the forms of input: dumps, source code, Base64, logs')
             [CompletionResult]::new('lines', 'lines', [CompletionResultType]::ParameterValue, 'the columns, signs and units of lines and trees')
             [CompletionResult]::new('where', 'where', [CompletionResultType]::ParameterValue, 'conditions that select messages')
+            [CompletionResult]::new('describe', 'describe', [CompletionResultType]::ParameterValue, 'your own protocol, described in a file')
             [CompletionResult]::new('json', 'json', [CompletionResultType]::ParameterValue, 'the JSON output, and how to get the same bytes back')
             [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'what lint checks, and how it reports')
             [CompletionResult]::new('faults', 'faults', [CompletionResultType]::ParameterValue, 'what makes a message undecodable; faults that a proxy injects')
@@ -1168,6 +1207,17 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'wiretool;help;protocol' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'wiretool;help;telequick' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
@@ -1279,6 +1329,17 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;help;where' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;help;describe' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')

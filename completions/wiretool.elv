@@ -42,6 +42,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand send 'Send a message to a live peer, and show the answer'
             cand stub 'Answer requests from a script or a recording'
             cand snapshot 'Use captures as regression tests'
+            cand protocol 'Check descriptions of protocols, and show protocols'
             cand telequick 'Commands for telequick: schemas and method ids'
             cand oracle 'Commands for oracle: felts, values and connection strings'
             cand sael 'Commands for sael: capability tokens and filters'
@@ -198,7 +199,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --port 'Only connections with this port, of a packet capture (repeatable)'
             cand --reassembly-limit 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up'
             cand --listen 'Address to listen on [default: any free port]'
-            cand --connect 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https [default: the protocol''s port (saikuro: 7700)]'
+            cand --connect 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https [default: the protocol''s port (saikuro: 7700, dap: 4711, cdp: 9222)]'
             cand --idle 'Exit after this time without traffic: 500ms, 2s, 1m'
             cand --keep-open 'After the child has exited, forward output of its own children for this time [default: until they close it]'
             cand --cacert 'Trust these root certificates (PEM) instead of those of the system'
@@ -332,7 +333,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         }
         &'wiretool;proxy'= {
             cand --listen 'Address to listen on [default: any free port]'
-            cand --connect 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https [default: the protocol''s port (saikuro: 7700)]'
+            cand --connect 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https [default: the protocol''s port (saikuro: 7700, dap: 4711, cdp: 9222)]'
             cand --idle 'Exit after this time without traffic: 500ms, 2s, 1m'
             cand --keep-open 'After the child has exited, forward output of its own children for this time [default: until they close it]'
             cand --cacert 'Trust these root certificates (PEM) instead of those of the system'
@@ -383,7 +384,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         }
         &'wiretool;record'= {
             cand --listen 'Address to listen on [default: any free port]'
-            cand --connect 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https [default: the protocol''s port (saikuro: 7700)]'
+            cand --connect 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https [default: the protocol''s port (saikuro: 7700, dap: 4711, cdp: 9222)]'
             cand --idle 'Exit after this time without traffic: 500ms, 2s, 1m'
             cand --keep-open 'After the child has exited, forward output of its own children for this time [default: until they close it]'
             cand --cacert 'Trust these root certificates (PEM) instead of those of the system'
@@ -542,7 +543,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --report 'Write what was requested and what was not, as JSON'
             cand -w 'Record to this file; existing files are not replaced'
             cand --write 'Record to this file; existing files are not replaced'
-            cand --listen 'Address to listen on [default: stdin and stdout (oracle, stepflow, mcp, lsp, acp, jsonrpc), the protocol''s port (saikuro: 7700), or any free port]'
+            cand --listen 'Address to listen on [default: stdin and stdout (oracle, stepflow, mcp, lsp, acp, jsonrpc, dap), the protocol''s port (saikuro: 7700, dap: 4711, cdp: 9222), or any free port]'
             cand --connect 'Address: a runtime; the stub connects to it as a provider'
             cand --idle 'Exit after this time without traffic: 500ms, 2s, 1m'
             cand --cacert 'Trust these root certificates (PEM) instead of those of the system'
@@ -639,6 +640,39 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --json 'One JSON object per fixture; same as -f json'
+            cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'wiretool;protocol'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand check 'Check a description: every error with line, column, and what was expected'
+            cand show 'Show a protocol: its sides, framings, kinds and rules'
+        }
+        &'wiretool;protocol;check'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'wiretool;protocol;show'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand --toml 'Print the description itself, of a protocol that this program describes in a file'
             cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
             cand --quiet 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
             cand -v 'Explain on stderr what was detected, and why'
@@ -946,6 +980,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand send 'Send a message to a live peer, and show the answer'
             cand stub 'Answer requests from a script or a recording'
             cand snapshot 'Use captures as regression tests'
+            cand protocol 'Check descriptions of protocols, and show protocols'
             cand telequick 'Commands for telequick: schemas and method ids'
             cand oracle 'Commands for oracle: felts, values and connection strings'
             cand sael 'Commands for sael: capability tokens and filters'
@@ -957,6 +992,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand inputs 'the forms of input: dumps, source code, Base64, logs'
             cand lines 'the columns, signs and units of lines and trees'
             cand where 'conditions that select messages'
+            cand describe 'your own protocol, described in a file'
             cand json 'the JSON output, and how to get the same bytes back'
             cand rules 'what lint checks, and how it reports'
             cand faults 'what makes a message undecodable; faults that a proxy injects'
@@ -1108,6 +1144,16 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'wiretool;help;protocol'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'wiretool;help;telequick'= {
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
@@ -1209,6 +1255,16 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;help;where'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'wiretool;help;describe'= {
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'

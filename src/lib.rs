@@ -47,7 +47,8 @@
 //! | `render` | `render` | `rules` |
 //! | `select` | `select` | `render` |
 //! | `diff` | `diff` | `select` |
-//! | `snapshot` | `snapshot` | `diff` |
+//! | `described` | `protocol::described`: protocols that TOML files describe | `diff` |
+//! | `snapshot` | `snapshot` | `described` |
 //! | `rmpv` | values of the tape as `rmpv::Value` | |
 //! | `cli` (default) | the command line, also with your own protocols: `cli::run` | all but `rmpv` |
 //!
@@ -188,7 +189,8 @@
 //!
 //! # Your own protocol
 //!
-//! Implement [`protocol::Protocol`] and pass it to [`decoder::Decoder`], [`encode::Encoder`],
+//! A TOML text may describe it: `protocol::described::Described::from_toml` gives a protocol for all that follows. In Rust,
+//! implement [`protocol::Protocol`] and pass it to [`decoder::Decoder`], [`encode::Encoder`],
 //! `conversation::Conversation`, `diff::Diff` and the renderers, which work with any protocol.
 //! `tests/sixth/quiz.rs` is an example, and `tests/sixth.rs` uses it. `cli::run` makes a binary of it, with every
 //! command: `tests/sixth_cli.rs`.
@@ -240,7 +242,7 @@ pub mod span;
 #[cfg(feature = "cli")]
 mod stat;
 pub mod tape;
-#[cfg(feature = "snapshot")]
+#[cfg(feature = "described")]
 mod toml_text;
 #[cfg(feature = "cli")]
 mod transport;

@@ -109,6 +109,8 @@ pub trait Sink {
 const MAX_ENTRIES: usize = 1 << 16;
 /// The maximum number of entries after [`Tape::set_fewest`], without the members of the two outermost levels.
 const FEWEST: usize = 1 << 7;
+/// The number of levels from which heads are usually read.
+const HEAD_LEVELS: u32 = 2;
 /// The maximum number of members of the two outermost levels, from which heads are read.
 const MAX_TOP_ENTRIES: usize = 1 << 20;
 
@@ -169,6 +171,8 @@ pub struct Tape {
     level: u32,
     /// The number of entries from which on values are omitted; see [`Tape::set_few`].
     most: usize,
+    /// The number of levels whose values are not omitted so soon.
+    head: u32,
     names: Arc<Vec<KeyName>>,
 }
 
@@ -181,6 +185,7 @@ impl Default for Tape {
             keep: u32::MAX,
             level: 0,
             most: usize::MAX,
+            head: HEAD_LEVELS,
             names: Arc::default(),
         }
     }
@@ -201,6 +206,11 @@ impl Tape {
     /// Stores only the values of a long message that a line shows.
     pub fn set_fewest(&mut self) {
         self.most = FEWEST;
+    }
+
+    /// Sets the number of levels from which heads are read.
+    pub(crate) fn set_head(&mut self, levels: u32) {
+        self.head = levels.max(HEAD_LEVELS);
     }
 
     /// Removes all entries and retains the memory. Containers deeper than `keep` levels appear
@@ -300,8 +310,7 @@ impl Tape {
     #[cold]
     fn omit_child(&mut self, level: u32) -> bool {
         let len = self.entries.len();
-        // Heads are read from the first two levels.
-        let omits = level > 2 || len >= MAX_ENTRIES && level > 1 || len >= MAX_TOP_ENTRIES;
+        let omits = level > self.head || len >= MAX_ENTRIES && level > 1 || len >= MAX_TOP_ENTRIES;
         if omits
             && level == self.open.len() as u32
             && let Some(parent) = self.open.last()

@@ -2,6 +2,7 @@
 //!
 //! Unlike [`super::unreadable`], this is asked only at the end: a wrong name costs no message.
 
+use crate::framing::{Framing, header_framings};
 use std::borrow::Cow;
 
 /// The name of something, and a way to its messages.
@@ -27,6 +28,12 @@ pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
     }
     if bytes.starts_with(b"PRI * HTTP/2.0") || is_http2_settings(bytes) {
         return named("HTTP/2, which gRPC uses too", TO_HTTP);
+    }
+    if header_framings(bytes).is_some_and(|all| all.contains(&Framing::Http)) {
+        return named(
+            "HTTP without a message of a protocol",
+            "-p NAME shows its request and status lines",
+        );
     }
     if is_tls(bytes) {
         return named(
@@ -288,6 +295,14 @@ mod tests {
             (
                 b"Dear colleague,\n\nthe server does not answer, again.\n",
                 "text without messages",
+            ),
+            (
+                b"GET /x HTTP/1.1\r\nHost: a\r\n\r\n",
+                "HTTP without a message of a protocol",
+            ),
+            (
+                b"HTTP/1.1 200 \r\nContent-Length: 2\r\n\r\n\xff\xfe",
+                "HTTP without a message of a protocol",
             ),
             (b"*1\r\n$4\r\nPING\r\n", "Redis (RESP)"),
             (b"+OK\r\n", "Redis (RESP)"),

@@ -90,18 +90,18 @@ pub fn load(matches: &ArgMatches) -> Result<&'static [String]> {
         }
         level = matches.subcommand().map(|(_, below)| below);
     }
-    if let Some(path) = user_file().filter(|path| path.is_file()) {
+    let user_file = user_folder().map(|folder| folder.join("config.toml"));
+    if let Some(path) = user_file.filter(|path| path.is_file()) {
         settings.add(SettingsFile::read(&path, FileScope::User)?);
     }
     let named = matches.get_one::<PathBuf>("config").cloned();
-    let named = named.or_else(|| variable("WIRETOOL_CONFIG").map(PathBuf::from));
+    let named = named.or_else(named_by_variable);
     settings.named.clone_from(&named);
-    let here = || project_file(&std::env::current_dir().ok()?);
     let scope = match named {
         Some(_) => FileScope::Named,
         None => FileScope::Project,
     };
-    if let Some(path) = named.or_else(here) {
+    if let Some(path) = named.or_else(project_file_here) {
         settings.add(SettingsFile::read(&path, scope)?);
     }
     for known in SETTINGS.iter().filter(|known| known.is_in_files()) {
@@ -140,11 +140,22 @@ fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-fn user_file() -> Option<PathBuf> {
+/// Returns the file that a variable names in place of the project's file.
+pub fn named_by_variable() -> Option<PathBuf> {
+    variable("WIRETOOL_CONFIG").map(PathBuf::from)
+}
+
+/// Returns the project's file.
+pub fn project_file_here() -> Option<PathBuf> {
+    project_file(&std::env::current_dir().ok()?)
+}
+
+/// Returns the folder of the user's files.
+pub fn user_folder() -> Option<PathBuf> {
     let set = variable("XDG_CONFIG_HOME").map(PathBuf::from);
     let folder = set.filter(|path| path.is_absolute());
     let folder = folder.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".config")))?;
-    Some(folder.join("wiretool/config.toml"))
+    Some(folder.join("wiretool"))
 }
 
 impl Config {

@@ -103,7 +103,7 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Protocol, if a message does not name it
-    #[arg(short, long, value_name = "PROTOCOL", value_parser = options::words("protocol"))]
+    #[arg(short, long, value_name = "PROTOCOL", value_parser = options::protocol())]
     protocol: Option<String>,
     #[command(flatten)]
     written: WriteArgs,

@@ -25,7 +25,7 @@ Examples:
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
     /// Protocol of the message
-    #[arg(value_name = "PROTOCOL", value_parser = options::words("protocol"))]
+    #[arg(value_name = "PROTOCOL", value_parser = options::protocol())]
     protocol: String,
     /// Kind and arguments; `KEY=VALUE` sets other fields
     #[arg(value_name = "WORD", allow_negative_numbers = true)]

@@ -16,6 +16,7 @@ mod config;
 mod connect;
 mod decode;
 mod delta_state;
+mod descriptions;
 mod diff;
 mod encode;
 mod faults;
@@ -32,6 +33,7 @@ mod output;
 mod pager;
 mod poll;
 mod progress;
+mod protocol;
 mod proxy;
 mod record;
 mod recording;
@@ -57,6 +59,7 @@ mod unmatched;
 mod values;
 mod watch;
 
+use crate::protocol::described::embedded;
 use crate::protocol::{Protocol, registry};
 use clap::builder::StyledStr;
 use clap::error::ErrorKind;
@@ -172,6 +175,7 @@ enum CliCommand {
     #[command(alias = "mock")]
     Stub(Box<stub::Args>),
     Snapshot(snapshot::Args),
+    Protocol(protocol::Args),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
@@ -199,11 +203,17 @@ pub fn run(
     args: impl IntoIterator<Item = OsString>,
     protocols: &[&'static dyn Protocol],
 ) -> ExitCode {
-    registry::extend(protocols);
-    run_command(args.into_iter().collect()).into()
+    start(args.into_iter().collect(), protocols).into()
 }
 
-fn run_command(mut args: Vec<OsString>) -> Exit {
+fn start(args: Vec<OsString>, protocols: &[&'static dyn Protocol]) -> Exit {
+    registry::extend(protocols, embedded());
+    let added = descriptions::add_all(&args);
+    run_command(args, added)
+}
+
+/// `added`: whether the protocols of the project and the user could be read.
+fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
     // The help texts take longer than all the rest, and most runs print none. It lives until the process ends: to free
     // it takes a fifth of the start.
     let mut root = ManuallyDrop::new(Cli::command());
@@ -229,6 +239,12 @@ fn run_command(mut args: Vec<OsString>) -> Exit {
             return Exit::Error;
         }
     };
+    // This command shows what is wrong.
+    let shows_errors = matches.subcommand_name() == Some("protocol");
+    if let Some(error) = added.err().filter(|_| !shows_errors) {
+        print_lines(&format!("{error:#}"));
+        return Exit::Error;
+    }
     let replaced = replaced::notes(&matches);
     let settings = config::settings();
     if settings.has_defaults() {
@@ -263,6 +279,7 @@ fn run_command(mut args: Vec<OsString>) -> Exit {
         CliCommand::Send(args) => send::run(&args, &cli.shared, display),
         CliCommand::Stub(args) => stub::run(&args, &cli.shared),
         CliCommand::Snapshot(args) => snapshot::run(&args, &cli.shared, display),
+        CliCommand::Protocol(args) => protocol::run(&args),
         CliCommand::Telequick(args) => telequick::run(&args),
         CliCommand::Oracle(args) => oracle::run(&args, display),
         CliCommand::Sael(args) => sael::run(&args, &cli.shared, display),

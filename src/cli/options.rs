@@ -17,6 +17,7 @@ use rustix::termios::tcgetwinsize;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
+pub use super::descriptions::protocol;
 pub use super::values::{
     OutputFormat, default_of, dialect, direction, form, format, framing, help_of, length_mode,
     names, parse_duration, parse_pattern, read_secret, size, text_or_json, words,

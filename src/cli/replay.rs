@@ -54,7 +54,7 @@ pub struct Args {
     #[command(flatten)]
     callee: Callee,
     /// Protocol, if the recording does not name it
-    #[arg(short, long, value_name = "PROTOCOL", value_parser = options::words("protocol"), help_heading = "Protocol")]
+    #[arg(short, long, value_name = "PROTOCOL", value_parser = options::protocol(), help_heading = "Protocol")]
     protocol: Option<String>,
     /// telequick: schema file that extends or replaces the built-in one
     #[arg(long, value_name = "FILE", help_heading = "Protocol")]

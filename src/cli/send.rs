@@ -47,7 +47,7 @@ Exit codes:
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
     /// Protocol of the message
-    #[arg(value_name = "PROTOCOL", value_parser = options::words("protocol"))]
+    #[arg(value_name = "PROTOCOL", value_parser = options::protocol())]
     protocol: String,
     /// Kind and arguments, as for `make`; a lone `-`: type messages, one per line of stdin
     #[arg(

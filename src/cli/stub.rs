@@ -64,7 +64,7 @@ Exit codes:
 #[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 pub struct Args {
     /// Protocol
-    #[arg(value_name = "PROTOCOL", value_parser = options::words("protocol"))]
+    #[arg(value_name = "PROTOCOL", value_parser = options::protocol())]
     protocol: String,
     /// Answer from this script (see wiretool help scripts)
     #[arg(long, value_name = "FILE", help_heading = "Answers")]

@@ -117,6 +117,8 @@ pub struct Parsed {
     pub tape: Tape,
     want: Want,
     depth: u32,
+    /// The number of levels from which heads are read, if there are more than usual.
+    head: u32,
     /// The properties of the last message, if it was JSON.
     seen: json::JsonTraits,
     text: JsonText,
@@ -153,6 +155,7 @@ impl Parsed {
             tape: Tape::new(),
             want,
             depth,
+            head: 0,
             seen: json::JsonTraits::default(),
             text: JsonText::default(),
             source: ParsedSource::Tape,
@@ -193,6 +196,17 @@ impl Parsed {
         }
     }
 
+    /// Sets the number of levels from which the head of the next message is read, if there are more than usual.
+    pub(crate) fn set_head(&mut self, levels: u32) {
+        self.head = levels;
+        self.tape.set_head(levels);
+    }
+
+    /// Returns the depth of the tape.
+    fn tape_depth(&self) -> u32 {
+        self.want.depth().max(self.head)
+    }
+
     fn start(&mut self, keep: u32) {
         self.seen = json::JsonTraits::default();
         self.tape.clear(keep);
@@ -209,7 +223,7 @@ impl Parsed {
     /// Parses one JSON value that fills `span`; the readable part of a malformed one stays in the
     /// tape.
     pub fn json(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
-        self.start(self.want.depth());
+        self.start(self.tape_depth());
         let result = json::parse(bytes, span, self.depth, &mut self.tape);
         match &result {
             Ok(seen) => {
@@ -220,6 +234,7 @@ impl Parsed {
             }
             Err(_) => self.tape.close_containers(span.end()),
         }
+        self.set_head(0);
         result
             .map(|_| ())
             .map_err(|error| not_json(bytes, span, error))
@@ -237,11 +252,22 @@ impl Parsed {
     }
 
     fn packed(&mut self, encoding: Encoding, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
+        let result = self.read_packed(encoding, bytes, span);
+        self.set_head(0);
+        result
+    }
+
+    fn read_packed(
+        &mut self,
+        encoding: Encoding,
+        bytes: &[u8],
+        span: Span,
+    ) -> Result<(), DecodeError> {
         let depth = self.depth;
         let is_long = span.len > LONG_MESSAGE;
         if self.want == Want::Text || self.want == Want::ExactText && is_long {
-            // All fields of the head are at the top level.
-            self.start(1);
+            // All fields of the usual head are at the top level.
+            self.start(self.head.max(1));
             if is_long {
                 let mut pair_maps = PairMaps::default();
                 let mut sinks = Tee(&mut self.tape, &mut pair_maps);
@@ -303,7 +329,7 @@ impl Parsed {
     ) -> Result<T, DecodeError> {
         // A message that cannot be written while it is parsed is written from the tape.
         let whole = self.want == Want::Text;
-        self.start(if whole { u32::MAX } else { self.want.depth() });
+        self.start(if whole { u32::MAX } else { self.tape_depth() });
         if whole {
             self.tape.set_few(false);
         }

@@ -63,6 +63,8 @@ pub struct HelloReply {
     /// The message, if it replaces that of the protocol. Its open values come from the answer that the protocol itself
     /// would send.
     pub message: Option<OpenValue>,
+    /// Messages before the answer, if the protocol itself would refuse the hello: those that a resumed session missed.
+    pub before: Vec<OpenValue>,
     /// The actions after the answer.
     pub then: Arc<[ScriptAction]>,
 }

@@ -5,6 +5,8 @@
 
 pub mod acp;
 mod context;
+#[cfg(feature = "described")]
+pub mod described;
 mod descriptor;
 #[cfg(feature = "rules")]
 mod examples;

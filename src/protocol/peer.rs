@@ -26,6 +26,7 @@ pub(crate) const MAX_ENTRIES: usize = 1 << 12;
 /// A message to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(clippy::struct_excessive_bools)] // each is a property of its own
 pub struct Outgoing {
     /// The connection.
     pub conn: u32,
@@ -48,6 +49,8 @@ pub struct Outgoing {
     pub acknowledges: bool,
     /// The message depends on what this side has sent: a script does not replace it.
     pub is_fixed: bool,
+    /// It refuses only because this side does not know what an earlier connection did: a recording may know it.
+    pub is_unknown: bool,
 }
 
 impl Outgoing {
@@ -63,6 +66,7 @@ impl Outgoing {
             why: None,
             acknowledges: false,
             is_fixed: false,
+            is_unknown: false,
         }
     }
 
@@ -78,6 +82,13 @@ impl Outgoing {
     #[must_use]
     pub fn fixed(mut self) -> Self {
         self.is_fixed = true;
+        self
+    }
+
+    /// Marks a refusal for want of an earlier connection.
+    #[must_use]
+    pub fn unknown(mut self) -> Self {
+        self.is_unknown = true;
         self
     }
 
@@ -149,6 +160,8 @@ pub struct Request {
     pub subject: Option<String>,
     /// The message, as `decode -f json` would show it.
     pub message: String,
+    /// Neither a rule nor the recording knows its subject.
+    pub is_unknown: bool,
 }
 
 impl Request {
@@ -165,6 +178,7 @@ impl Request {
             kind: seen.message.kind.to_string(),
             subject: seen.message.subject.as_deref().map(str::to_owned),
             message: String::from_utf8(message).unwrap_or_default(),
+            is_unknown: false,
         }
     }
 }
@@ -183,6 +197,8 @@ pub enum RequestOutcome {
         message: String,
         /// Further data.
         data: Option<String>,
+        /// Neither a rule nor the recording knows the subject of the part.
+        is_unknown: bool,
     },
     /// The whole answer, which this side gave by itself.
     Message(String),

@@ -5,7 +5,7 @@ use super::oracle::Oracle;
 pub(crate) use super::oracle::cairo_serde::Signature;
 use super::telequick::{Schema, Telequick};
 use crate::framing::Framing;
-use std::sync::OnceLock;
+use std::sync::RwLock;
 
 static BUILTIN: &[&dyn Protocol] = &[
     &super::saikuro::Saikuro,
@@ -19,28 +19,44 @@ static BUILTIN: &[&dyn Protocol] = &[
     &super::jsonrpc::JsonRpc,
 ];
 
-/// The protocols of this process, if there are further ones.
-static EXTENDED: OnceLock<Vec<&'static dyn Protocol>> = OnceLock::new();
+/// The protocols of this process, if there are further ones. They are used until it ends, and so is each list of them:
+/// a process adds few.
+static EXTENDED: RwLock<Option<&'static [&'static dyn Protocol]>> = RwLock::new(None);
 
 /// All protocols, in the order that decides a tie of detection.
 ///
 /// They live as long as the process, so that the command line can hand them to its threads; everything else takes
 /// protocols of any lifetime.
 pub fn all() -> &'static [&'static dyn Protocol] {
-    EXTENDED.get().map_or(BUILTIN, Vec::as_slice)
+    let extended = EXTENDED.read().ok().and_then(|list| *list);
+    extended.unwrap_or(BUILTIN)
 }
 
-/// Adds protocols from outside this crate, before those of this crate, so that one of them can replace one of these.
-/// Only the first call of a process has an effect.
+/// The protocols that are folders of this crate.
+pub(crate) fn built_in() -> &'static [&'static dyn Protocol] {
+    BUILTIN
+}
+
+/// Returns the protocol of this crate with this name.
+pub(crate) fn find_built_in(name: &str) -> Option<&'static dyn Protocol> {
+    BUILTIN.iter().copied().find(|p| p.name() == name)
+}
+
+/// Adds protocols before or after those of this process. One that comes earlier replaces one of the same name.
 #[cfg(feature = "cli")]
-pub(crate) fn extend(further: &[&'static dyn Protocol]) {
-    EXTENDED.get_or_init(|| {
-        let is_replaced = |own: &&&'static dyn Protocol| {
-            further.iter().all(|protocol| protocol.name() != own.name())
-        };
-        let builtin = BUILTIN.iter().filter(is_replaced);
-        further.iter().chain(builtin).copied().collect()
-    });
+pub(crate) fn extend(first: &[&'static dyn Protocol], last: &[&'static dyn Protocol]) {
+    let mut protocols: Vec<&'static dyn Protocol> = Vec::new();
+    for protocol in first.iter().chain(all()).chain(last) {
+        if protocols
+            .iter()
+            .all(|known| known.name() != protocol.name())
+        {
+            protocols.push(*protocol);
+        }
+    }
+    if let Ok(mut list) = EXTENDED.write() {
+        *list = Some(protocols.leak());
+    }
 }
 
 /// Returns the protocol with this name.

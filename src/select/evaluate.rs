@@ -102,31 +102,36 @@ impl Case<'_, '_> {
             Key::Message(path) => {
                 let root = self.decoded.root();
                 let node = root.and_then(|root| path.find(root));
-                node.is_some_and(|node| self.node(node, what))
+                node.is_some_and(|node| what.fits(node, self.scratch))
             }
         }
     }
+}
 
-    fn node(&mut self, node: Node<'_>, what: &KeyTest) -> bool {
-        match what {
-            KeyTest::There => !node.is_null() && node.as_bool() != Some(false),
-            KeyTest::Is(operands) => operands.iter().any(|o| self.node_is(node, o)),
-            KeyTest::Like(patterns) => {
-                let text = self.node_text(node);
+impl KeyTest {
+    /// Returns `true` if a value fulfils it. `scratch` is a buffer that is reused.
+    pub(crate) fn fits(&self, node: Node<'_>, scratch: &mut Vec<u8>) -> bool {
+        match self {
+            Self::There => !node.is_null() && node.as_bool() != Some(false),
+            Self::Is(operands) => operands.iter().any(|o| o.is(node, scratch)),
+            Self::Like(patterns) => {
+                let text = text_of(node, scratch);
                 patterns.iter().any(|p| p.fits(&text))
             }
-            KeyTest::Order(order, Operand::Word(word)) => {
+            Self::Order(order, Operand::Word(word)) => {
                 compare(node, word).is_some_and(|o| order.allows(o))
             }
-            KeyTest::Order(..) => false,
+            Self::Order(..) => false,
         }
     }
+}
 
-    fn node_is(&mut self, node: Node<'_>, operand: &Operand) -> bool {
-        let (text, bare) = match operand {
-            Operand::Text(text) => (text, false),
-            Operand::Word(text) => (text, true),
-            Operand::Number(_) => return false,
+impl Operand {
+    fn is(&self, node: Node<'_>, scratch: &mut Vec<u8>) -> bool {
+        let (text, bare) = match self {
+            Self::Text(text) => (text, false),
+            Self::Word(text) => (text, true),
+            Self::Number(_) => return false,
         };
         match node.value() {
             // Half of a surrogate pair is not text: such a value is compared in its escaped form.
@@ -147,24 +152,24 @@ impl Case<'_, '_> {
                 | Scalar::Number(_)
                 | Scalar::Name(..),
             ) => bare && compare(node, text) == Some(Ordering::Equal),
-            _ => self.json(node) == text.as_str(),
+            _ => json(node, scratch) == text.as_str(),
         }
     }
+}
 
-    /// Returns a value as text: text unchanged, bytes as hex, other values as in JSON output.
-    fn node_text<'n>(&'n mut self, node: Node<'n>) -> Cow<'n, str> {
-        match (node.text(), node.value()) {
-            (Some(text), _) => text,
-            (None, Value::Scalar(Scalar::Bin(bytes))) => Cow::Owned(hex::encode(bytes)),
-            (None, _) => self.json(node),
-        }
+/// Returns a value as text: text unchanged, bytes as hex, other values as in JSON output.
+fn text_of<'n>(node: Node<'n>, scratch: &'n mut Vec<u8>) -> Cow<'n, str> {
+    match (node.text(), node.value()) {
+        (Some(text), _) => text,
+        (None, Value::Scalar(Scalar::Bin(bytes))) => Cow::Owned(hex::encode(bytes)),
+        (None, _) => json(node, scratch),
     }
+}
 
-    fn json(&mut self, node: Node<'_>) -> Cow<'_, str> {
-        self.scratch.clear();
-        lossless::write(node, self.scratch);
-        String::from_utf8_lossy(self.scratch)
-    }
+fn json<'s>(node: Node<'_>, scratch: &'s mut Vec<u8>) -> Cow<'s, str> {
+    scratch.clear();
+    lossless::write(node, scratch);
+    String::from_utf8_lossy(scratch)
 }
 
 impl Order {

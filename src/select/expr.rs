@@ -201,6 +201,20 @@ impl Expr {
         }
     }
 
+    /// Visits every test.
+    #[cfg(feature = "described")]
+    pub(crate) fn each_test<'e>(&'e self, visit: &mut dyn FnMut(&'e Test)) {
+        match self {
+            Self::All(parts) | Self::Any(parts) => {
+                for part in parts {
+                    part.each_test(visit);
+                }
+            }
+            Self::Not(part) => part.each_test(visit),
+            Self::Test(test) => visit(test),
+        }
+    }
+
     fn has_key(&self, is: &dyn Fn(&Key) -> bool) -> bool {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.has_key(is)),

@@ -30,7 +30,7 @@ const PROJECT_FILE: &str = "wiretool.toml";
 /// The maximum size of a settings file, in bytes; the parser needs a multiple of it.
 const MAX_FILE: u64 = 1 << 20;
 /// The tables of a settings file.
-const TABLES: [&str; 4] = ["rules", "ignore", "files", "snapshot"];
+const TABLES: [&str; 5] = ["rules", "ignore", "files", "snapshot", "protocols"];
 /// Names that a project's file must not contain, beside the settings of the user: they do more than change how input is
 /// read and shown.
 const ACTIVE: [&str; 6] = [
@@ -136,6 +136,17 @@ impl SettingsFile {
     ///
     /// The file cannot be read, is no TOML, or has an invalid value.
     pub fn read(path: &Path, scope: FileScope) -> Result<Self, SettingsError> {
+        Self::read_with(path, scope, |mut reader| {
+            reader.read()?;
+            Ok(reader.settings)
+        })
+    }
+
+    fn read_with<T>(
+        path: &Path,
+        scope: FileScope,
+        read: impl FnOnce(FileReader<'_>) -> Result<T, TomlError>,
+    ) -> Result<T, SettingsError> {
         let (name, text) = (path.display().to_string(), read_text(path)?);
         let toml = TomlText {
             name: &name,
@@ -150,14 +161,25 @@ impl SettingsFile {
             snapshot: None,
             warnings: Vec::new(),
         };
-        let mut reader = FileReader {
+        let read = read(FileReader {
             toml,
             scope,
             settings,
+        });
+        read.map_err(|error| SettingsError(error.one_line()))
+    }
+
+    /// Returns the descriptions of protocols that a settings file names. Other settings may name these protocols, so that
+    /// they are read first.
+    pub fn protocols(path: &Path, scope: FileScope) -> Result<Vec<PathBuf>, SettingsError> {
+        let reader = |reader: FileReader<'_>| {
+            let table = reader.toml.parse()?;
+            let entry = in_order(&table)
+                .into_iter()
+                .find(|(key, _)| key.get_ref() == "protocols");
+            entry.map_or(Ok(Vec::new()), |(_, item)| reader.read_protocols(item))
         };
-        let read = reader.read();
-        read.map_err(|error| SettingsError(error.one_line()))?;
-        Ok(reader.settings)
+        Self::read_with(path, scope, reader)
     }
 
     /// Returns the folder that relative paths in the file are relative to.
@@ -219,6 +241,9 @@ impl FileReader<'_> {
             ("ignore", _) => self.read_ignore(item),
             ("files", _) => self.read_path_rules(item),
             ("snapshot", _) => self.read_snapshot(item),
+            ("protocols", _) if self.scope != FileScope::User => {
+                self.read_protocols(item).map(drop)
+            }
             (_, Some(known)) => {
                 let texts = self.read_values(known, item)?;
                 let line = self.toml.line(&key.span());
@@ -315,6 +340,20 @@ impl FileReader<'_> {
             self.settings.ignore = Some((texts, self.toml.line(&key.span())));
         }
         Ok(())
+    }
+
+    /// Returns the paths of descriptions of protocols.
+    fn read_protocols(&self, item: &Item<'_>) -> Result<Vec<PathBuf>, TomlError> {
+        let mut paths = Vec::new();
+        for item in self.toml.list("protocols", item, "a list of files")? {
+            let text = self.toml.string("protocols", item)?;
+            if self.scope == FileScope::Project && !self.is_inside(text) {
+                let wanted = "the path of a file of this project";
+                return Err(self.toml.wrong_value("protocols", item, wanted));
+            }
+            paths.push(self.settings.folder().join(text));
+        }
+        Ok(paths)
     }
 
     fn read_snapshot(&mut self, item: &Item<'_>) -> Result<(), TomlError> {

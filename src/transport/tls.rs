@@ -225,6 +225,20 @@ fn explain_tls(error: &rustls::Error, who: &str) -> String {
             CertificateError::NotValidForNameContext {
                 expected,
                 presented,
+            } if presented.is_empty() => {
+                let kind = match expected {
+                    ServerName::IpAddress(_) => "IP",
+                    _ => "DNS",
+                };
+                let expected = expected.to_str();
+                format!(
+                    "{who}'s certificate has no subjectAltName, and its common name does not count: make one with \
+                     subjectAltName={kind}:{expected}, or accept any certificate with --insecure"
+                )
+            }
+            CertificateError::NotValidForNameContext {
+                expected,
+                presented,
             } => certificate(&format!(
                 "is not for {}, but for {}",
                 expected.to_str(),
@@ -303,10 +317,7 @@ fn names(presented: &[String]) -> String {
             .and_then(|(_, rest)| rest.strip_suffix(')'));
         inside.unwrap_or(name).trim_matches('"')
     });
-    match bare.collect::<Vec<_>>().join(", ").as_str() {
-        "" => "no name".to_owned(),
-        names => names.to_owned(),
-    }
+    bare.collect::<Vec<_>>().join(", ")
 }
 
 /// Accepts certificates that lead to a given one, and the given certificates themselves.

@@ -10,6 +10,8 @@ mod common;
 mod completions;
 mod config;
 mod conventions;
+
+mod described_cli;
 mod diff_cli;
 mod encode_cli;
 mod examples;

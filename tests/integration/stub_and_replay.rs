@@ -490,6 +490,33 @@ fn plays(name: &str, protocol: &str, lines: &[(&str, &str)], counts: &str) {
     assert!(sent.contains(&format!("{counts}, 0 differ")), "{sent}");
 }
 
+/// `--strict` compares generated values of the peer, but the ids of this run are no difference of the peer.
+#[test]
+fn own_ids_are_no_strict_difference() {
+    let ask = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"echo","params":[{id}]}}"#);
+    let answer = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":[{id}]}}"#);
+    let all = [ask(3), answer(3), ask(9), answer(9)];
+    let lines: Vec<(&str, &str)> = ["c2s", "s2c", "c2s", "s2c"]
+        .into_iter()
+        .zip(all.iter().map(String::as_str))
+        .collect();
+    let path = recorded("strict", "jsonrpc", &lines);
+    let path = path.to_str().unwrap();
+    let binary = env!("CARGO_BIN_EXE_wiretool");
+    let stub = [
+        "--",
+        binary,
+        "stub",
+        "jsonrpc",
+        "-q",
+        "--from-recording",
+        path,
+    ];
+    let (code, sent) = run(&[&["replay", path, "--strict"][..], &stub].concat());
+    assert_eq!(code, 0, "{sent}");
+    assert!(sent.contains("2 answers compared, 0 differ"), "{sent}");
+}
+
 /// An error without an id answers the request of its exchange, also that of the opening. An answer to a callback is
 /// posted on another connection if the exchange of its own is a stream.
 #[test]
@@ -817,6 +844,74 @@ fn resume(name: &str, second_answer: &str) {
     assert!(shown.contains("\"replayed\":1"), "{shown}");
     let (_, found) = run(&["lint", &again]);
     assert!(!found.contains("error"), "{found}");
+}
+
+/// What the first connection did is not captured, or the server refuses to resume although the stub could.
+#[test]
+fn resume_is_answered_as_recorded() {
+    const HEY: (&str, &str) = (
+        "c2s",
+        r#"{"v":1,"kind":"HEY","agent":{"id":"a","kind":"agent"}}"#,
+    );
+    const SESSION: (&str, &str) = (
+        "s2c",
+        r#"{"v":1,"kind":"HEY","session_id":"ses_0123456789abcdef","session_ttl":3600}"#,
+    );
+    const RESUME: (&str, &str) = (
+        "c2s",
+        r#"{"v":1,"kind":"RSM","session_id":"ses_0123456789abcdef","last_seq_received":1}"#,
+    );
+    const OTHER: (&str, &str) = (
+        "s2c",
+        r#"{"v":1,"kind":"HEY","session_id":"ses_fedcba9876543210","session_ttl":3600}"#,
+    );
+    const RESUMED: (&str, &str) = (
+        "s2c",
+        r#"{"v":1,"kind":"HEY","resumed":true,"session_id":"ses_0123456789abcdef","replayed":2}"#,
+    );
+    const EXPIRED: (&str, &str) = (
+        "s2c",
+        r#"{"v":1,"kind":"ERR","seq":0,"code":"SESSION_EXPIRED","message":"gone"}"#,
+    );
+    let asks = r#"{"v":1,"kind":"INV","seq":4,"tool":"t","args":{}}"#;
+    let asked = [
+        ("c2s", asks),
+        ("s2c", r#"{"v":1,"kind":"RES","seq":4,"result":1}"#),
+    ];
+    let missed = [
+        ("s2c", r#"{"v":1,"kind":"RES","seq":2,"result":2}"#),
+        (
+            "s2c",
+            r#"{"v":1,"kind":"ERR","seq":3,"code":"INTERNAL","message":"x"}"#,
+        ),
+    ];
+    let alone = [&[RESUME][..], &missed, &[RESUMED], &asked].concat();
+    let refused = [&[HEY, SESSION][..], &asked].concat();
+    let other = [&[HEY, OTHER][..], &asked].concat();
+    for (name, conns) in [
+        ("resumed-alone", &[&alone[..]][..]),
+        ("resume-refused", &[&refused, &[RESUME, EXPIRED]]),
+        ("resume-refused-alone", &[&[RESUME, EXPIRED], &other]),
+    ] {
+        let path = recorded_messages(name, "sael", conns);
+        let stub = Stub::start("sael", "ws", &path).unwrap();
+        let path = path.to_str().unwrap();
+        let again = path.replace(".jsonl", "-again.jsonl");
+        let _ = std::fs::remove_file(&again);
+        let (code, sent) = run(&["replay", path, "--connect", &stub.1, "-w", &again]);
+        assert_eq!(code, 0, "{name}: {sent}");
+        assert!(sent.contains(" 0 differ"), "{name}: {sent}");
+        let (_, shown) = run(&["decode", "-f", "line", "--dir", "s2c", &again]);
+        let answers = ["← RES", "← ERR", "← HEY"].map(|kind| shown.matches(kind).count());
+        let wanted = conns.iter().flat_map(|conn| conn.iter());
+        assert_eq!(
+            answers.iter().sum::<usize>(),
+            wanted.filter(|(dir, _)| *dir == "s2c").count(),
+            "{name}: {shown}"
+        );
+        let (_, found) = run(&["lint", &again]);
+        assert!(!found.contains("error"), "{name}: {found}");
+    }
 }
 
 /// A server can crash that sends to a client which is gone.

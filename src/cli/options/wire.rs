@@ -1,6 +1,7 @@
 //! The options of the decoder: protocol, framing, limits.
 
 use crate::cli::config::settings;
+use crate::cli::descriptions::protocol;
 use crate::cli::values::{
     default_of, help_of, length_mode, parse_signature, read_text, size, words,
 };
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(next_help_heading = "Protocol")]
 pub struct WireArgs {
-    #[arg(short, long, help = help_of("protocol"), value_name = "PROTOCOL", value_parser = words("protocol"))]
+    #[arg(short, long, help = help_of("protocol"), value_name = "PROTOCOL", value_parser = protocol())]
     pub protocol: Option<String>,
     #[arg(long, help = help_of("framing"), value_name = "FRAMING", default_value = default_of("framing"), value_parser = words("framing"))]
     pub framing: String,

@@ -19,5 +19,5 @@ fn as_the_binary() {
     stdout.flush().unwrap();
     let words = std::env::args_os().skip_while(|word| word != "--").skip(1);
     let words = std::iter::once(OsString::from("wiretool")).chain(words);
-    std::process::exit(super::run_command(words.collect()).code().into());
+    std::process::exit(super::start(words.collect(), &[]).code().into());
 }

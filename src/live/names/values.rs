@@ -51,6 +51,13 @@ impl RunValues {
         self.values.get(number)?.as_ref()
     }
 
+    /// Returns `true` if this side generates the value of a name.
+    pub fn is_own(&self, names: &Names, number: usize) -> bool {
+        names
+            .name(number)
+            .is_some_and(|name| name.owner == self.side)
+    }
+
     /// Stores the value of a name. A later value of the same name is ignored.
     pub fn store(&mut self, number: usize, val: Val) {
         if self.values.len() <= number {

@@ -198,6 +198,34 @@ impl CompileState<'_> {
         })
     }
 
+    /// Returns the hello of a connection that is not answered yet, if nothing else was asked on it.
+    fn open_hello(&self, conn: Option<u32>) -> Option<usize> {
+        let mut own = self.entries.iter().enumerate().rev();
+        let (at, last) = own.find(|(_, entry)| entry.conn == conn)?;
+        (last.hello.as_ref()?.message.is_none()).then_some(at)
+    }
+
+    /// Makes a message that answers a hello. The answer of the protocol itself has the values of this run at the same
+    /// paths; if it refuses, only what the hello has.
+    fn hello_answer(
+        &self,
+        at: usize,
+        text: String,
+        places: Vec<ValuePlace>,
+        role: Option<Role>,
+    ) -> OpenValue {
+        let asked = self.entries.get(at).map_or(&[][..], |entry| &entry.places);
+        let is_known = |place: &ValuePlace| {
+            role != Some(Role::Error) || asked.iter().any(|own| own.path == place.path)
+        };
+        recorded(text, places, |place| match place.binding {
+            Binding::Name(_) if is_known(place) => {
+                Some((ValueSource::Request(place.path.clone()), place.spot.form))
+            }
+            _ => None,
+        })
+    }
+
     /// Adds a request, a notification or a hello of the peer.
     fn add_entry(
         &mut self,
@@ -289,6 +317,7 @@ impl CompileState<'_> {
         };
         // Each provider of a recording announces its functions on its own connection.
         let is_announced = self.opening.begins(conn, &kind);
+        let open_hello = self.open_hello(conn).filter(|_| is_ours);
         // A message of the peer that continues an earlier request, such as an item that it sends.
         let continued = match role {
             Some(Role::Notification | Role::Item | Role::End) if !is_ours && request.is_none() => {
@@ -306,18 +335,22 @@ impl CompileState<'_> {
                 }
             }
             (true, None, Some(at), _) => {
-                // The answer of the protocol itself has the values of this run at the same paths.
-                let own = |place: &ValuePlace| match place.binding {
-                    Binding::Name(_) => {
-                        Some((ValueSource::Request(place.path.clone()), place.spot.form))
-                    }
-                    Binding::Time | Binding::Given => None,
-                };
                 self.holders.add(at, &places);
-                let message = recorded(message, places, own);
+                let message = self.hello_answer(at, message, places, role);
                 let hello = self.entries.get_mut(at).and_then(|e| e.hello.as_mut());
                 if let Some(hello) = hello {
                     hello.message = Some(message);
+                }
+            }
+            // What a resumed session missed is sent before the answer to the hello.
+            (true, None, None, Some(Role::Response | Role::Error | Role::Item | Role::End))
+                if open_hello.is_some() =>
+            {
+                let at = open_hello.unwrap_or_default();
+                let message = self.hello_answer(at, message, places, Some(Role::Error));
+                let hello = self.entries.get_mut(at).and_then(|e| e.hello.as_mut());
+                if let Some(hello) = hello {
+                    hello.before.push(message);
                 }
             }
             (true, None, None, _)
@@ -365,6 +398,7 @@ impl CompileState<'_> {
                 let hello = HelloReply {
                     to,
                     message: None,
+                    before: Vec::new(),
                     then: [].into(),
                 };
                 self.add_entry(decoded, message, places, Some(hello));

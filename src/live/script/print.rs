@@ -52,6 +52,10 @@ pub fn script(script: &Script, protocol: &dyn Protocol) -> String {
         if let Some(message) = hello.message.as_ref().and_then(value) {
             out.push_str(&format!("message = {message}\n"));
         }
+        if !hello.before.is_empty() {
+            let before: Vec<String> = hello.before.iter().filter_map(value).collect();
+            out.push_str(&format!("before = {}\n", lines(&before)));
+        }
         if !hello.then.is_empty() {
             let steps: Vec<String> = hello.then.iter().filter_map(step).collect();
             out.push_str(&format!("then = {}\n", lines(&steps)));

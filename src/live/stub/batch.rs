@@ -151,11 +151,11 @@ impl Stub<'_> {
         }
     }
 
-    /// Stores the answer to a call of a batch.
+    /// Stores the answer to a call of a batch. `is_unknown`: see [`Request::is_unknown`].
     pub(super) fn part_done(
         &mut self,
         part: Option<(u64, usize)>,
-        reply: PeerReply<'_>,
+        (reply, is_unknown): (PeerReply<'_>, bool),
         now: i64,
         commands: &mut Vec<Command>,
     ) {
@@ -169,6 +169,7 @@ impl Stub<'_> {
                 code: code.map(str::to_owned),
                 message: message.to_owned(),
                 data: data.map(str::to_owned),
+                is_unknown,
             },
             _ => RequestOutcome::Nothing,
         };

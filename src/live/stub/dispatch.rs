@@ -275,7 +275,7 @@ impl Dispatcher {
         };
         if protocol.is_hello(decoded.message) {
             let what = MessageName::of(decoded.message).to_string();
-            self.replace_hello(&what, &mut replies);
+            self.replace_hello(&what, decoded, &mut replies);
             let is_refused = replies.iter().any(|outgoing| outgoing.closes);
             if let Some(job) = self.after_hello(&what, decoded).filter(|_| !is_refused) {
                 self.watch
@@ -302,6 +302,7 @@ impl Dispatcher {
         }
         let what = MessageName::of(decoded.message).to_string();
         let what = shorten(&what, MAX_NAME_LENGTH);
+        let is_unknown = spent.is_none() && !self.matcher.knows(decoded.message.subject.as_deref());
         let spent = spent.and_then(|at| self.rules.get(at));
         let why = match (spent, unknown) {
             _ if is_shut => format!("{what} is not answered: the connection is closed"),
@@ -320,7 +321,11 @@ impl Dispatcher {
         if is_shut {
             return Dispatch::Replies(replies);
         }
-        Dispatch::Miss(Request::of(&decoded.seen()), why, is_reported)
+        let request = Request {
+            is_unknown,
+            ..Request::of(&decoded.seen())
+        };
+        Dispatch::Miss(request, why, is_reported)
     }
 }
 

@@ -158,6 +158,12 @@ impl RequestMatcher {
         self.entries.get(at.ok()?).map(|entry| entry.what.as_str())
     }
 
+    /// Returns `true` if a recorded request has this subject.
+    pub(super) fn knows(&self, subject: Option<&str>) -> bool {
+        let mut recorded = self.entries.iter();
+        recorded.any(|entry| entry.stored.subject.as_deref() == subject)
+    }
+
     fn compare<'c>(&'c self, protocol: &'c dyn Protocol) -> Compare<'c> {
         Compare::new(protocol, &self.ignore, self.limits.depth)
     }

@@ -287,7 +287,7 @@ impl<'p> Stub<'p> {
             Err(why) => no(why),
         };
         if part.is_some() {
-            return self.part_done(part, peer_reply, now, commands);
+            return self.part_done(part, (peer_reply, request.is_unknown), now, commands);
         }
         let sent = self.endpoint.encode_reply(request, peer_reply, now);
         let sent =

@@ -244,7 +244,7 @@ impl Stub<'_> {
     fn give_up(&mut self, job: &Job, why: &str, now: i64, commands: &mut Vec<Command>) {
         let why = format!("{}: {why}", job.place);
         if !job.answered && job.part.is_some() {
-            self.part_done(job.part, no(&why), now, commands);
+            self.part_done(job.part, (no(&why), false), now, commands);
         } else if !job.answered
             && let Ok(outgoing) = self.endpoint.encode_reply(&job.request, no(&why), now)
         {

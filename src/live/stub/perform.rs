@@ -206,8 +206,9 @@ impl Stub<'_> {
     ) -> Result<(), String> {
         let sent = match (reply, job.part) {
             (Reply::Result(_) | Reply::Error { .. }, Some(_)) => {
-                let answer =
-                    |peer_reply: PeerReply<'_>| self.part_done(job.part, peer_reply, now, commands);
+                let answer = |peer_reply: PeerReply<'_>| {
+                    self.part_done(job.part, (peer_reply, false), now, commands);
+                };
                 job.with_peer_reply(reply, answer)?;
                 job.answered = true;
                 return Ok(());

@@ -11,6 +11,7 @@ use super::perform::exchange_of;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::diff::StoredMessage;
+use crate::live::script::value::OpenValue;
 use crate::live::script::{Reply, RuleCondition, ScriptAction, ScriptRule, value};
 use crate::protocol::Role;
 use crate::protocol::peer::{Outgoing, Request};
@@ -53,22 +54,50 @@ impl Dispatcher {
     }
 
     /// Replaces the protocol's answer to a hello by that of the script.
-    pub(super) fn replace_hello(&self, what: &str, replies: &mut [Outgoing]) {
+    pub(super) fn replace_hello(
+        &self,
+        what: &str,
+        decoded: &Decoded<'_>,
+        replies: &mut Vec<Outgoing>,
+    ) {
         let hello = self.hellos.iter().find(|hello| hello.to == what);
+        let Some((hello, message)) = hello.and_then(|hello| Some((hello, hello.message.as_ref()?)))
+        else {
+            return;
+        };
+        let fill = |message: &OpenValue, request: &str| {
+            message.fill(&value::Fill {
+                request,
+                ..value::Fill::default()
+            })
+        };
         let reply = replies
             .iter_mut()
             .find(|outgoing| !outgoing.is_fixed && !is_error_reply(outgoing));
-        let message = hello.and_then(|hello| hello.message.as_ref());
-        if let Some((message, reply)) = message.zip(reply) {
-            let from = value::Fill {
-                request: &reply.message,
-                ..value::Fill::default()
-            };
-            if let Ok(message) = message.fill(&from) {
+        if let Some(reply) = reply {
+            if let Ok(message) = fill(message, &reply.message) {
                 let to = exchange_of(&message, &reply.message);
                 reply.to = to.or_else(|| reply.to.take());
                 reply.message = message;
             }
+            return;
+        }
+        // A recorded session goes on, or is refused, as it was recorded, whatever this side knows of it.
+        let is_unknown = replies.iter().any(|outgoing| outgoing.is_unknown);
+        let is_known = !replies.is_empty() && replies.iter().all(|outgoing| outgoing.is_fixed);
+        let request = decoded.message_text();
+        let conn = decoded.origin.conn.unwrap_or_default();
+        let Ok(reply) = fill(message, &request) else {
+            return;
+        };
+        let mut reply = Outgoing::new(conn, reply);
+        let refuses = is_error_reply(&reply);
+        if is_unknown || is_known && refuses {
+            reply.closes = refuses && is_unknown;
+            let before = hello.before.iter().filter(|_| !refuses);
+            let before = before.filter_map(|message| fill(message, &request).ok());
+            let before = before.map(|message| Outgoing::new(conn, message));
+            *replies = before.chain([reply]).collect();
         }
     }
 

@@ -25,6 +25,8 @@ const OPENING: Opening = Opening {
     },
     done: "notifications/initialized",
 };
+/// The code of an error about a resource (2025-11-25, Resources, Error Handling).
+const RESOURCE_NOT_FOUND: i32 = -32002;
 /// The capabilities of the server.
 const CAPABILITIES: &str = r#"{"tools":{},"prompts":{},"resources":{},"logging":{}}"#;
 
@@ -36,6 +38,7 @@ pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
         Direction::ToServer => Some(answer_server(method)),
         Direction::ToClient => answer_client(&offers, method, params),
     });
+    let peer = peer.failing("resources/read", RESOURCE_NOT_FOUND);
     Box::new(peer.building(schema::CALL, tool_result))
 }
 

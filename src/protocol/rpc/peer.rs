@@ -22,6 +22,9 @@ use crate::tape::Node;
 /// The usual code of an error: -32000, the first that the specification leaves to servers.
 const SERVER_ERROR: i32 = -32000;
 
+/// The text of an error about a value that is no message.
+const NO_CALL: &str = "a call is an object";
+
 /// The opening of a session by a client.
 #[derive(Clone, Copy)]
 pub(in crate::protocol) struct Opening {
@@ -50,6 +53,8 @@ pub(in crate::protocol) struct RpcPeer {
     answer: Answerer,
     /// A method whose results are built from values of the script.
     builder: Option<(&'static str, ResultBuilder)>,
+    /// A method whose errors have a code of their own.
+    failing: Option<(&'static str, i32)>,
     /// A notification after which this side ends the connection.
     end: Option<&'static str>,
     id_gen: IdGen,
@@ -70,6 +75,7 @@ impl RpcPeer {
             opening: opening.filter(|_| side == Direction::ToServer),
             answer: Box::new(|_, _| None),
             builder: None,
+            failing: None,
             end: None,
             id_gen: config.mint(),
             stages: RecentEntries::with_capacity(MAX_ENTRIES),
@@ -101,13 +107,44 @@ impl RpcPeer {
         Self { end, ..self }
     }
 
-    /// Returns the code of an error that the script gives none: a method that no release has is not found.
-    fn usual_code(&self, method: Option<&str>) -> i32 {
+    /// A method whose errors have a code of their own.
+    pub(in crate::protocol) fn failing(self, method: &'static str, code: i32) -> Self {
+        let failing = Some((method, code));
+        Self { failing, ..self }
+    }
+
+    /// Returns the code of an error that the script gives none: a method that no release has is not found, nor is one that
+    /// nothing knows if the protocol has no methods of its own.
+    fn usual_code(&self, method: Option<&str>, is_unknown: bool) -> i32 {
         let has_methods = !self.dialect.methods.is_empty();
-        match method.filter(|method| has_methods && self.dialect.find(method).is_none()) {
-            Some(_) => METHOD_NOT_FOUND,
-            None => SERVER_ERROR,
+        let is_missing = |method: &str| {
+            if has_methods {
+                self.dialect.find(method).is_none()
+            } else {
+                is_unknown
+            }
+        };
+        match (method, self.failing) {
+            (Some(method), Some((failing, code))) if method == failing => code,
+            (Some(method), _) if is_missing(method) => METHOD_NOT_FOUND,
+            _ => SERVER_ERROR,
         }
+    }
+
+    /// Returns the answer to a batch without a call (JSON-RPC 2.0 section 6): an error if it is empty, otherwise one for
+    /// each value that is no message.
+    fn answer_no_calls(&self, root: Node<'_>) -> Option<String> {
+        if !root.is_array() || !self.dialect.batches || root.children().any(is_request) {
+            return None;
+        }
+        let code = INVALID_REQUEST.to_string();
+        if root.children().next().is_none() {
+            return Some(build::error("null", &code, "the batch is empty", None));
+        }
+        let wrong = root.children().filter(|part| !part.is_map());
+        let errors = wrong.map(|_| build::error("null", &code, NO_CALL, None));
+        let errors: Vec<String> = errors.collect();
+        (!errors.is_empty()).then(|| array(&errors))
     }
 
     /// Answers the requests of a batch in one array (JSON-RPC 2.0 section 6).
@@ -118,7 +155,7 @@ impl RpcPeer {
             for part in root.children() {
                 if !part.is_map() {
                     let code = INVALID_REQUEST.to_string();
-                    answers.push(build::error("null", &code, "a call is an object", None));
+                    answers.push(build::error("null", &code, NO_CALL, None));
                 } else if is_request(part) {
                     let outcome = outcomes.next().unwrap_or(&RequestOutcome::Nothing);
                     answers.extend(self.answer_call(&Call::of(part), outcome)?);
@@ -143,10 +180,11 @@ impl RpcPeer {
                 code,
                 message,
                 data,
+                is_unknown,
             } => {
                 let code = match code {
                     Some(code) => build::code(code, |_| None)?,
-                    None => self.usual_code(Some(&method)).into(),
+                    None => self.usual_code(Some(&method), *is_unknown).into(),
                 };
                 Some(build::error(
                     id,
@@ -181,6 +219,10 @@ impl Peer for RpcPeer {
         let call = seen.root().map(Call::of).unwrap_or_default();
         if let Some(answer) = self.own_answer(seen) {
             outgoing.push(Outgoing::new(conn, answer));
+            return;
+        }
+        if let Some(errors) = seen.root().and_then(|root| self.answer_no_calls(root)) {
+            outgoing.push(Outgoing::new(conn, errors));
             return;
         }
         let answers = matches!(seen.message.role, Some(Role::Response | Role::Error));
@@ -286,7 +328,7 @@ impl Peer for RpcPeer {
             }
             PeerReply::Results(outcomes) => self.answer_batch(to, outcomes)?,
             _ => {
-                let usual = self.usual_code(to.subject.as_deref());
+                let usual = self.usual_code(to.subject.as_deref(), to.is_unknown);
                 build::answer(to, reply, usual, |_| None)?.ok_or_else(|| {
                     reply.refused("result, error, ask or tell: a request has one answer")
                 })?

@@ -7,9 +7,9 @@
 
 use super::{Member, MessageSchema, Presence, Type, ValueForm};
 use crate::encoding::lossless::quote;
-use crate::encoding::{json, msgpack};
-use crate::error::{Refusal, Result};
-use crate::protocol::{MessageHead, Written};
+use crate::encoding::{cbor, json, msgpack};
+use crate::error::{DecodeError, Refusal, Result};
+use crate::protocol::Written;
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Tape, Value};
 use std::fmt;
@@ -321,16 +321,39 @@ pub fn write_msgpack(
 ) -> Result<Written> {
     let mut body = Vec::new();
     msgpack::write(message, &mut body)?;
-    if !force {
-        let (mut tape, span) = (Tape::new(), Span::new(0, body.len()));
-        let parsed = msgpack::parse(&body, span, msgpack::MAX_DEPTH, &mut tape);
-        parsed.map_err(|error| Refusal::whole(error.wanted, error.got))?;
-        if let Some(root) = tape.root(&body) {
-            check(root)?;
-        }
-    }
+    let parse = |span, tape: &mut Tape| msgpack::parse(&body, span, msgpack::MAX_DEPTH, tape);
+    check_written(&body, parse, force, check)?;
     out.extend_from_slice(&body);
-    Ok(Written {
-        head: MessageHead::default(),
-    })
+    Ok(Written::default())
+}
+
+/// Writes a message that is CBOR, in the same way.
+pub fn write_cbor(
+    message: Node<'_>,
+    force: bool,
+    check: impl FnOnce(Node<'_>) -> Result<()>,
+    out: &mut Vec<u8>,
+) -> Result<Written> {
+    let mut body = Vec::new();
+    cbor::write(message, &mut body)?;
+    let parse = |span, tape: &mut Tape| cbor::parse(&body, span, msgpack::MAX_DEPTH, tape);
+    check_written(&body, parse, force, check)?;
+    out.extend_from_slice(&body);
+    Ok(Written::default())
+}
+
+/// Checks a message as it was written, unless it is written by force.
+fn check_written(
+    body: &[u8],
+    parse: impl FnOnce(Span, &mut Tape) -> std::result::Result<(), DecodeError>,
+    force: bool,
+    check: impl FnOnce(Node<'_>) -> Result<()>,
+) -> Result<()> {
+    if force {
+        return Ok(());
+    }
+    let mut tape = Tape::new();
+    let parsed = parse(Span::new(0, body.len()), &mut tape);
+    parsed.map_err(|error| Refusal::whole(error.wanted, error.got))?;
+    tape.root(body).map_or(Ok(()), check)
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   escape, span, words <- error <- tape <- path <- encoding <- framing <- protocol/mod <- protocol/* <- registry
-//!        <- decoder <- capture, conversation, render, select, ...  <- transport <- cli
+//!        <- decoder <- capture, conversation, render, select, ...  <- protocol/described <- transport <- cli
 //! ```
 //!
 //! Comments and tests are exempt. A file of more than 600 lines gives the reason in a comment `// Long: ...` in its
@@ -49,6 +49,7 @@ const LAYERS: &[&[&str]] = &[
         "stat",
         "verify",
     ],
+    &["described"],
     &["transport"],
     &["cli"],
 ];
@@ -442,6 +443,7 @@ fn tree(rest: &mut &str, base: &[String], paths: &mut Vec<Vec<String>>) {
 fn layer(path: &[String], protocols: &[&str]) -> Option<(usize, String)> {
     let first = path.first()?.as_str();
     let (row, name) = match (first, path.get(1).map(String::as_str)) {
+        ("protocol", Some("described")) => ("described", "described".to_owned()),
         ("protocol", Some("registry")) => ("registry", "registry".to_owned()),
         ("protocol", Some(name)) if protocols.contains(&name) => {
             ("protocol/*", format!("protocol/{name}"))

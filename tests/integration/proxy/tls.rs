@@ -283,10 +283,13 @@ fn missing_close_notify_is_recorded() {
 #[test]
 fn self_signed_certificate_is_trusted_as_root() {
     let folder = tempfile::tempdir().unwrap();
+    let unnamed = "has no subjectAltName, and its common name does not count: make one with subjectAltName=DNS:localhost";
     let make = |file: &str, names: &[&str], year: i32| {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let mut params = CertificateParams::new(names).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        if file != "server" {
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        }
         params.not_before = date_time_ymd(2000, 1, 1);
         params.not_after = date_time_ymd(year, 1, 1);
         let key = KeyPair::generate().unwrap();
@@ -299,12 +302,14 @@ fn self_signed_certificate_is_trusted_as_root() {
     let nameless = make("nameless", &[], 2100);
     let other = make("other", &["example.org"], 2100);
     let old = make("old", &["localhost"], 2020);
+    let server = make("server", &[], 2100);
     for (paper, root, want) in [
         (&named, &named, ": \"hello\" Ok(5), exit Some(0)"),
         (&nameless, &nameless, ": \"hello\" Ok(5), exit Some(0)"),
         (&other, &other, "is not for localhost, but for example.org"),
         (&old, &old, "has expired"),
         (&named, &other, "belongs to a certificate authority"),
+        (&server, &server, unnamed),
     ] {
         let (_front, port) = tls_proxy("https", &echo_server(), paper, &[]);
         let connect = format!("https://localhost:{port}");

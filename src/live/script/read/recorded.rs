@@ -12,7 +12,7 @@ use crate::toml_text::Item;
 use std::sync::Arc;
 
 /// The keys of a hello.
-const HELLO: [&str; 3] = ["to", "message", "then"];
+const HELLO: [&str; 4] = ["to", "message", "before", "then"];
 /// The keys of a request.
 const REQUEST: [&str; 7] = [
     "index",
@@ -32,11 +32,13 @@ const FILL: [&str; 6] = ["at", "key", "from", "answer", "call", "keeps_form"];
 
 impl ScriptReader<'_> {
     pub(super) fn hello(&self, item: &Item<'_>) -> Read<HelloReply> {
-        let (mut to, mut message, mut then) = (None, None, Vec::new());
+        let (mut to, mut message) = (None, None);
+        let (mut before, mut then) = (Vec::new(), Vec::new());
         for (key, item) in self.toml.entries("hello", item)? {
             match key.get_ref().as_ref() {
                 "to" => to = Some(self.toml.string("to", item)?.to_owned()),
                 "message" => message = self.messages("message", item)?.into_iter().next(),
+                "before" => before = self.messages("before", item)?,
                 "then" => {
                     let steps = self.list("then", item)?.into_iter();
                     then = steps.map(|item| self.step(item)).collect::<Read<_>>()?;
@@ -50,6 +52,7 @@ impl ScriptReader<'_> {
         Ok(HelloReply {
             to: to.ok_or_else(|| self.toml.wrong_value("hello", item, wanted))?,
             message,
+            before,
             then: then.into(),
         })
     }

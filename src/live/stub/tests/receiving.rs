@@ -383,3 +383,48 @@ fn unreadable_http_body_gets_400_and_the_next_request_an_answer() {
         assert!(stub_test.receive(&post(3, 0)).contains("\"result\":1"));
     }
 }
+
+/// JSON-RPC 2.0 section 6, and the codes of errors for which there is no rule.
+#[test]
+fn requests_without_a_rule_have_the_codes_of_their_errors() {
+    let error = |id: &str, code: i32| {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},")
+    };
+    let ask =
+        |id: u32, method: &str| json!({"jsonrpc": "2.0", "id": id, "method": method}).to_string();
+    let rule = "[[on]]\nmatch = 'subject=echo'\nerror = 'no'\n";
+    let both = format!("[{},{}]", ask(1, "echo"), ask(2, "other"));
+    for (protocol, received, wanted) in [
+        ("jsonrpc", "[]".to_owned(), vec![error("null", -32600)]),
+        (
+            "jsonrpc",
+            "[1,2]".to_owned(),
+            vec![error("null", -32600); 2],
+        ),
+        ("jsonrpc", ask(1, "other"), vec![error("1", -32601)]),
+        ("jsonrpc", ask(1, "echo"), vec![error("1", -32000)]),
+        (
+            "jsonrpc",
+            both,
+            vec![error("1", -32000), error("2", -32601)],
+        ),
+        ("mcp", ask(1, "resources/read"), vec![error("1", -32002)]),
+        ("mcp", ask(1, "other"), vec![error("1", -32601)]),
+        ("lsp", ask(1, "workspace/symbol"), vec![error("1", -32000)]),
+    ] {
+        let mut stub_test = StubTest::new(known(protocol), rule);
+        stub_test.open();
+        let output = stub_test.receive(&format!("{received}\n"));
+        let line = output.lines().find(|line| line.starts_with(['{', '[']));
+        let line = line.unwrap_or_else(|| panic!("{protocol} {received}: {output}"));
+        assert_eq!(line.matches("\"error\"").count(), wanted.len(), "{line}");
+        assert_eq!(
+            line.starts_with('['),
+            received.starts_with('[') && received != "[]",
+            "{line}"
+        );
+        for error in wanted {
+            assert!(line.contains(&error), "{protocol} {received}: {line}");
+        }
+    }
+}

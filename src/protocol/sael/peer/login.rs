@@ -115,7 +115,12 @@ impl SaelServer {
         let session = self.sessions.remove(&id.clone().into_owned());
         let Some(mut session) = session.filter(|session| session.until >= now) else {
             let why = "this session does not exist any more: start with HEY";
-            outgoing.push(Outgoing::new(conn, err(1, 0, "SESSION_EXPIRED", why)).last());
+            let refusal = Outgoing::new(conn, err(1, 0, "SESSION_EXPIRED", why)).last();
+            // With a secret, only a checked token opens a session.
+            outgoing.push(match self.secret {
+                None => refusal.unknown(),
+                Some(_) => refusal,
+            });
             return;
         };
         let (missed, dead) = session.resume(conn, last.unwrap_or_default());

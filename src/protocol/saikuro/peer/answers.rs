@@ -111,6 +111,7 @@ impl SaikuroPeer {
                     code,
                     message,
                     data,
+                    ..
                 } => {
                     ok = "false";
                     failure(

@@ -1,0 +1,148 @@
+//! Protocols that files describe: those that a flag names, those of the project, and those of the user.
+//!
+//! ```text
+//!   -p dap.toml  >  protocols = ["dap.toml"] in wiretool.toml  >  ~/.config/wiretool/protocols/*.toml  >  this program's
+//! ```
+
+use super::config;
+use super::values::{Names, read_text, words};
+use crate::protocol::described::{Described, embedded};
+use crate::protocol::{Protocol, registry};
+use crate::settings::{FileScope, SettingsFile};
+use anyhow::{Result, bail, ensure};
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// The maximum size of a description, in bytes.
+const MAX_FILE: u64 = 256 << 10;
+/// The maximum number of descriptions in the folder of the user.
+const MAX_FILES: usize = 64;
+
+/// The files that were read, with the names of their protocols.
+static READ: Mutex<Vec<(PathBuf, &'static str)>> = Mutex::new(Vec::new());
+
+/// Returns true for the path of a description in place of the name of a protocol.
+pub fn is_path(word: &OsStr) -> bool {
+    let path = Path::new(word);
+    path.extension().is_some_and(|end| end == "toml") || path.components().count() > 1
+}
+
+/// Reads a description.
+pub fn read(path: &Path) -> Result<Described> {
+    let text = read_text(path, MAX_FILE)?;
+    Ok(Described::from_toml_named(
+        &path.display().to_string(),
+        &text,
+    )?)
+}
+
+/// Adds the protocol of a file to those of the process, which uses it until it ends. Returns its name.
+pub fn add(path: &Path) -> Result<&'static str> {
+    let known = || READ.lock().map(|read| read.clone()).unwrap_or_default();
+    if let Some((_, name)) = known().iter().find(|(read, _)| read == path) {
+        return Ok(name);
+    }
+    let described = read(path)?;
+    let name = described.name();
+    if let Some((other, _)) = known().iter().find(|(_, known)| *known == name) {
+        bail!(
+            "{}: {} describes {name}, too",
+            path.display(),
+            other.display()
+        );
+    }
+    // A description of this program can be replaced by a better one.
+    let is_embedded = embedded().iter().any(|one| one.name() == name);
+    ensure!(
+        is_embedded || registry::find(name).is_none(),
+        "{}: there is a protocol with the name {name} already",
+        path.display()
+    );
+    let described: &'static Described = Box::leak(Box::new(described));
+    registry::extend(&[described], &[]);
+    if let Ok(mut read) = READ.lock() {
+        read.push((path.to_owned(), described.name()));
+    }
+    Ok(described.name())
+}
+
+/// Adds the protocols of the project and of the user.
+pub fn add_all(args: &[OsString]) -> Result<()> {
+    for path in of_project(args)?.into_iter().chain(of_user()) {
+        add(&path)?;
+    }
+    Ok(())
+}
+
+/// Returns the descriptions that the project's file names.
+fn of_project(args: &[OsString]) -> Result<Vec<PathBuf>> {
+    let mut words = args.iter().filter_map(|word| word.to_str());
+    let named = words
+        .clone()
+        .find_map(|word| word.strip_prefix("--config="));
+    let named = named.or_else(|| {
+        words
+            .find(|word| *word == "--config")
+            .and_then(|_| words.next())
+    });
+    let (file, scope) = match named.map(PathBuf::from).or_else(config::named_by_variable) {
+        Some(path) => (Some(path), FileScope::Named),
+        None => (config::project_file_here(), FileScope::Project),
+    };
+    match file.filter(|file| file.is_file()) {
+        Some(file) => Ok(SettingsFile::protocols(&file, scope)?),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Returns the descriptions in the folder of the user, in the order of their names.
+fn of_user() -> Vec<PathBuf> {
+    let folder = config::user_folder().map(|folder| folder.join("protocols"));
+    let entries = folder.and_then(|folder| folder.read_dir().ok());
+    let paths = entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
+    let is_description = |path: &PathBuf| path.extension().is_some_and(|end| end == "toml");
+    let mut paths: Vec<_> = paths.filter(is_description).take(MAX_FILES).collect();
+    paths.sort();
+    paths
+}
+
+/// Returns a parser for the name of a protocol, or the path of a description.
+pub fn protocol() -> ProtocolName {
+    ProtocolName(words("protocol"))
+}
+
+/// A parser for the name of a protocol, or the path of a description, whose protocol is added to those of the process.
+#[derive(Clone)]
+pub struct ProtocolName(Names);
+
+impl TypedValueParser for ProtocolName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        if !is_path(value) {
+            return self.0.parse_ref(command, arg, value);
+        }
+        let name = add(Path::new(value));
+        name.map(str::to_owned).map_err(|error| {
+            let kind = ErrorKind::ValueValidation;
+            clap::Error::raw(kind, format!("{error:#}\n")).with_cmd(command)
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
+}

@@ -1,0 +1,146 @@
+//! The descriptions of this crate. Each is read when something but its name is needed.
+
+use super::Described;
+use crate::encoding::{Encoding, Parsed};
+use crate::error::Refusal;
+use crate::framing::{Frame, Framing};
+use crate::protocol::make::{IdGen, Made, Recipe, Words};
+use crate::protocol::schema::json_schema::MessageJsonSchema;
+use crate::protocol::schema::marks::Marks;
+use crate::protocol::session::Behavior;
+use crate::protocol::{
+    Context, Descriptor, Direction, Kind, Message, Notes, Protocol, WriteOptions, Written,
+};
+use crate::tape::Node;
+use std::sync::LazyLock;
+
+static DAP: Embedded = embed!(
+    "dap",
+    Descriptor {
+        port: Some(4711),
+        framings: &[Framing::ContentLength],
+        sides: ["client", "adapter"],
+        ..Descriptor::USUAL
+    }
+);
+static CDP: Embedded = embed!(
+    "cdp",
+    Descriptor {
+        port: Some(9222),
+        framings: &[Framing::Http, Framing::WebSocket],
+        sides: ["client", "browser"],
+        ..Descriptor::USUAL
+    }
+);
+static NVIM: Embedded = embed!(
+    "nvim",
+    Descriptor {
+        framings: &[Framing::Values],
+        encodings: &[Encoding::MessagePack],
+        sides: ["client", "nvim"],
+        ..Descriptor::USUAL
+    }
+);
+
+static EMBEDDED: [&dyn Protocol; 3] = [&DAP, &CDP, &NVIM];
+
+/// Returns the protocols that this crate describes in files: the Debug Adapter Protocol, the Chrome `DevTools` Protocol,
+/// and the RPC of Neovim.
+pub fn embedded() -> &'static [&'static dyn Protocol] {
+    &EMBEDDED
+}
+
+/// Returns the texts of the descriptions, each after its name.
+pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    [&DAP, &CDP, &NVIM]
+        .into_iter()
+        .map(|one| (one.descriptor.name, one.text))
+}
+
+/// A description of this crate.
+struct Embedded {
+    /// The facts that commands need of all protocols when they start; the text has them, too.
+    descriptor: Descriptor<'static>,
+    text: &'static str,
+    described: LazyLock<Described>,
+}
+
+/// Embeds the description in the file of this name.
+macro_rules! embed {
+    ($name:literal, $descriptor:expr) => {{
+        const TEXT: &str = include_str!(concat!($name, ".toml"));
+        Embedded {
+            descriptor: Descriptor {
+                name: $name,
+                ..$descriptor
+            },
+            text: TEXT,
+            described: LazyLock::new(|| {
+                let described = Described::from_toml_named(concat!($name, ".toml"), TEXT);
+                // A test reads all of them.
+                described.unwrap_or_else(|error| unreachable!("{error}"))
+            }),
+        }
+    }};
+}
+use embed;
+
+impl Protocol for Embedded {
+    fn descriptor(&self) -> Descriptor<'_> {
+        self.descriptor
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        self.described.kinds()
+    }
+
+    fn recipes(&self) -> &[Recipe] {
+        self.described.recipes()
+    }
+
+    fn marks(&self) -> &Marks {
+        self.described.marks()
+    }
+
+    fn shapes(&self) -> Vec<MessageJsonSchema> {
+        self.described.shapes()
+    }
+
+    fn read<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &Context<'_>,
+        parsed: &'a mut Parsed,
+    ) -> Message<'a> {
+        self.described.read(frame, context, parsed)
+    }
+
+    fn write(
+        &self,
+        message: Node<'_>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, Refusal> {
+        self.described.write(message, options, out)
+    }
+
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
+        self.described.make(kind, words, id_gen)
+    }
+
+    fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+        self.described.annotate(root, message, notes);
+    }
+
+    fn content<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {
+        self.described.content(root, message)
+    }
+
+    fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
+        self.described.fixed_direction(message)
+    }
+
+    fn behavior(&self) -> &dyn Behavior {
+        self.described.behavior()
+    }
+}

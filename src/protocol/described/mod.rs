@@ -1,0 +1,369 @@
+//! A protocol that a TOML file describes, beside those that are folders of this crate.
+//!
+//! ```text
+//!   dap.toml --read--> Description --> Described: Protocol, Behavior
+//!   [[message]] when = ".type=request"  kind = "request"  id = ".seq"  subject = ".command"
+//! ```
+//!
+//! The first `[[message]]` whose condition holds gives kind, role, id and subject. Messages are written of the same facts.
+//! With `base`, another protocol reads and writes the messages, and the description gives names and marks.
+
+mod description;
+mod embedded;
+mod matching;
+mod message;
+mod peer;
+mod read;
+mod session;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use super::make::{IdGen, Made, Recipe, Words};
+use super::peer::{Peer, PeerConfig};
+use super::rules::{Rule, built_in};
+use super::schema::json_schema::MessageJsonSchema;
+use super::schema::marks::{Generated, Marks};
+use super::schema::{Fresh, Maker};
+use super::session::{Behavior, Session, SessionConfig};
+use super::{
+    Context, Descriptor, Direction, Kind, Message, Notes, Protocol, Role, WriteOptions, Written,
+    registry,
+};
+use crate::encoding::Parsed;
+use crate::error::Refusal;
+use crate::framing::Frame;
+use crate::tape::Node;
+use crate::toml_text::TomlError;
+use description::{Description, MessageKind, Pairing};
+pub use embedded::embedded;
+pub(crate) use embedded::texts;
+use matching::Matcher;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+/// A protocol that a TOML text describes.
+///
+/// ```
+/// use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
+/// use wiretool::protocol::described::Described;
+///
+/// let text = r#"
+///     name = "quiz"
+///     framings = ["lines"]
+///     [[message]]
+///     when = ".ask"
+///     role = "request"
+///     id = ".ask"
+///     subject = ".about"
+///     [[message]]
+///     when = ".is"
+///     role = "response"
+///     id = ".answer"
+///     content = ".is"
+/// "#;
+/// let quiz = Described::from_toml(text).unwrap();
+/// let mut decoder = Decoder::new(DecodeOptions::new(vec![&quiz]));
+/// let mut subjects = Vec::new();
+/// let mut tell = |decoded: &Decoded<'_>| subjects.push(decoded.message.subject.as_deref().map(str::to_owned));
+/// decoder.push(Origin::default(), b"{\"ask\":1,\"about\":\"time\"}\n", &mut tell);
+/// decoder.finish(&mut tell);
+/// assert_eq!(subjects, [Some("time".to_owned())]);
+///
+/// let error = Described::from_toml(&text.replace("subject", "subjct")).unwrap_err();
+/// assert!(error.to_string().contains("unknown key subjct: did you mean subject?"));
+/// ```
+pub struct Described {
+    description: Description,
+    /// The protocol that reads and writes the messages, if the description has none of its own.
+    base: Option<&'static dyn Protocol>,
+    matcher: Matcher,
+    kinds: Vec<Kind>,
+    recipes: Vec<Recipe>,
+    marks: Marks,
+}
+
+impl fmt::Debug for Described {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Described");
+        fields.field("name", &self.description.name);
+        fields.finish_non_exhaustive()
+    }
+}
+
+/// The errors of a description, each with its place.
+#[derive(Clone, Debug)]
+pub struct DescriptionError {
+    errors: Vec<TomlError>,
+}
+
+impl DescriptionError {
+    /// Returns the line, the column and the text of each error, in the order of the text. Lines and columns are counted
+    /// from 1, columns in characters.
+    pub fn errors(&self) -> impl Iterator<Item = (usize, usize, &str)> {
+        let errors = self.errors.iter();
+        errors.map(|error| (error.line, error.column, error.text.as_str()))
+    }
+}
+
+impl fmt::Display for DescriptionError {
+    /// Each error with the name of the text, line and column, and a caret under the wrong part.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, error) in self.errors.iter().enumerate() {
+            let separator = if n > 0 { "\n" } else { "" };
+            write!(f, "{separator}{error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for DescriptionError {}
+
+impl Described {
+    /// Reads a description. Every error is reported.
+    pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
+        Self::from_toml_named("description", text)
+    }
+
+    /// Reads a description; `name` names the text in errors, for example its file.
+    pub fn from_toml_named(name: &str, text: &str) -> Result<Self, DescriptionError> {
+        match read::read(name, text) {
+            Ok(description) => Ok(Self::new(description)),
+            Err(mut errors) => {
+                errors.sort_by_key(|error| (error.line, error.column));
+                Err(DescriptionError { errors })
+            }
+        }
+    }
+
+    fn new(description: Description) -> Self {
+        let base = description
+            .base
+            .as_deref()
+            .and_then(registry::find_built_in);
+        Self {
+            base,
+            matcher: Matcher::new(&description),
+            kinds: kinds(&description.messages),
+            recipes: Self::recipes_of(&description.messages),
+            marks: marks(&description, base),
+            description,
+        }
+    }
+
+    /// Returns its meaning in one line; empty if the description has none.
+    pub fn about(&self) -> &str {
+        &self.description.about
+    }
+}
+
+/// Returns the kinds of messages, each once.
+fn kinds(messages: &[MessageKind]) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    for message in messages {
+        let name = message.fixed_kind().unwrap_or(message.role.name());
+        let role = Some(message.role).filter(|_| message.error.is_none() && message.last.is_none());
+        match kinds.iter_mut().find(|kind| kind.name == name) {
+            Some(kind) if kind.role != role => kind.role = None,
+            Some(_) => {}
+            None => kinds.push(Kind::new(name.to_owned(), role, about(message.role))),
+        }
+    }
+    kinds.push(Kind::new(
+        message::UNKNOWN,
+        None,
+        "no message of the description matches",
+    ));
+    kinds
+}
+
+fn about(role: Role) -> &'static str {
+    match role {
+        Role::Request => "asks for an answer",
+        Role::Response => "an answer",
+        Role::Error => "an answer with an error",
+        Role::Notification => "needs no answer",
+        Role::Item => "one of several answers",
+        Role::End => "the last of several answers",
+        Role::Hello => "opens a session",
+        Role::Heartbeat => "shows that a side is alive",
+        Role::Control => "belongs to the session, not to a call",
+    }
+}
+
+/// Returns the marks of the description, and those of ids: each run has its own.
+fn marks(description: &Description, base: Option<&dyn Protocol>) -> Marks {
+    /// The group of all ids: each side counts its own.
+    const GROUP: &str = "id";
+    let mut marks = description.marks.clone();
+    let of = |kind: &MessageKind, path: &crate::path::Path, fresh, maker| Generated {
+        maker,
+        ..Generated::new(
+            match kind.fixed_kind() {
+                Some(kind) => format!("{kind}:{path}"),
+                None => path.to_string(),
+            },
+            GROUP,
+            fresh,
+        )
+        .volatile()
+    };
+    for kind in &description.messages {
+        let reply_to = kind.reply_to.as_ref();
+        // Other messages are only numbered.
+        let own = kind.id.as_ref().map(|path| {
+            let pairs = kind.role == Role::Request || kind.answers() && reply_to.is_none();
+            let mark = of(kind, path, Fresh::Id, None);
+            Generated {
+                fresh: mark.fresh.filter(|_| pairs),
+                ..mark
+            }
+        });
+        let asked = reply_to.map(|path| of(kind, path, Fresh::Same, None));
+        let cancelled = kind.cancels.as_ref();
+        let cancelled = cancelled.map(|path| of(kind, path, Fresh::Same, Some(Maker::Sender)));
+        for mark in [own, asked, cancelled].into_iter().flatten() {
+            if !marks.generated.iter().any(|one| one.path == mark.path) {
+                marks.generated.push(mark);
+            }
+        }
+    }
+    if let Some(base) = base.map(Protocol::marks) {
+        marks.generated.extend(base.generated.iter().cloned());
+        marks.unordered.extend(base.unordered.iter().cloned());
+        marks.secrets.extend(base.secrets.iter().cloned());
+        marks.dictionaries.extend(base.dictionaries.iter().cloned());
+        marks.public.extend(base.public.iter().cloned());
+    }
+    marks
+}
+
+impl Protocol for Described {
+    fn descriptor(&self) -> Descriptor<'_> {
+        let description = &self.description;
+        let [first, second] = &description.sides;
+        let own = Descriptor {
+            encodings: &description.encodings,
+            is_sequential: description.pairing == Pairing::Order,
+            ..Descriptor::USUAL
+        };
+        Descriptor {
+            name: &description.name,
+            port: description.port,
+            framings: &description.framings,
+            sides: [first, second],
+            ..self.base.map_or(own, Protocol::descriptor)
+        }
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        self.base.map_or(&self.kinds, Protocol::kinds)
+    }
+
+    fn recipes(&self) -> &[Recipe] {
+        self.base.map_or(&self.recipes, Protocol::recipes)
+    }
+
+    fn marks(&self) -> &Marks {
+        &self.marks
+    }
+
+    fn shapes(&self) -> Vec<MessageJsonSchema> {
+        self.base.map(Protocol::shapes).unwrap_or_default()
+    }
+
+    fn read<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &Context<'_>,
+        parsed: &'a mut Parsed,
+    ) -> Message<'a> {
+        match self.base {
+            Some(base) => base.read(frame, context, parsed),
+            None => message::read(self, frame, context, parsed),
+        }
+    }
+
+    fn write(
+        &self,
+        message: Node<'_>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, Refusal> {
+        match self.base {
+            Some(base) => base.write(message, options, out),
+            None => self.write_message(message, options, out),
+        }
+    }
+
+    fn make(&self, kind: &str, words: &mut Words<'_>, id_gen: &mut IdGen) -> Result<Made, Refusal> {
+        match self.base {
+            Some(base) => base.make(kind, words, id_gen),
+            None => self.make_message(kind, words, id_gen),
+        }
+    }
+
+    fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+        if let Some(base) = self.base {
+            base.annotate(root, message, notes);
+        }
+    }
+
+    fn content<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {
+        match self.base {
+            Some(base) => base.content(root, message),
+            None => message::content(self, root, message),
+        }
+    }
+
+    fn fixed_direction(&self, message: &Message<'_>) -> Option<Direction> {
+        if let Some(base) = self.base {
+            return base.fixed_direction(message);
+        }
+        let kinds = self.description.messages.iter();
+        let mut same = kinds.filter(|kind| kind.fixed_kind() == Some(&*message.kind));
+        let direction = same.next()?.direction;
+        direction.filter(|_| same.all(|kind| kind.direction == direction))
+    }
+
+    fn is_hello(&self, message: &Message<'_>) -> bool {
+        match self.base {
+            Some(base) => base.is_hello(message),
+            None => message.role == Some(Role::Hello),
+        }
+    }
+
+    fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
+        let parts = self.base.map(|base| base.parts(root, message));
+        parts.unwrap_or_default()
+    }
+
+    fn behavior(&self) -> &dyn Behavior {
+        self
+    }
+}
+
+impl Behavior for Described {
+    fn rules(&self) -> &[Arc<Rule>] {
+        static RULES: LazyLock<Vec<Arc<Rule>>> =
+            LazyLock::new(|| built_in(include_str!("rules.md"), None));
+        match self.base {
+            Some(base) => base.behavior().rules(),
+            None => &RULES,
+        }
+    }
+
+    fn session<'a>(&'a self, config: &SessionConfig) -> Box<dyn Session + 'a> {
+        match self.base {
+            Some(base) => base.behavior().session(config),
+            None => Box::new(session::DescribedSession::new(self, config)),
+        }
+    }
+
+    fn peer<'a>(&'a self, side: Direction, config: &PeerConfig) -> Box<dyn Peer + 'a> {
+        match self.base {
+            Some(base) => base.behavior().peer(side, config),
+            None => Box::new(peer::DescribedPeer::new(self, side, config)),
+        }
+    }
+}

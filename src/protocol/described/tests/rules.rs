@@ -1,0 +1,186 @@
+//! Rules and pairs of described protocols.
+
+use super::described;
+use crate::conversation::{Conversation, Judge};
+use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
+use crate::protocol::session::SessionConfig;
+use crate::protocol::{Direction, Protocol};
+
+const QUIZ: &str = r#"
+name = "quiz"
+framings = ["lines"]
+
+[[message]]
+when = ".ask"
+kind = "ask"
+role = "request"
+id = ".ask"
+subject = ".about"
+direction = "c2s"
+
+[[message]]
+when = ".part"
+kind = "part"
+role = "item"
+id = ".part"
+last = ".end=true"
+
+[[message]]
+when = ".answer"
+kind = "answer"
+role = "response"
+id = ".answer"
+
+[[message]]
+when = ".stop"
+kind = "stop"
+role = "notification"
+cancels = ".stop"
+"#;
+
+/// Returns the findings, `INDEX RULE: TEXT`, and the pairs, `INDEX -> REQUEST`, of lines with `>` or `<` before each.
+fn check(protocol: &dyn Protocol, lines: &[&str]) -> Vec<String> {
+    let protocols = [protocol];
+    let mut conversation = Conversation::new(
+        &protocols,
+        &Judge::default(),
+        SessionConfig::default(),
+        true,
+    );
+    let mut found = Vec::new();
+    let mut tell = |decoded: &Decoded<'_>| {
+        let verdict = conversation.see(decoded);
+        let index = decoded.index;
+        found.extend(
+            verdict
+                .answer
+                .map(|answer| format!("{index} -> {}", answer.to)),
+        );
+        let findings = verdict.findings.iter();
+        found.extend(findings.map(|one| format!("{index} {}: {}", one.rule.name, one.text)));
+    };
+    let mut decoder = Decoder::new(DecodeOptions::new(vec![protocol]));
+    for line in lines {
+        let (sign, text) = line.split_at(1);
+        let direction = match sign {
+            ">" => Direction::ToServer,
+            _ => Direction::ToClient,
+        };
+        let origin = Origin {
+            direction: Some(direction),
+            ..Origin::default()
+        };
+        decoder.push(origin, format!("{text}\n").as_bytes(), &mut tell);
+    }
+    decoder.finish(&mut tell);
+    let findings = conversation.finish().findings.to_vec();
+    found.extend(
+        findings
+            .iter()
+            .map(|one| format!("end {}: {}", one.rule.name, one.text)),
+    );
+    found
+}
+
+#[test]
+fn messages_are_paired_and_checked() {
+    let quiz = described(QUIZ);
+    let none: &[&str] = &[];
+    for (lines, want) in [
+        (
+            &[r#">{"ask":1,"about":"x"}"#, r#"<{"answer":1}"#][..],
+            &["1 -> 0"][..],
+        ),
+        (&[r#">{"ask":"1"}"#, r#"<{"answer":"\u0031"}"#], &["1 -> 0"]),
+        (
+            &[
+                r#">{"ask":1}"#,
+                r#"<{"part":1}"#,
+                r#"<{"part":1,"end":true}"#,
+            ],
+            &["1 -> 0", "2 -> 0"],
+        ),
+        (
+            &[r#">{"ask":1}"#, r#"<{"answer":1}"#, r#"<{"answer":1}"#],
+            &[
+                "1 -> 0",
+                "2 answered-twice: the request with the id 1 was answered before, by #1",
+            ],
+        ),
+        (
+            &[r#">{"stop":9}"#, r#"<{"answer":7}"#],
+            &["1 orphan: no open request has the id 7"],
+        ),
+        (
+            &[
+                r#">{"ask":1,"about":"x"}"#,
+                r#">{"ask":1}"#,
+                r#"<{"answer":1}"#,
+            ],
+            &[
+                "1 id-reused: the id 1 is that of ask x, #0, which is still open",
+                "2 -> 0",
+                "end unanswered: ask (1) has no answer",
+            ],
+        ),
+        (
+            &[r#"<{"stop":9}"#, r#">{"ask":1,"about":"x"}"#],
+            &["end unanswered: ask x (1) has no answer"],
+        ),
+        (&[r#">{"ask":1}"#, r#">{"stop":1}"#], none),
+        (
+            &[r#"<{"ask":1}"#, r#">{"answer":1}"#],
+            &[
+                "0 wrong-direction: the server sends ask, which only the client sends",
+                "1 -> 0",
+            ],
+        ),
+        (
+            &[r#">{"what":1}"#],
+            &[r#"0 no-match: {"what":1} matches no message of quiz"#],
+        ),
+    ] {
+        assert_eq!(check(&quiz, lines), want, "{lines:?}");
+    }
+}
+
+#[test]
+fn messages_are_paired_by_order() {
+    let text = "name = \"x\"\nframings = [\"lines\"]\npair = \"order\"\n[[message]]\nwhen = \".do\"\nrole = \"request\"\nsubject = \".do\"\n[[message]]\nwhen = \".done\"\nrole = \"response\"\n";
+    let lines = [
+        r#">{"do":"a"}"#,
+        r#">{"do":"b"}"#,
+        r#"<{"done":1}"#,
+        r#"<{"done":2}"#,
+        r#"<{"done":3}"#,
+        r#">{"do":"c"}"#,
+    ];
+    let want = [
+        "2 -> 0",
+        "3 -> 1",
+        "4 orphan: no request is open",
+        "end unanswered: request c has no answer",
+    ];
+    assert_eq!(check(&described(text), &lines), want);
+}
+
+#[test]
+fn answers_name_their_request_in_another_member() {
+    let dap = crate::protocol::described::embedded()[0];
+    // Content-Length needs no lines, so that the messages are read as values of a file.
+    let text = |lines: &[&str]| {
+        let own = crate::protocol::described::texts().next().unwrap().1;
+        check(&described(&own.replace("content-length", "lines")), lines)
+    };
+    let found = text(&[
+        r#">{"seq":1,"type":"request","command":"launch"}"#,
+        r#"<{"seq":1,"type":"request","command":"runInTerminal"}"#,
+        r#">{"seq":2,"type":"response","request_seq":1,"success":true,"command":"runInTerminal"}"#,
+        r#"<{"seq":2,"type":"event","event":"initialized"}"#,
+        r#"<{"seq":3,"type":"response","request_seq":1,"success":true,"command":"launch"}"#,
+    ]);
+    assert_eq!(
+        (dap.name(), found),
+        ("dap", vec!["2 -> 1".to_owned(), "4 -> 0".to_owned()])
+    );
+}

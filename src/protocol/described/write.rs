@@ -1,0 +1,386 @@
+//! Writes messages: the check before writing, and messages that are made of the facts of their kind.
+//!
+//! ```text
+//!   when = ".type=request"  id = ".seq"  subject = ".command"     {"type":"request","seq":1,"command":"next"}
+//!   when = ".[0]=0"         id = ".[1]"  subject = ".[2]"         [0,1,"next"]
+//! ```
+
+use super::Described;
+use super::description::{MessageKind, Word, is_answer};
+use crate::encoding::lossless::quote;
+use crate::error::{Refusal, Result};
+use crate::path::{Path, PathStep};
+use crate::protocol::make::{IdGen, Made, Recipe, Words, is_json, text, unknown_kind, value};
+use crate::protocol::peer::json_of;
+use crate::protocol::schema::check::{write_cbor, write_json, write_msgpack};
+use crate::protocol::{Direction, MessageForm, Role, WriteOptions, Written};
+use crate::select::{Expr, Key, KeyTest, Operand, Test};
+use crate::tape::Node;
+
+/// The kind for `make` of an answer that is an error, if no kind has this name.
+const ERROR: &str = "error";
+
+impl Described {
+    /// Writes a message. One that no description matches is refused.
+    pub(super) fn write_message(
+        &self,
+        message: Node<'_>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Written> {
+        let check = |root: Node<'_>| {
+            let messages = &self.description.messages;
+            if self
+                .matcher
+                .find(messages, root, options.direction)
+                .is_some()
+            {
+                return Ok(());
+            }
+            let wanted = format!("a message of {}", self.description.name);
+            Err(Refusal::whole(wanted, quote(root)))
+        };
+        match options.form {
+            MessageForm::MessagePack => write_msgpack(message, options.force, check, out),
+            MessageForm::Cbor => write_cbor(message, options.force, check, out),
+            _ => write_json(message, options.force, check, out),
+        }
+    }
+
+    /// Returns the messages that can be made of a few words.
+    pub(super) fn recipes_of(messages: &[MessageKind]) -> Vec<Recipe> {
+        let mut recipes: Vec<Recipe> = Vec::new();
+        for (name, kind, fails) in made(messages) {
+            recipes.push(Recipe {
+                name: name.to_owned().into(),
+                words: words_of(kind, fails).join(" ").into(),
+                keys: if kind.id.is_some() && !is_answer(kind.role) {
+                    "id".into()
+                } else {
+                    "".into()
+                },
+                about: about(kind.role, fails).into(),
+            });
+        }
+        recipes
+    }
+
+    /// Makes a message of a few words.
+    pub(super) fn make_message(
+        &self,
+        kind: &str,
+        words: &mut Words<'_>,
+        id_gen: &mut IdGen,
+    ) -> Result<Made> {
+        let messages = &self.description.messages;
+        let found = made(messages).into_iter().find(|(name, ..)| *name == kind);
+        let (_, kind, fails) = found.ok_or_else(|| unknown_kind(kind, &self.recipes))?;
+        let mut parts = Parts {
+            failed: fails,
+            ..Parts::default()
+        };
+        let is_answer = kind.answers();
+        if is_answer && kind.pair_id().is_some() {
+            parts.pair_id = Some(value(words.word("the id of the request")?));
+        }
+        if let Some(Word::At(path)) = &kind.subject {
+            parts.subject = Some(words.word(&label(path))?.to_owned());
+        }
+        if fails && error_text(kind).is_some() {
+            parts.text = words.optional().map(str::to_owned);
+        } else if kind.content.is_some() {
+            parts.content = words.optional().map(value);
+        }
+        words.end()?;
+        let given = words.key("id").map(value);
+        // The opening of a client takes the first numbers.
+        let next = |id_gen: &mut IdGen| {
+            let opening = self.description.opening.client.len() as u64;
+            (id_gen.number() + opening + 1).to_string()
+        };
+        if kind.id.is_some() && (kind.reply_to.is_some() || !is_answer) {
+            parts.id = Some(given.unwrap_or_else(|| next(id_gen)));
+        }
+        let usual = if is_answer {
+            Direction::ToClient
+        } else {
+            Direction::ToServer
+        };
+        Ok(Made {
+            message: build(kind, &parts),
+            direction: kind.direction.unwrap_or(usual),
+        })
+    }
+}
+
+/// Returns the kinds that can be made, with their names; true for an answer that is an error.
+fn made(messages: &[MessageKind]) -> Vec<(&str, &MessageKind, bool)> {
+    let mut made: Vec<(&str, &MessageKind, bool)> = Vec::new();
+    let fails = messages.iter().filter(|kind| kind.error.is_some());
+    let fails = fails.map(|kind| (ERROR, kind, true));
+    let named = messages.iter().map(|kind| {
+        let name = kind.fixed_kind().unwrap_or(kind.role.name());
+        (name, kind, kind.role == Role::Error)
+    });
+    for one in named {
+        match made.iter_mut().find(|(name, ..)| *name == one.0) {
+            // Special kinds come first.
+            Some(known) => *known = one,
+            None => made.push(one),
+        }
+    }
+    for one in fails {
+        if made.iter().all(|(name, ..)| *name != one.0) {
+            made.push(one);
+        }
+    }
+    made
+}
+
+fn about(role: Role, fails: bool) -> &'static str {
+    match role {
+        _ if fails => "an answer with an error",
+        Role::Request => "asks for an answer",
+        Role::Response => "an answer",
+        Role::Item => "one of several answers",
+        Role::End => "the last of several answers",
+        _ => "needs no answer",
+    }
+}
+
+/// Returns the words of a kind: `[COMMAND] [ARGUMENTS]`.
+fn words_of(kind: &MessageKind, fails: bool) -> Vec<String> {
+    let mut words = Vec::new();
+    if kind.answers() && kind.pair_id().is_some() {
+        words.push("ID".to_owned());
+    }
+    if let Some(Word::At(path)) = &kind.subject {
+        words.push(label(path));
+    }
+    if fails && error_text(kind).is_some() {
+        words.push("[TEXT]".to_owned());
+    } else if let Some(path) = &kind.content {
+        words.push(format!("[{}]", label(path)));
+    }
+    words
+}
+
+/// Returns the name of the value at a path, as a word of `make`.
+fn label(path: &Path) -> String {
+    let name = path.iter().rev().find_map(|step| match step {
+        PathStep::Member(name) => Some(name.to_uppercase()),
+        PathStep::Element(_) => None,
+    });
+    name.unwrap_or_else(|| match path.last() {
+        Some(PathStep::Element(n)) => format!("VALUE{n}"),
+        _ => "VALUE".to_owned(),
+    })
+}
+
+/// Returns the place of the text of an error.
+fn error_text(kind: &MessageKind) -> Option<&Path> {
+    kind.text.as_ref().or(kind.outcome.as_ref())
+}
+
+/// The parts of a message that its kind does not fix; values are JSON.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// The message's own id.
+    pub id: Option<String>,
+    /// The id of the request.
+    pub pair_id: Option<String>,
+    pub kind: Option<String>,
+    pub subject: Option<String>,
+    pub content: Option<String>,
+    /// The message is an answer with an error.
+    pub failed: bool,
+    pub code: Option<String>,
+    pub text: Option<String>,
+}
+
+/// Builds a message of a kind.
+pub(super) fn build(kind: &MessageKind, parts: &Parts) -> String {
+    let mut tree = Tree::Nothing;
+    if let Some(when) = &kind.when {
+        set_constants(when, &mut tree);
+    }
+    match &kind.error {
+        Some(error) if parts.failed => set_constants(error, &mut tree),
+        Some(error) => set_opposites(error, &mut tree),
+        None => {}
+    }
+    let mut set = |path: Option<&Path>, value: Option<String>| {
+        if let Some((path, value)) = path.zip(value) {
+            tree.set(path, value);
+        }
+    };
+    let reply_to = kind.reply_to.as_ref();
+    let own = kind
+        .id
+        .as_ref()
+        .filter(|_| reply_to.is_some() || !kind.answers());
+    set(own, parts.id.clone());
+    set(
+        kind.pair_id().filter(|_| kind.answers()),
+        parts.pair_id.clone(),
+    );
+    if let Word::At(path) = &kind.kind {
+        set(Some(path), parts.kind.as_deref().map(text));
+    }
+    if let Some(Word::At(path)) = &kind.subject {
+        set(Some(path), parts.subject.as_deref().map(text));
+    }
+    if parts.failed {
+        let message = parts.text.as_deref().map(text);
+        if let Some(path) = &kind.text {
+            set(
+                kind.outcome.as_ref(),
+                Some(parts.code.as_deref().map_or("0".to_owned(), value)),
+            );
+            set(Some(path), message);
+        } else {
+            set(kind.outcome.as_ref(), message);
+        }
+    }
+    set(
+        kind.content.as_ref(),
+        parts.content.clone().or_else(|| usual_content(kind, parts)),
+    );
+    tree.to_json()
+}
+
+/// Returns the content that a message has if none is given: a message that is an array has all its elements.
+fn usual_content(kind: &MessageKind, parts: &Parts) -> Option<String> {
+    let is_element = matches!(kind.content.as_ref()?.last(), Some(PathStep::Element(_)));
+    let usual = if kind.answers() || parts.failed {
+        "null"
+    } else {
+        "[]"
+    };
+    is_element.then(|| usual.to_owned())
+}
+
+/// Sets the values that a condition requires.
+fn set_constants(condition: &Expr, tree: &mut Tree) {
+    match condition {
+        Expr::All(parts) => parts.iter().for_each(|part| set_constants(part, tree)),
+        Expr::Test(Test {
+            key: Key::Message(path),
+            what: KeyTest::Is(list),
+        }) => {
+            if let Some(value) = list.first().and_then(json_of_operand) {
+                tree.set(path, value);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Sets the values with which a condition does not hold, as far as it says them: the other truth value.
+fn set_opposites(condition: &Expr, tree: &mut Tree) {
+    match condition {
+        Expr::Not(part) => set_constants(part, tree),
+        Expr::Test(Test {
+            key: Key::Message(path),
+            what: KeyTest::Is(list),
+        }) => match list.as_slice() {
+            [Operand::Word(word)] if word == "false" => tree.set(path, "true".to_owned()),
+            [Operand::Word(word)] if word == "true" => tree.set(path, "false".to_owned()),
+            _ => {}
+        },
+        _ => {}
+    }
+}
+
+fn json_of_operand(operand: &Operand) -> Option<String> {
+    match operand {
+        Operand::Text(word) => Some(text(word)),
+        Operand::Word(word) if is_json(word) => Some(word.clone()),
+        Operand::Word(word) => Some(text(word)),
+        Operand::Number(_) => None,
+    }
+}
+
+/// A message that is built value by value.
+#[derive(Debug)]
+pub(super) enum Tree {
+    Nothing,
+    Json(String),
+    Object(Vec<(String, Tree)>),
+    Array(Vec<Tree>),
+}
+
+impl Tree {
+    /// Returns a value whose members or elements can be replaced.
+    pub fn of(node: Node<'_>) -> Self {
+        if node.is_map() {
+            let named = node.members().map(|(key, value)| {
+                let key = key.text().unwrap_or_default().into_owned();
+                (key, Self::of(value))
+            });
+            Self::Object(named.collect())
+        } else if node.is_array() {
+            Self::Array(node.children().map(Self::of).collect())
+        } else {
+            Self::Json(json_of(node))
+        }
+    }
+
+    /// Sets the value at a path. A value that is there already, and has no members, is kept.
+    pub fn set(&mut self, path: &[PathStep], json: String) {
+        let Some((step, rest)) = path.split_first() else {
+            *self = Self::Json(json);
+            return;
+        };
+        match step {
+            PathStep::Member(name) => {
+                if matches!(self, Self::Nothing) {
+                    *self = Self::Object(Vec::new());
+                }
+                let Self::Object(members) = self else {
+                    return;
+                };
+                let at = members.iter().position(|(key, _)| key == name);
+                let at = at.unwrap_or_else(|| {
+                    members.push((name.clone(), Self::Nothing));
+                    members.len() - 1
+                });
+                if let Some((_, value)) = members.get_mut(at) {
+                    value.set(rest, json);
+                }
+            }
+            PathStep::Element(n) => {
+                if matches!(self, Self::Nothing) {
+                    *self = Self::Array(Vec::new());
+                }
+                let Self::Array(elements) = self else {
+                    return;
+                };
+                while elements.len() <= *n {
+                    elements.push(Self::Nothing);
+                }
+                if let Some(value) = elements.get_mut(*n) {
+                    value.set(rest, json);
+                }
+            }
+        }
+    }
+
+    /// Returns the value as JSON.
+    pub fn to_json(&self) -> String {
+        let join = |parts: Vec<String>| parts.join(",");
+        match self {
+            Self::Nothing => "null".to_owned(),
+            Self::Json(json) => json.clone(),
+            Self::Object(members) => {
+                let members = members.iter();
+                let members =
+                    members.map(|(name, value)| format!("{}:{}", text(name), value.to_json()));
+                format!("{{{}}}", join(members.collect()))
+            }
+            Self::Array(elements) => {
+                format!("[{}]", join(elements.iter().map(Self::to_json).collect()))
+            }
+        }
+    }
+}

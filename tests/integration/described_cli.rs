@@ -1,0 +1,283 @@
+//! Protocols that files describe, on the command line: those of this crate, and those of a user.
+
+use crate::common::{self, Ran, file, run, wiretool};
+use crate::stub_and_replay::Stub;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The protocols of this crate that files describe.
+const EMBEDDED: [&str; 3] = ["dap", "cdp", "nvim"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The recording of a protocol among the fixtures.
+fn session(protocol: &str) -> String {
+    format!("fixtures/{protocol}/session.jsonl")
+}
+
+fn ran(args: &[&str]) -> Ran {
+    run(wiretool().current_dir(root()).args(args), "")
+}
+
+/// A new folder for a test.
+fn folder(name: &str) -> PathBuf {
+    let folder = common::temporary().join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn described_protocols_are_detected_and_have_no_finding() {
+    for protocol in EMBEDDED {
+        let (code, out, err) = ran(&["lint", &session(protocol)]);
+        assert_eq!((code, out.as_str()), (0, ""), "{protocol}: {err}");
+        let (code, out, _) = ran(&["decode", "-f", "json", &session(protocol)]);
+        let mine = format!(r#""protocol":"{protocol}""#);
+        let all = out.lines().all(|line| line.contains(&mine));
+        assert!(code == 0 && all, "{out}");
+    }
+}
+
+#[test]
+fn described_messages_are_encoded_as_they_were() {
+    for protocol in EMBEDDED {
+        let (code, _, err) = ran(&["decode", "--verify", &session(protocol)]);
+        assert_eq!(code, 0, "{protocol}: {err}");
+    }
+}
+
+#[test]
+fn described_recordings_are_counted_compared_and_stored() {
+    for protocol in EMBEDDED {
+        let path = session(protocol);
+        let (code, out, err) = ran(&["stat", &path]);
+        assert!(
+            code == 0 && out.contains("request"),
+            "{protocol}: {out}{err}"
+        );
+        let (code, out, err) = ran(&["diff", &path, &path]);
+        assert_eq!((code, out.as_str()), (0, ""), "{protocol}: {err}");
+        let folder = folder(&format!("described-snapshot-{protocol}"));
+        let copy = file(
+            &folder,
+            "session.jsonl",
+            std::fs::read(root().join(&path)).unwrap(),
+        );
+        let (code, _, err) = ran(&["snapshot", "test", &copy]);
+        assert_eq!(code, 1, "{protocol}: {err}");
+        let (code, _, err) = ran(&["snapshot", "accept", &copy]);
+        assert_eq!(code, 0, "{protocol}: {err}");
+        let (code, out, err) = ran(&["snapshot", "test", &copy]);
+        assert_eq!(code, 0, "{protocol}: {out}{err}");
+    }
+}
+
+/// A stub that answers from the recording of a fixture satisfies a replay of it.
+fn play(protocol: &str, scheme: &str) {
+    let path = root().join(session(protocol));
+    let stub = Stub::start(protocol, scheme, &path).unwrap_or_else(|error| panic!("{error}"));
+    let connect = ["--connect", stub.1.as_str()];
+    let mut command = wiretool();
+    command.arg("replay").arg(&path).args(connect);
+    let (code, out, err) = run(&mut command, "");
+    assert_eq!(code, 0, "{protocol}: {out}{err}");
+}
+
+#[test]
+fn recordings_of_dap_are_played() {
+    play("dap", "tcp");
+}
+
+#[test]
+fn recordings_of_cdp_are_played() {
+    play("cdp", "ws");
+}
+
+#[test]
+fn recordings_of_nvim_are_played() {
+    play("nvim", "tcp");
+}
+
+#[test]
+fn a_request_is_sent_to_a_stub_and_recorded() {
+    let stub = Stub::start("dap", "tcp", &root().join(session("dap")));
+    let stub = stub.unwrap_or_else(|error| panic!("{error}"));
+    let recording = folder("described-send").join("session.jsonl");
+    let mut command = wiretool();
+    command.args([
+        "send",
+        "dap",
+        "request",
+        "threads",
+        "--connect",
+        &stub.1,
+        "-f",
+        "json",
+        "-w",
+    ]);
+    let (code, out, err) = run(command.arg(&recording), "");
+    assert_eq!(code, 0, "{out}{err}");
+    let answer = r#""command":"threads","body":{"threads":[{"id":1,"name":"MainThread"}]}"#;
+    assert!(out.contains(answer), "{out}{err}");
+    let (code, out, err) = ran(&["lint", recording.to_str().unwrap()]);
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+}
+
+/// Runs in a folder, with a folder of settings.
+fn within(folder: &Path, config: &Path, args: &[&str]) -> Ran {
+    let mut command: Command = wiretool();
+    command.current_dir(folder).env("XDG_CONFIG_HOME", config);
+    run(command.args(args), "")
+}
+
+/// A protocol of a user, with a name.
+fn quiz(name: &str) -> String {
+    format!(
+        "name = \"{name}\"\nframings = [\"lines\"]\n[[message]]\nwhen = \".ask and .of={name}\"\nrole = \"request\"\nid = \".ask\"\nsubject = \".of\"\ncertain = true\n"
+    )
+}
+
+#[test]
+fn descriptions_are_found_in_the_project_and_the_folder_of_the_user() {
+    let folder = folder("described-project");
+    let config = folder.join("config");
+    std::fs::create_dir_all(config.join("wiretool/protocols")).unwrap();
+    file(
+        &config.join("wiretool/protocols"),
+        "mine.toml",
+        quiz("mine"),
+    );
+    file(&folder, "ours.toml", quiz("ours"));
+    file(&folder, "wiretool.toml", "protocols = [\"ours.toml\"]\n");
+    file(
+        &folder,
+        "input.txt",
+        "{\"ask\":1,\"of\":\"ours\"}\n{\"ask\":2,\"of\":\"mine\"}\n",
+    );
+    for (name, index) in [("ours", 0), ("mine", 1)] {
+        let args = [
+            "decode",
+            "-f",
+            "json",
+            "-p",
+            name,
+            "--where",
+            "kind=request",
+            "input.txt",
+        ];
+        let (code, out, err) = within(&folder, &config, &args);
+        let start = format!(r#"{{"v":1,"index":{index},"#);
+        assert!(
+            code == 0 && out.lines().count() == 1 && out.starts_with(&start),
+            "{out}{err}"
+        );
+    }
+    let (_, out, _) = within(&folder, &config, &["decode", "-f", "json", "input.txt"]);
+    assert!(out.contains(r#""protocol":"ours""#), "{out}");
+    let (code, out, _) = within(&folder, &config, &["--help"]);
+    assert!(
+        code == 0 && out.contains("ours") && out.contains("mine"),
+        "{out}"
+    );
+}
+
+#[test]
+fn descriptions_that_cannot_be_used_are_reported() {
+    let folder = folder("described-errors");
+    let config = folder.join("config");
+    file(&folder, "wrong.toml", quiz("quiz").replace("role", "rol"));
+    file(&folder, "taken.toml", quiz("jsonrpc"));
+    file(&folder, "better.toml", quiz("dap"));
+    file(&folder, "input.txt", "{\"ask\":1,\"of\":\"dap\"}\n");
+    let (code, _, err) = within(
+        &folder,
+        &config,
+        &["decode", "-p", "wrong.toml", "input.txt"],
+    );
+    assert!(
+        code == 2 && err.contains("wrong.toml:5:1: unknown key rol: did you mean role?"),
+        "{err}"
+    );
+    let (code, _, err) = within(
+        &folder,
+        &config,
+        &["decode", "-p", "taken.toml", "input.txt"],
+    );
+    assert!(
+        code == 2 && err.contains("there is a protocol with the name jsonrpc already"),
+        "{err}"
+    );
+    let (code, _, err) = within(
+        &folder,
+        &config,
+        &["decode", "-p", "none.toml", "input.txt"],
+    );
+    assert!(code == 2 && err.contains("cannot read none.toml"), "{err}");
+    // A description replaces one of this program.
+    let (code, out, err) = within(
+        &folder,
+        &config,
+        &["decode", "-f", "json", "-p", "better.toml", "input.txt"],
+    );
+    assert!(
+        code == 0 && out.contains(r#""protocol":"dap","kind":"request""#),
+        "{out}{err}"
+    );
+    // The project ends here.
+    std::fs::create_dir_all(folder.join(".git")).unwrap();
+    let outside = "protocols = [\"../outside.toml\"]\n";
+    file(&folder, "wiretool.toml", outside);
+    file(common::temporary(), "outside.toml", quiz("outside"));
+    let (code, _, err) = within(&folder, &config, &["decode", "input.txt"]);
+    assert!(
+        code == 2 && err.contains("wanted the path of a file of this project"),
+        "{err}"
+    );
+    file(&folder, "wiretool.toml", "protocols = [\"wrong.toml\"]\n");
+    let (code, _, err) = within(&folder, &config, &["decode", "input.txt"]);
+    assert!(code == 2 && err.contains("unknown key rol"), "{err}");
+}
+
+#[test]
+fn descriptions_are_checked() {
+    let folder = folder("described-check");
+    let right = file(&folder, "right.toml", quiz("quiz"));
+    let wrong = file(
+        &folder,
+        "wrong.toml",
+        quiz("quiz").replace("role", "rol").replace("id =", "di ="),
+    );
+    let (code, out, _) = ran(&["protocol", "check", &right]);
+    assert_eq!(
+        (code, out.ends_with("quiz is correct, with 2 kinds\n")),
+        (0, true),
+        "{out}"
+    );
+    let (code, out, _) = ran(&["protocol", "check", &right, &wrong]);
+    assert_eq!((code, out.matches("unknown key").count()), (1, 2), "{out}");
+    let (code, _, err) = ran(&["protocol", "check", "none.toml"]);
+    assert_eq!((code, err.contains("cannot read")), (2, true), "{err}");
+}
+
+#[test]
+fn protocols_are_shown() {
+    for name in ["dap", "cdp", "nvim", "saikuro", "telequick", "lsp"] {
+        let (code, out, err) = ran(&["protocol", "show", name]);
+        assert_eq!(code, 0, "{err}");
+        for part in [name, "sides", "framings", "Kinds:", "Rules"] {
+            assert!(out.contains(part), "{name}: {part}: {out}");
+        }
+    }
+    let folder = folder("described-show");
+    let path = file(&folder, "quiz.toml", quiz("quiz"));
+    assert!(ran(&["protocol", "show", &path]).1.starts_with("quiz\n"));
+    let (_, text, _) = ran(&["protocol", "show", "dap", "--toml"]);
+    let own = file(&folder, "own.toml", text.replace("\"dap\"", "\"own\""));
+    let (code, out, _) = ran(&["lint", "-p", &own, &session("dap")]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    let (code, _, err) = ran(&["protocol", "show", "quiz"]);
+    assert!(code == 2 && err.contains("wanted a protocol"), "{err}");
+}
