@@ -25,6 +25,8 @@ mod har;
 mod hex;
 mod json_lines;
 mod kept;
+#[cfg(feature = "snapshot")]
+pub(crate) mod line_table;
 mod lines;
 #[cfg(feature = "cli")]
 pub(crate) mod lookalike;
@@ -151,6 +153,15 @@ impl CaptureInput {
         Self {
             gzip: GzipDetection::Undecided(Vec::new()),
             plain,
+        }
+    }
+
+    /// Returns the ports that were asked for, if the input is no packet capture.
+    #[cfg(feature = "cli")]
+    pub(crate) fn unused_ports(&self) -> &[u16] {
+        match self.form() {
+            Form::Pcap => &[],
+            _ => &self.plain.packet_options.ports,
         }
     }
 

@@ -134,10 +134,13 @@ impl TypedValueParser for ProtocolName {
         arg: Option<&Arg>,
         value: &OsStr,
     ) -> Result<String, clap::Error> {
-        if !is_path(value) {
+        let path = Path::new(value);
+        // An address or a method is not the path of a description.
+        let has_ending = path.extension().is_some_and(|end| end == "toml");
+        if !is_path(value) || !(has_ending || path.exists()) {
             return self.0.parse_ref(command, arg, value);
         }
-        let name = add(Path::new(value));
+        let name = add(path);
         name.map(str::to_owned).map_err(|error| {
             let kind = ErrorKind::ValueValidation;
             clap::Error::raw(kind, format!("{error:#}\n")).with_cmd(command)

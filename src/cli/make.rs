@@ -6,7 +6,7 @@ use super::output::Output;
 use super::{Exit, print_message};
 use crate::error::Refusal;
 use crate::protocol::Protocol;
-use crate::protocol::make::{IdGen, Made, Words};
+use crate::protocol::make::{IdGen, Made, Recipe, Words};
 use anyhow::{Context as _, Result, bail};
 
 const EXAMPLES: &str = "\
@@ -85,6 +85,29 @@ pub fn run(args: &Args) -> Result<Exit> {
     job.finish()
 }
 
+/// Refuses `name=add` where the recipe has the word NAME without a key.
+fn refuse_named_words(recipe: &Recipe, words: &[String]) -> std::result::Result<(), Refusal> {
+    for (word, number) in words.iter().zip(2..) {
+        let Some((key, _)) = word.split_once('=') else {
+            continue;
+        };
+        let name = key.to_uppercase();
+        let is_named = |own: &str| own.trim_matches(['[', ']']) == name && key != name;
+        if recipe.words.split(' ').any(is_named) {
+            let wanted = format!(
+                "{name} without `{key}=`, as in {} {}",
+                recipe.name, recipe.words
+            );
+            return Err(Refusal::new(
+                format!("word {number}"),
+                wanted,
+                format!("`{word}`"),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Returns the message of a kind and its arguments.
 pub fn make_message(
     protocol: &dyn Protocol,
@@ -101,6 +124,9 @@ pub fn make_message(
         // Kinds from a schema take the fields of the struct.
         None => !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
     };
+    if let Some(recipe) = recipe {
+        refuse_named_words(recipe, rest)?;
+    }
     let mut words = Words::new(rest, is_key);
     protocol.make(kind, &mut words, id_gen)
 }

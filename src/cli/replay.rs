@@ -5,7 +5,7 @@ mod show;
 use super::connect::{Callee, KnownConnections, check_all_taken};
 use super::options::{self, SharedArgs};
 use super::output::Output;
-use super::report::{Problem, ReportArgs};
+use super::report::{FilePlace, Problem, ReportArgs};
 use super::{Exit, count_text, print_message, recording};
 use crate::framing::Limits;
 use crate::live::client::{Client, ClientConfig, LINGER, RunOutcome};
@@ -265,7 +265,7 @@ fn write_end(args: &Args, runs: u64, total: &RunOutcome, entries: &ReportEntries
         for (rule, text) in entries.iter() {
             let about =
                 "An answer differs from the recording, or an expected message does not come";
-            report.add_problem(&Problem { rule, about, text }, &name);
+            report.add_problem(&Problem { rule, about, text }, FilePlace::of(&name));
         }
         output.push(&report.text()?);
     } else if args.format.is_json() {

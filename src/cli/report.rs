@@ -4,8 +4,8 @@ mod github;
 mod junit;
 mod sarif;
 
-pub use super::lint::lines::LineColumn;
 use super::output::without_nulls;
+pub use crate::capture::line_table::LineColumn;
 use crate::conversation::{Consequences, Finding};
 use crate::protocol::session::Severity;
 use anyhow::Result;
@@ -122,11 +122,11 @@ impl Report {
     }
 
     /// Adds a problem of a file.
-    pub fn add_problem(&mut self, problem: &Problem<'_>, file: &str) {
+    pub fn add_problem(&mut self, problem: &Problem<'_>, at: FilePlace<'_>) {
         match self {
-            Self::Junit(junit) => junit.add_failure(file, problem.rule, problem.text),
-            Self::Sarif(sarif) => sarif.add_problem(problem, file),
-            Self::Github(github) => github.add_problem(problem, file),
+            Self::Junit(junit) => junit.add_failure(at.file, problem.rule, problem.text),
+            Self::Sarif(sarif) => sarif.add_problem(problem, at),
+            Self::Github(github) => github.add_problem(problem, at),
         }
     }
 

@@ -16,8 +16,8 @@ pub use complete::{complete_command, is_command, stdin_has_input};
 use complete::{is_flag, record_tip};
 pub use shapes::file_tip;
 use shapes::{
-    as_address, is_method, is_program, local, tip_of_address, tip_of_endpoint, tip_of_process,
-    tool_arguments,
+    as_address, is_method, is_program, local, packet_filter, tip_of_address, tip_of_endpoint,
+    tip_of_process, tool_arguments,
 };
 use std::ffi::OsString;
 use std::path::Path;
@@ -26,7 +26,9 @@ use std::path::Path;
 const REPORTS: [&str; 3] = ["github", "junit", "sarif"];
 
 /// Formats of other tools.
-const OTHER_FORMATS: [&str; 8] = ["csv", "raw", "table", "text", "tsv", "wide", "xml", "yaml"];
+const OTHER_FORMATS: [&str; 10] = [
+    "csv", "jsonl", "ndjson", "raw", "table", "text", "tsv", "wide", "xml", "yaml",
+];
 
 /// Words for the sides of a connection.
 const SIDES: [&str; 8] = [
@@ -187,6 +189,16 @@ impl<'a> Situation<'a> {
         {
             return Some(tip_of_address(&address));
         }
+        if words::READERS.contains(&name) && ["-r", "--read-file"].contains(&flag) {
+            return Some(self.tip_of_read());
+        }
+        if words::RELAYS.contains(&name)
+            && has_word(words::SERVERS, flag)
+            && let Some(connect) = self.value_of(flag).and_then(as_address)
+            && let Some(listen) = self.value_of("--listen").and_then(as_address)
+        {
+            return Some(format!("use --listen {listen} --connect {connect}"));
+        }
         let row = words::FLAGS.iter().find(is_row);
         let owners = || self.owners(flag);
         let tip = row.map(|(.., tip)| self.with_value(tip, flag));
@@ -198,15 +210,49 @@ impl<'a> Situation<'a> {
         tip.or_else(|| others.next().map(|(.., tip)| (*tip).to_owned()))
     }
 
+    /// Returns the value of a flag.
+    fn value_of(&self, flag: &str) -> Option<&str> {
+        let mut words = self.args.iter().filter_map(|arg| arg.to_str());
+        let value = words.find_map(|word| word.strip_prefix(flag))?;
+        match value.strip_prefix('=') {
+            None => words.next().filter(|next| !next.starts_with('-')),
+            given => given,
+        }
+    }
+
+    /// Returns a command line as tcpdump and tshark take it, with the flags of wiretool.
+    fn tip_of_read(&self) -> String {
+        let file = ["-r", "--read-file"]
+            .into_iter()
+            .find_map(|flag| self.value_of(flag));
+        let mut own = vec!["wiretool"];
+        own.extend(self.command.map(Command::get_name));
+        own.push(file.unwrap_or("FILE"));
+        let mut text = shell_words::join(own);
+        let mut words = self.args.iter().filter_map(|arg| arg.to_str());
+        while let Some(word) = words.next() {
+            let port = match word {
+                "port" => words.next(),
+                _ => Some(word)
+                    .filter(|word| word.contains(' '))
+                    .and_then(packet_filter),
+            };
+            match (word, port) {
+                ("-Y", _) => {
+                    words.next();
+                    text.push_str(" --where EXPR (wiretool help where)");
+                }
+                ("-T", _) => text.push_str(" -f json"),
+                (_, Some(port)) => text.push_str(&format!(" --port {port}")),
+                _ => {}
+            }
+        }
+        format!("a capture is an argument without a flag: {text}")
+    }
+
     /// Returns a tip with the value of the flag, if it has one.
     fn with_value(&self, tip: &str, flag: &str) -> String {
-        let mut words = self.args.iter().filter_map(|arg| arg.to_str());
-        let value = words.find_map(|word| word.strip_prefix(flag));
-        let value = match value.map(|rest| rest.strip_prefix('=')) {
-            Some(None) => words.next().filter(|next| !next.starts_with('-')),
-            given => given.flatten(),
-        };
-        match value.map(shell_words::quote) {
+        match self.value_of(flag).map(shell_words::quote) {
             Some(value) => tip.replace("VALUE", &value),
             None => tip.to_owned(),
         }
@@ -420,7 +466,7 @@ impl<'a> Situation<'a> {
         }
         if arg.starts_with("--format") && OTHER_FORMATS.contains(&value) {
             return Some(
-                "-f json prints an object per line; jq -c .message leaves the messages alone, jq -r '[.kind, .subject] | @csv' makes a table"
+                "-f json prints an object per line; jq -c .message leaves the messages alone, jq -r .message.method one member, jq -r '[.kind, .subject] | @csv' makes a table"
                     .into(),
             );
         }

@@ -341,6 +341,11 @@ impl<'t> SelectParser<'t> {
         let number = match sort {
             KeySort::Count => literal::count(text),
             KeySort::Bytes => literal::bytes(text),
+            KeySort::Time if literal::duration(text).is_some() => {
+                let mut error = self.error(whole, wanted(sort, ordered));
+                error.hint = Some("times are absolute, as -f json shows them".to_owned());
+                return Err(error);
+            }
             KeySort::Time => literal::time(text),
             KeySort::Duration if !self.has_unit && lacks_unit(text) => {
                 let mut error = self.error(whole, wanted(sort, ordered));

@@ -1,6 +1,9 @@
 //! Line differences between two texts, with some context.
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use super::summary::{is_title, key};
+use similar::{Algorithm, DiffOp, capture_diff};
+use std::hash::Hash;
+use std::ops::Range;
 
 /// The number of context lines around a change.
 const CONTEXT: usize = 3;
@@ -24,20 +27,29 @@ pub enum LineChange<'t> {
     Gap(usize),
 }
 
-/// Returns the differences between an old and a new text; empty if they are equal. Examines the
-/// first 65536 lines of each text from the first difference.
+/// Returns the differences between an old and a new text; empty if they are equal. Lines that differ
+/// only in positions are equal, unless nothing else differs. Examines the first 65536 lines of each
+/// text from the first difference.
 pub fn changes<'t>(old: &'t str, new: &'t str) -> Vec<LineChange<'t>> {
     let (before, at) = common_start(old, new);
     let rest = |text: &'t str| -> Vec<&'t str> {
         let rest = text.get(at..).unwrap_or_default();
         rest.lines().take(MAX_LINES).collect()
     };
+    let keys = |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| key(line)).collect() };
+    let (old, new) = (rest(old), rest(new));
+    let mut paired = parts(&keys(&old), &keys(&new));
+    if paired.iter().all(|pair| matches!(pair, (Some(_), Some(_)))) {
+        paired = parts(&old, &new);
+    }
     let mut all = Vec::new();
-    for (old, new) in parts(&rest(old), &rest(new)) {
-        match (old, new) {
-            (Some(old), Some(_)) => all.push(LineChange::Both(old)),
-            (Some(old), None) => all.push(LineChange::Old(old)),
-            (None, Some(new)) => all.push(LineChange::New(new)),
+    for (before, after) in paired {
+        let before = before.and_then(|at| old.get(at).copied());
+        let after = after.and_then(|at| new.get(at).copied());
+        match (before, after) {
+            (Some(_), Some(line)) => all.push(LineChange::Both(line)),
+            (Some(line), None) => all.push(LineChange::Old(line)),
+            (None, Some(line)) => all.push(LineChange::New(line)),
             (None, None) => {}
         }
     }
@@ -51,61 +63,77 @@ pub fn changes<'t>(old: &'t str, new: &'t str) -> Vec<LineChange<'t>> {
 }
 
 /// Returns the number of equal lines at the start, and the position of their end, both without
-/// context lines.
+/// context lines and without the message that is not complete.
 fn common_start(old: &str, new: &str) -> (usize, usize) {
     let mut ends = [0; CONTEXT + 1];
     let mut lines = 0;
+    let mut header = None;
     let pairs = old.split_inclusive('\n').zip(new.split_inclusive('\n'));
     for (line, _) in pairs.take_while(|(a, b)| a == b) {
+        if is_title(line) {
+            header = Some((lines, ends[CONTEXT]));
+        }
         ends.rotate_left(1);
         ends[CONTEXT] = ends[CONTEXT - 1] + line.len();
         lines += 1;
     }
-    (usize::saturating_sub(lines, CONTEXT), ends[0])
+    let start = (usize::saturating_sub(lines, CONTEXT), ends[0]);
+    let is_near = |header: &(usize, usize)| lines - header.0 < MAX_LINES / 2;
+    header.filter(is_near).map_or(start, |at| at.min(start))
 }
 
+/// The numbers of a line in the old and in the new text.
+type Pair = (Option<usize>, Option<usize>);
+
 /// Returns all lines; equal ones are paired.
-fn parts<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(Option<&'t str>, Option<&'t str>)> {
-    let same = |(a, b): &(&&str, &&str)| a == b;
+fn parts<T: Ord + Hash>(old: &[T], new: &[T]) -> Vec<Pair> {
+    let same = |(a, b): &(&T, &T)| a == b;
     let head = old.iter().zip(new).take_while(same).count();
-    let (old, rest_of_old) = old.split_at(head.min(old.len()));
-    let (_, new) = new.split_at(head.min(new.len()));
-    let tail = rest_of_old.iter().rev().zip(new.iter().rev());
+    let rest = (
+        old.get(head..).unwrap_or_default(),
+        new.get(head..).unwrap_or_default(),
+    );
+    let tail = rest.0.iter().rev().zip(rest.1.iter().rev());
     let tail = tail.take_while(same).count();
-    let (a, end) = rest_of_old.split_at(rest_of_old.len() - tail);
-    let (b, _) = new.split_at(new.len() - tail);
-    let both =
-        |lines: &[&'t str]| -> Vec<_> { lines.iter().map(|l| (Some(*l), Some(*l))).collect() };
-    let mut out = both(old);
-    let removed =
-        |lines: &[&'t str]| -> Vec<_> { lines.iter().map(|l| (Some(*l), None)).collect() };
-    let added = |lines: &[&'t str]| -> Vec<_> { lines.iter().map(|l| (None, Some(*l))).collect() };
+    let (a, b) = (head..old.len() - tail, head..new.len() - tail);
+    let both = |old: Range<usize>, new: Range<usize>| old.map(Some).zip(new.map(Some));
+    let removed = |old: Range<usize>| old.map(|at| (Some(at), None));
+    let added = |new: Range<usize>| new.map(|at| (None, Some(at)));
+    let mut out: Vec<Pair> = both(0..head, 0..head).collect();
     if a.len() + b.len() > MAX_COMPARED {
-        out.extend(removed(a));
-        out.extend(added(b));
+        out.extend(removed(a.clone()));
+        out.extend(added(b.clone()));
     } else {
-        for op in capture_diff_slices(Algorithm::Myers, a, b) {
-            let old = a.get(op.old_range()).unwrap_or_default();
-            let new = b.get(op.new_range()).unwrap_or_default();
+        for op in capture_diff(Algorithm::Myers, old, a.clone(), new, b.clone()) {
             if let DiffOp::Equal { .. } = op {
-                out.extend(both(old));
+                out.extend(both(op.old_range(), op.new_range()));
             } else {
-                out.extend(removed(old));
-                out.extend(added(new));
+                out.extend(removed(op.old_range()));
+                out.extend(added(op.new_range()));
             }
         }
     }
-    out.extend(both(end));
+    out.extend(both(a.end..old.len(), b.end..new.len()));
     out
 }
 
-/// Removes lines that are far from any change.
+/// Removes lines that are far from any change, except the first line of a changed message.
 fn shortened<'t>(all: &[LineChange<'t>]) -> Vec<LineChange<'t>> {
     let mut near = vec![false; all.len()];
+    let mut header = None;
     for (at, change) in all.iter().enumerate() {
-        if !matches!(change, LineChange::Both(_)) {
-            let around = at.saturating_sub(CONTEXT)..all.len().min(at + CONTEXT + 1);
-            near.get_mut(around).unwrap_or_default().fill(true);
+        match change {
+            LineChange::Both(line) if !is_title(line) => continue,
+            LineChange::Both(_) => {
+                header = Some(at);
+                continue;
+            }
+            _ => {}
+        }
+        let around = at.saturating_sub(CONTEXT)..all.len().min(at + CONTEXT + 1);
+        near.get_mut(around).unwrap_or_default().fill(true);
+        if let Some(near) = header.take().and_then(|at| near.get_mut(at)) {
+            *near = true;
         }
     }
     let mut out = Vec::new();
@@ -152,6 +180,19 @@ mod tests {
                 "-x  1  2  3 @2  6  7  8 +y",
             ),
             ("a\na", "a\na\na", " a  a +a"),
+            // The first line of a changed message is context; that of an unchanged one is not.
+            (
+                "#0 → x\n#1 → a\n 1\n 2\n 3\n 4\n 5\n#2 → b\n 1\n 2\n 3\n 4",
+                "#0 → x\n#1 → a\n 1\n 2\n 3\n 4\n y\n#2 → b\n 1\n 2\n 3\n 4",
+                "@1  #1 → a @1   2   3   4 - 5 + y  #2 → b   1   2 @2",
+            ),
+            // Positions are no difference beside another one.
+            (
+                "#0 → a (1 bytes at 0)\n 0..1 a\n#1 → b (1 bytes at 1)\n 1..2 b",
+                "#0 → a (2 bytes at 0)\n 0..2 a\n#1 → b (1 bytes at 2)\n 2..3 b",
+                "-#0 → a (1 bytes at 0) +#0 → a (2 bytes at 0)   0..2 a  #1 → b (1 bytes at 2)   2..3 b",
+            ),
+            (" 1..2 b", " 2..3 b", "- 1..2 b + 2..3 b"),
         ] {
             assert_eq!(rendered(old, new), want, "{old:?} {new:?}");
         }

@@ -33,6 +33,7 @@ pub(crate) use stored::Stored;
 pub use stored::{pending_beside, snapshot_beside};
 pub(crate) use summary::SnapshotSummary;
 
+use crate::capture::line_table::LineColumn;
 use crate::settings::FixtureOptions;
 use reader::FixtureReader;
 use std::fs::File;
@@ -103,6 +104,16 @@ pub(crate) struct Rendering {
     pub left_out: LeftOut,
     /// Notes that are not part of the text, such as a guessed protocol.
     pub notes: Vec<String>,
+    /// The number of each message that has a line in the fixture, and that line.
+    pub lines: Vec<(u64, LineColumn)>,
+}
+
+impl Rendering {
+    /// Returns the line of a message.
+    pub fn line_of(&self, index: u64) -> Option<LineColumn> {
+        let at = self.lines.binary_search_by_key(&index, |(index, _)| *index);
+        self.lines.get(at.ok()?).map(|(_, line)| *line)
+    }
 }
 
 /// Returns the text of this fixture's snapshot, which `wiretool snapshot test` compares. The

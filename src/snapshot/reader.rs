@@ -92,12 +92,7 @@ impl<'h> FixtureReader<'h> {
                 "read as {protocol}, but it can also be {other}: name it"
             ));
         }
-        let (text, left_out) = self.shown.into_text();
-        Ok(Rendering {
-            text,
-            left_out,
-            notes,
-        })
+        Ok(self.shown.into_rendering(notes))
     }
 }
 

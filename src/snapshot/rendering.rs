@@ -7,17 +7,18 @@
 //! ```
 
 use super::hidden_values::{HiddenValues, each_hidden, values_of};
-use super::{Error, LeftOut, MAX_RENDERING, VOLATILE};
-use crate::capture::Item;
+use super::{Error, LeftOut, MAX_RENDERING, Rendering, VOLATILE};
+use crate::capture::line_table::{LineColumn, LineTable};
+use crate::capture::{Chunk, Item};
 use crate::conversation::{Conversation, Finding, Output, Run, Sink, Verdict};
-use crate::decoder::Decoded;
+use crate::decoder::{Decoded, Origin};
 use crate::diff::{Ignore, MessageName};
 use crate::encoding::json::{self as json_encoding, write_str};
 use crate::path::{Path, PathStep};
 use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::Generated;
 use crate::protocol::session::{Answer, Waiting};
-use crate::protocol::{Id, Notes, Protocol};
+use crate::protocol::{Id, Lane, Notes, Protocol};
 use crate::render::fields::brief;
 use crate::render::format::Format;
 use crate::render::line::Lines;
@@ -56,6 +57,10 @@ pub(super) struct ShownSnapshot<'h> {
     lines: Lines,
     text: String,
     left_out: LeftOut,
+    /// The lines of the fixture, and those of the messages.
+    table: LineTable,
+    places: Vec<(u64, LineColumn)>,
+    is_recording: bool,
     /// The last known time.
     now: Option<i64>,
     /// The messages that are awaited at the end.
@@ -80,6 +85,9 @@ impl<'h> ShownSnapshot<'h> {
             lines: Lines::default(),
             text: String::new(),
             left_out: LeftOut::default(),
+            table: LineTable::default(),
+            places: Vec::new(),
+            is_recording: false,
             now: None,
             waiting: Vec::new(),
         }
@@ -260,9 +268,32 @@ impl<'h> ShownSnapshot<'h> {
         }
     }
 
-    /// Returns the rendering, and what is left out of it.
-    pub fn into_text(self) -> (String, LeftOut) {
-        (self.text, self.left_out)
+    /// Returns the rendering, with notes about it.
+    pub fn into_rendering(self, notes: Vec<String>) -> Rendering {
+        Rendering {
+            text: self.text,
+            left_out: self.left_out,
+            notes,
+            lines: self.places,
+        }
+    }
+
+    /// Adds bytes of the fixture, before their messages.
+    fn chunk(&mut self, chunk: &Chunk<'_>) {
+        let direction = chunk.direction.or(self.how.direction);
+        let origin = Origin {
+            direction,
+            ..chunk.origin()
+        };
+        self.table.add(self.lane(origin), chunk, !self.is_recording);
+    }
+
+    /// Returns the stream whose offsets count from its start.
+    fn lane(&self, origin: Origin) -> Lane {
+        Lane {
+            conn: origin.conn.filter(|_| self.is_recording),
+            ..origin.lane()
+        }
     }
 
     fn message(
@@ -281,6 +312,10 @@ impl<'h> ShownSnapshot<'h> {
             return Err(Error::TooLong);
         }
         self.now = decoded.origin.time.or(self.now);
+        let line = self
+            .table
+            .find(self.lane(decoded.origin), decoded.frame.offset);
+        self.places.extend(line.map(|line| (decoded.index, line)));
         self.load_patterns(decoded.protocol);
         self.show(decoded, verdict);
         Ok(())
@@ -293,6 +328,8 @@ impl Sink for ShownSnapshot<'_> {
     fn take(&mut self, output: Output<'_>) -> ControlFlow<Error> {
         match output {
             Output::Item(Item::Problem(problem), _) => self.note(&problem.to_string()),
+            Output::Item(Item::Header(_), _) => self.is_recording = true,
+            Output::Item(Item::Chunk(chunk), _) => self.chunk(chunk),
             Output::Message(decoded, verdict) => {
                 if let Err(error) = self.message(decoded, verdict) {
                     return ControlFlow::Break(error);

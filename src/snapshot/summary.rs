@@ -16,11 +16,14 @@ pub struct SnapshotSummary {
     pub added: usize,
     /// Only in the old text.
     pub removed: usize,
+    /// The number of the first changed or added message.
+    pub first: Option<u64>,
 }
 
 impl SnapshotSummary {
     /// Compares the messages of an old and a new text.
     pub fn of(old: &str, new: &str) -> Self {
+        let text = new;
         let (old, new) = (messages(old), messages(new));
         let same = |(a, b): &(&String, &String)| a == b;
         let head = old.iter().zip(&new).take_while(same).count();
@@ -35,11 +38,16 @@ impl SnapshotSummary {
         let mut summary = Self::default();
         if old.len().max(new.len()) > MAX_COMPARED {
             summary.replaced(old.len(), new.len());
+            summary.first = nth_index(text, head);
             return summary;
         }
         for op in capture_diff_slices(Algorithm::Myers, old, new) {
-            if !matches!(op, DiffOp::Equal { .. }) {
-                summary.replaced(op.old_range().len(), op.new_range().len());
+            if matches!(op, DiffOp::Equal { .. }) {
+                continue;
+            }
+            summary.replaced(op.old_range().len(), op.new_range().len());
+            if summary.first.is_none() && !op.new_range().is_empty() {
+                summary.first = nth_index(text, head + op.new_range().start);
             }
         }
         summary
@@ -83,6 +91,28 @@ fn messages(text: &str) -> Vec<String> {
         }
     }
     messages
+}
+
+/// Returns `true` for the first line of a message.
+pub fn is_title(line: &str) -> bool {
+    title(line).is_some()
+}
+
+/// Returns a line without positions.
+pub fn key(line: &str) -> String {
+    title(line).unwrap_or_else(|| without_positions(line.trim_start()))
+}
+
+/// Returns the number that the nth message of a text has.
+fn nth_index(text: &str, n: usize) -> Option<u64> {
+    let line = text.lines().filter(|line| is_title(line)).nth(n)?;
+    let rest = line.trim_start();
+    let rest = match rest.strip_prefix('#') {
+        Some(rest) => rest,
+        None => rest.split_once("\"index\":")?.1,
+    };
+    let end = rest.find(|c: char| !c.is_ascii_digit());
+    rest.get(..end.unwrap_or(rest.len()))?.parse().ok()
 }
 
 /// Returns the first line of a message, without index and offset.
@@ -183,30 +213,36 @@ mod tests {
                     .collect()
             };
             let old = text(&[(1, "a"), (2, "b"), (3, "c"), (4, "d")]);
-            for (new, want) in [
+            for (new, want, first) in [
                 (
                     vec![(9, "x"), (1, "a"), (2, "b"), (3, "c"), (4, "d")],
                     "1 message added",
+                    Some(0),
                 ),
-                (vec![(1, "a"), (3, "c"), (4, "d")], "1 message removed"),
+                (
+                    vec![(1, "a"), (3, "c"), (4, "d")],
+                    "1 message removed",
+                    None,
+                ),
                 (
                     vec![(1, "a"), (2, "z"), (3, "c"), (4, "d")],
                     "1 message changed",
+                    Some(1),
                 ),
                 (
                     vec![(9, "x"), (8, "y"), (1, "a"), (2, "z"), (3, "c"), (4, "d")],
                     "1 message changed, 2 added",
+                    Some(0),
                 ),
                 (
                     vec![(1, "a"), (2, "b"), (3, "c"), (4, "d")],
                     "no message changed: only positions or remarks",
+                    None,
                 ),
             ] {
-                assert_eq!(
-                    SnapshotSummary::of(&old, &text(&new)).to_string(),
-                    want,
-                    "{old}"
-                );
+                let summary = SnapshotSummary::of(&old, &text(&new));
+                assert_eq!(summary.to_string(), want, "{old}");
+                assert_eq!(summary.first, first, "{old}");
             }
         }
     }

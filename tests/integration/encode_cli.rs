@@ -325,6 +325,32 @@ fn refused_words_have_an_example_that_works() {
     }
 }
 
+/// A word that the kind takes by its place is no text of the form NAME=VALUE.
+#[test]
+fn named_words_are_refused() {
+    let make = |words: &[&str]| {
+        let args = [&["make", "mcp"], words].concat();
+        common::run(common::wiretool().args(args), "")
+    };
+    for (words, wanted) in [
+        (
+            &["tools/call", "name=add", "{\"a\":1}"][..],
+            "word 2: wanted NAME without `name=`, as in tools/call NAME [ARGUMENTS], got `name=add`",
+        ),
+        (
+            &["tools/call", "add", "arguments={}"],
+            "word 3: wanted ARGUMENTS without `arguments=`, as in tools/call NAME [ARGUMENTS], got `arguments={}`",
+        ),
+    ] {
+        let (code, out, err) = make(words);
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains(wanted), "{err}");
+    }
+    for words in [["tools/call", "a=b"], ["tools/call", "name"]] {
+        assert_eq!(make(&words).0, 0, "{words:?}");
+    }
+}
+
 #[test]
 fn a_capture_is_named_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();

@@ -122,6 +122,13 @@ fn unrecognised_connections_are_named_and_ports_choose() {
         "{}",
         stderr
     );
+    // Other inputs have no ports.
+    for (file, is_told) in [(path, false), ("fixtures/saikuro/call.hex", true)] {
+        for command in ["decode", "lint", "stat"] {
+            let (_, _, stderr) = run(wiretool().args([command, "--port", "50000", file]), "");
+            assert_eq!(stderr.contains("--port is ignored"), is_told, "{stderr}");
+        }
+    }
 }
 
 #[test]

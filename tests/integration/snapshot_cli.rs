@@ -138,14 +138,12 @@ fn changed_output_fails() {
     ~ ready.txt: differs from its snapshot
         1 message changed
         - #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
-        -    0..41  {3}
         + #0 · ready  id 12  (oracle, lines, request, 42 bytes at 0)
-        +    0..42  {3}
+             0..42  {3}
             11..16    jsonrpc  "2.0"
         -   22..23    id  0
-        -   33..40    method  "ready"
         +   22..24    id  12
-        +   34..41    method  "ready"
+            34..41    method  "ready"
     wiretool: 1 fixture: 0 equal, 1 differs
     wiretool: compare them with `wiretool snapshot review`, or accept them with `wiretool snapshot accept`
     exit 1
@@ -404,6 +402,43 @@ fn header_like_data_is_not_a_header() {
         let data = "`# wiretool:` is a comment only in hex dumps: set the flags in wiretool.toml";
         assert_eq!(out.contains(data), want == 2, "{name}: {out}");
         assert_eq!(out.contains("stepflow"), name == "c.hex", "{name}: {out}");
+    }
+}
+
+/// A value of another length moves all that follow: only its message differs, and the annotation has its line.
+#[test]
+fn moved_messages_are_no_difference() {
+    let place = TestRepository::new();
+    let call = |id: u32, data: &str| {
+        let method = INVOKE.replace("\"id\":7", &format!("\"id\":{id}"));
+        method.replace("0x1", data)
+    };
+    let text = |data: &str| call(1, "0x1") + &call(2, data) + &call(3, "0x1") + &call(4, "0x1");
+    let (old, same_length, longer) = (text("0x1"), text("0x2"), text("0x12345"));
+    for file in ["ready.txt", "b.jsonl"] {
+        place.file(file, &old);
+    }
+    place.run(&["test"]);
+    assert_eq!(place.run(&["accept"]).0, 0);
+    for (new, header) in [(same_length, "  #1 · "), (longer, "+ #1 · ")] {
+        place.file("ready.txt", &new);
+        let (code, out, _) = place.run(&["test", "ready.txt"]);
+        assert_eq!(code, 1);
+        assert!(out.contains("    1 message changed\n"), "{out}");
+        assert!(out.contains(header), "{out}");
+        let signs = ["- ", "+ "].map(|sign| format!("    {sign}"));
+        let is_change = |line: &&str| signs.iter().any(|sign| line.starts_with(sign));
+        for line in out.lines().filter(is_change) {
+            assert!(
+                line.contains("#1 ") || line.contains("0x"),
+                "{line} in {out}"
+            );
+        }
+        let report = ["test", "--report", "github", "ready.txt"];
+        assert_eq!(
+            place.run(&report).1,
+            "::error file=ready.txt,line=2,col=1,title=snapshot/changed::differs from its snapshot: 1 message changed; the first is #1\n"
+        );
     }
 }
 

@@ -79,6 +79,12 @@ fn all_messages_of_a_text_are_read() {
             .to_vec()
     };
     let c2s_s2c = ["c2s", "s2c"];
+    let hover = r#"{"jsonrpc":"2.0","id":2,"method":"textDocument/hover","params":{"position":{"line":1,"character":9}}}"#;
+    let shutdown = r#"{"jsonrpc":"2.0","id":3,"method":"shutdown"}"#;
+    let null = r#"{"jsonrpc":"2.0","id":3,"result":null}"#;
+    let exit = r#"{"jsonrpc":"2.0","method":"exit"}"#;
+    let markdown = r#"{"jsonrpc":"2.0","id":2,"result":{"contents":{"kind":"markdown","value":"```a\nb```"}}}"#;
+    let with_header = |message: &str| format!("Content-Length: {}\r\n\r\n{message}", message.len());
     let rows = [
         // Two on a line.
         (
@@ -201,6 +207,40 @@ fn all_messages_of_a_text_are_read() {
                 "Wed Nov 25 02:13:11 2026\n*Request*\nbody {CALL}\n[25/Nov/2026:02:13:12 +0000] x\n*Response*\nbody {ANSWER}\n"
             ),
             plain(c2s_s2c, ["1", "2"], [CALL, ANSWER]),
+        ),
+        // All messages have headers, also those that a protocol without headers has as well.
+        (
+            [
+                ("send", hover),
+                ("send", shutdown),
+                ("recv", null),
+                ("send", exit),
+            ]
+            .map(|(word, message)| format!("{word} {message}\n"))
+            .concat(),
+            [
+                ("c2s", hover),
+                ("c2s", shutdown),
+                ("s2c", null),
+                ("c2s", exit),
+            ]
+            .map(|(way, message)| format!("{way} - {}", with_header(message)))
+            .to_vec(),
+        ),
+        // A print of bytes with headers has the escapes of a message twice.
+        (
+            [("send", hover), ("recv", markdown)]
+                .map(|(word, message)| {
+                    let bytes = message.replace('\\', "\\\\");
+                    format!(
+                        "{word} b'Content-Length: {}\\r\\n\\r\\n{bytes}'\n",
+                        message.len()
+                    )
+                })
+                .concat(),
+            [("c2s", hover), ("s2c", markdown)]
+                .map(|(way, message)| format!("{way} - {}", with_header(message)))
+                .to_vec(),
         ),
         // A message with another one inside is one message.
         (

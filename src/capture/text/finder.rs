@@ -81,16 +81,21 @@ pub(super) struct FoundAll {
 #[derive(Default)]
 pub(super) struct Finder {
     test: MessageTest,
-    /// The messages had headers with their lengths.
-    pub has_headers: bool,
+    /// The framing of all messages of the text, known from the first message that shows it.
+    framing: Option<MessageFraming>,
     /// An object was printed without all its values.
     pub is_cut: bool,
 }
 
 impl Finder {
+    /// Returns true if the messages had headers with their lengths.
+    pub(super) fn has_headers(&self) -> bool {
+        self.framing == Some(MessageFraming::Headers)
+    }
+
     /// Returns a message as the stream has it: with its line end or its header.
     pub(super) fn framed(&self, message: &[u8]) -> Vec<u8> {
-        if self.has_headers {
+        if self.has_headers() {
             with_header(message)
         } else {
             [message, b"\n"].concat()
@@ -177,7 +182,7 @@ impl Finder {
 
     fn note(&mut self, framing: MessageFraming) {
         if framing != MessageFraming::Either {
-            self.has_headers = framing == MessageFraming::Headers;
+            self.framing.get_or_insert(framing);
         }
     }
 
@@ -226,7 +231,8 @@ impl Finder {
         let near = first(body, NEAR);
         let has = |mark: &[u8]| memchr::memmem::find(near, mark).is_some();
         let is_doubled = c == b'"' && has(b"{\"\"");
-        let is_text = body.starts_with(b"{") || body.starts_with(b"b'{") || has(b"{\\\"");
+        let begins = |mark: &&[u8]| body.starts_with(mark);
+        let is_text = [b"{".as_slice(), b"b'{", b"Content-"].iter().any(begins) || has(b"{\\\"");
         if !is_doubled && !is_text {
             return None;
         }

@@ -383,7 +383,7 @@ impl LineForm for Log {
             };
             Problem::note(InputPlace::Line(*line), text).report(sink);
         }
-        if self.finder.has_headers && self.alone > 0 && !self.has_other {
+        if self.finder.has_headers() && self.alone > 0 && !self.has_other {
             let text = "the messages have no header with their length, which a peer needs";
             Problem::note(InputPlace::Whole, text).report(sink);
         }

@@ -134,9 +134,13 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
         }
     }
 
-    /// Reports the form of the input, and lines without bytes.
+    /// Reports the form of the input, flags that do not apply to it, and lines without bytes.
     fn report_form(&mut self, input: &CaptureInput) {
         let form = input.form().name();
+        if self.has_bytes && !input.unused_ports().is_empty() {
+            let text = "--port is ignored: it selects connections of packet captures, --where conn=N those of others";
+            self.run.note(&self.name, text, false);
+        }
         if !input.evidence().is_empty() {
             let text = format!("read as {form}: {}", input.evidence());
             self.run.detail(&self.name, &text);

@@ -1,6 +1,5 @@
 //! `wiretool lint`: checks the rules of the protocol, and lists the requests without an answer.
 
-pub mod lines;
 mod reporter;
 mod rules;
 mod source;

@@ -1,7 +1,7 @@
 //! The counts of an input, and the positions of its findings.
 
-use super::lines::{LineColumn, LineTable};
 use crate::capture::Chunk;
+use crate::capture::line_table::{LineColumn, LineTable};
 use crate::conversation::{Finding, Source};
 use crate::decoder::{Decoded, Origin};
 use crate::protocol::session::Severity;

@@ -32,9 +32,11 @@ impl Github {
         self.add(level, at, &finding.name(), &text);
     }
 
-    /// Adds a problem of a whole file.
-    pub fn add_problem(&mut self, problem: &Problem<'_>, file: &str) {
-        self.add("error", FilePlace::of(file), problem.rule, problem.text);
+    /// Adds a problem of a file: its summary.
+    pub fn add_problem(&mut self, problem: &Problem<'_>, at: FilePlace<'_>) {
+        let summary = problem.text.lines().next().unwrap_or_default();
+        let text = shorten(summary, MAX_TEXT);
+        self.add("error", at, problem.rule, &text);
     }
 
     fn add(&mut self, level: &str, at: FilePlace<'_>, title: &str, text: &str) {
@@ -79,9 +81,9 @@ mod tests {
         let problem = Problem {
             rule: "snapshot/changed",
             about: "",
-            text: "50 % differ\n- a: 1,\x1b",
+            text: "50 % differ: a,\x1b\n- a: 1",
         };
-        github.add_problem(&problem, "a,b:c.jsonl");
-        insta::assert_snapshot!(github.text(), @r"::error file=a%2Cb%3Ac.jsonl,title=snapshot/changed::50 %25 differ%0A- a: 1,\u{1b}");
+        github.add_problem(&problem, FilePlace::of("a,b:c.jsonl"));
+        insta::assert_snapshot!(github.text(), @r"::error file=a%2Cb%3Ac.jsonl,title=snapshot/changed::50 %25 differ: a,\u{1b}");
     }
 }

@@ -76,8 +76,8 @@ impl Sarif {
         self.results.push((name, result));
     }
 
-    /// Adds a problem of a whole file.
-    pub fn add_problem(&mut self, problem: &Problem<'_>, file: &str) {
+    /// Adds a problem of a file.
+    pub fn add_problem(&mut self, problem: &Problem<'_>, at: FilePlace<'_>) {
         let name = problem.rule.to_owned();
         self.rules.entry(name.clone()).or_insert_with(|| {
             json!({
@@ -86,11 +86,15 @@ impl Sarif {
                 "defaultConfiguration": { "level": "error" },
             })
         });
+        let mut place = json!({ "artifactLocation": { "uri": uri(at.file) } });
+        if let Some(at) = at.line {
+            place["region"] = json!({ "startLine": at.line, "startColumn": at.column });
+        }
         let result = json!({
             "ruleId": name,
             "level": "error",
             "message": { "text": problem.text },
-            "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } }],
+            "locations": [{ "physicalLocation": place }],
         });
         self.results.push((name, result));
     }

@@ -7,11 +7,11 @@ use super::{EXAMPLES, EXIT_CODES, MORE};
 use crate::cli::config::FixtureConfigs;
 use crate::cli::options::{self, SharedArgs};
 use crate::cli::output::Output;
-use crate::cli::report::{Problem, Report, ReportArgs};
+use crate::cli::report::{FilePlace, LineColumn, Problem, Report, ReportArgs};
 use crate::cli::{Exit, count_text, print_message};
 use crate::render::DisplayOptions;
 use crate::render::style::Highlight;
-use crate::snapshot::{Error, LeftOut, Stored, render_as, snapshot_beside};
+use crate::snapshot::{Error, LeftOut, SnapshotSummary, Stored, render_as, snapshot_beside};
 use anyhow::Result;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
@@ -63,11 +63,35 @@ enum Unreferenced {
 /// The maximum number of fixtures and snapshots that are compared to detect renamed fixtures.
 const MAX_MOVED: usize = 1 << 8;
 
+/// The difference between a fixture and its snapshot.
+struct Difference {
+    text: String,
+    /// The reason why the snapshot cannot be read.
+    broken: Option<String>,
+    summary: SnapshotSummary,
+    /// The line of the first message that differs.
+    line: Option<LineColumn>,
+}
+
+impl Difference {
+    /// Returns a sentence without the changes.
+    fn sentence(&self) -> String {
+        match (&self.broken, self.summary.first) {
+            (Some(broken), _) => format!("its snapshot cannot be read: {broken}"),
+            (None, Some(first)) => format!(
+                "differs from its snapshot: {}; the first is #{first}",
+                self.summary
+            ),
+            (None, None) => format!("differs from its snapshot: {}", self.summary),
+        }
+    }
+}
+
 /// The outcome of a fixture.
 enum FixtureOutcome {
     Equal,
     /// Its snapshot differs, or cannot be read.
-    Differs(String, Option<String>),
+    Differs(Difference),
     New(String),
     /// It cannot be decoded.
     Undecodable(String),
@@ -205,7 +229,14 @@ impl TestRun<'_> {
         };
         write_difference(before, &new.contents, display, &mut text);
         Ok(if old.is_some() || broken.is_some() {
-            FixtureOutcome::Differs(text, broken)
+            let summary = SnapshotSummary::of(before, &new.contents);
+            let line = summary.first.and_then(|first| rendering.line_of(first));
+            FixtureOutcome::Differs(Difference {
+                text,
+                broken,
+                summary,
+                line,
+            })
         } else {
             if self.new.len() < MAX_MOVED {
                 self.new.push((found.fixture.clone(), new.contents));
@@ -261,13 +292,14 @@ impl TestRun<'_> {
                 counts.equal += 1;
                 ("", Highlight::Plain, "equal", String::new(), "")
             }
-            FixtureOutcome::Differs(text, broken) => {
+            FixtureOutcome::Differs(difference) => {
                 counts.differ += 1;
-                let what = match broken {
-                    Some(broken) => format!("its snapshot cannot be read: {broken}"),
+                let what = match difference.broken {
+                    Some(_) => difference.sentence(),
                     None => "differs from its snapshot".to_owned(),
                 };
-                ("~", Highlight::Note, "changed", what, text.as_str())
+                let text = difference.text.as_str();
+                ("~", Highlight::Note, "changed", what, text)
             }
             FixtureOutcome::New(text) => {
                 counts.new += 1;
@@ -302,23 +334,30 @@ impl TestRun<'_> {
                 outcome,
                 FixtureOutcome::Equal | FixtureOutcome::Removed(_, false)
             ) {
-                let text = format!("{what}\n{more}");
+                let (summary, line) = match outcome {
+                    FixtureOutcome::Differs(difference) => (difference.sentence(), difference.line),
+                    _ => (what.clone(), None),
+                };
+                let text = format!("{summary}\n{more}");
                 let problem = Problem {
                     rule: &format!("snapshot/{word}"),
                     about: "A fixture is not decoded to what its snapshot holds",
                     text: text.trim_end(),
                 };
-                report.add_problem(&problem, &name);
+                let place = FilePlace {
+                    line,
+                    ..FilePlace::of(&name)
+                };
+                report.add_problem(&problem, place);
             }
         }
         if self.json {
-            let broken = matches!(outcome, FixtureOutcome::Differs(_, Some(_)));
+            let broken = matches!(outcome, FixtureOutcome::Differs(one) if one.broken.is_some());
             let error = Some(what.as_str()).filter(|_| failed || broken);
             let mut object = fixture_json(found, Some(word), error);
-            if let (FixtureOutcome::Differs(text, _), Some(object)) =
-                (outcome, object.as_object_mut())
+            if let (FixtureOutcome::Differs(one), Some(object)) = (outcome, object.as_object_mut())
             {
-                object.insert("difference".into(), text.as_str().into());
+                object.insert("difference".into(), one.text.as_str().into());
             }
             let counts = [("hidden", left_out.hidden), ("secrets", left_out.secrets)];
             for (key, count) in counts.into_iter().filter(|(_, count)| *count > 0) {

@@ -36,7 +36,7 @@ pub fn file_tip(path: &Path) -> Option<String> {
 }
 
 /// Returns the port of a filter of tcpdump, such as `tcp port 7700`; `PORT` if it has none.
-fn packet_filter(text: &str) -> Option<&str> {
+pub fn packet_filter(text: &str) -> Option<&str> {
     let mut words = text.split_whitespace();
     let first = words.next()?;
     let is_filter = ["port", "tcp", "host", "udp"].contains(&first);

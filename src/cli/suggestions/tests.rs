@@ -101,6 +101,14 @@ const GUESSES: &[(&str, &str)] = &[
     ("decode --filter x", "--where EXPR"),
     ("decode --limit 2", "--head N"),
     ("decode -r FILE", "argument without a flag"),
+    ("-r 'a b.pcap'", "wiretool 'a b.pcap'"),
+    (
+        "-r a.pcap -Y 'x.y == \"z\"'",
+        "wiretool a.pcap --where EXPR",
+    ),
+    ("lint -r a.pcap -T json", "wiretool lint a.pcap -f json"),
+    ("-r a.pcap 'tcp port 7700'", "wiretool a.pcap --port 7700"),
+    ("-r a.pcap tcp port 7700", "wiretool a.pcap --port 7700"),
     ("decode -Y x", "--where EXPR"),
     ("decode -T json", "-f tree, line, json or hex"),
     ("stat --json", "-f json"),
@@ -130,6 +138,10 @@ const GUESSES: &[(&str, &str)] = &[
     ("proxy --listen-port 8080", "--listen tcp://127.0.0.1:PORT"),
     ("proxy --mode reverse:x", "--connect ADDR"),
     ("proxy -p 8080", "--connect tcp://127.0.0.1:8080"),
+    (
+        "proxy --listen 18080 --target localhost:19090",
+        "--listen tcp://127.0.0.1:18080 --connect tcp://localhost:19090",
+    ),
     (
         "send http://localhost:1/mcp x",
         "--connect http://localhost:1/mcp",
@@ -234,6 +246,7 @@ const GUESSES: &[(&str, &str)] = &[
     ("decode FILE --only errors", "'role=error or outcome=error'"),
     ("decode FILE -f raw", "jq -c .message"),
     ("decode FILE -f csv", "@csv"),
+    ("decode FILE -f jsonl", "jq -r .message.method"),
     ("stat FILE --by method", "a row for each method"),
     ("-p 1234", "strace -f -s 65535 -o FILE -p 1234"),
     ("strace -p 1234", "strace -f -s 65535 -o FILE -p 1234"),

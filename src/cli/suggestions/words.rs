@@ -153,9 +153,11 @@ pub(super) const SUBCOMMANDS: &[(&str, &str, &str)] = &[
 ];
 
 /// The commands that read captures.
-const READERS: &[&str] = &["decode", "diff", "lint", "stat", "watch"];
+pub const READERS: &[&str] = &["decode", "diff", "lint", "stat", "watch"];
 /// The commands that messages pass through.
-const RELAYS: &[&str] = &["proxy", "record", "watch"];
+pub const RELAYS: &[&str] = &["proxy", "record", "watch"];
+/// The flags of other programs that name the server.
+pub const SERVERS: &str = "--backend --dest --destination --forward --mode --remote --reverse --server --target --to --upstream --upstream-server --url -m -u -R";
 /// The commands that send messages.
 const SENDERS: &[&str] = &["replay", "send"];
 const STUB: &[&str] = &["stub"];
@@ -274,7 +276,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         RELAYS,
-        "--backend --dest --destination --forward --mode --remote --reverse --server --target --to --upstream --upstream-server --url -m -u -R",
+        SERVERS,
         "the server is --connect ADDR, such as tcp://HOST:PORT or http://HOST:PORT",
     ),
     (
@@ -349,7 +351,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--file --in --input --read --read-file -r",
+        "--file --in --input --read",
         "a capture is an argument without a flag: wiretool FILE",
     ),
     (

@@ -102,6 +102,11 @@ fn errors_have_a_caret() {
       latency>10parsec
               ^^^^^^^^
     ");
+    insta::assert_snapshot!(error("time>=0.5s"), @"
+    wanted a time, such as 2026-01-31T12:00:00Z, got 0.5s
+      time>=0.5s
+            ^^^^ times are absolute, as -f json shows them
+    ");
     insta::assert_snapshot!(error("kind<call"), @"
     wanted =, !=, ~ or !~ after text, got <
       kind<call

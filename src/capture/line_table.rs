@@ -5,7 +5,7 @@
 //!   plain text              the stream is the file: line and column of a byte
 //! ```
 
-use crate::capture::Chunk;
+use super::Chunk;
 use crate::protocol::Lane;
 use foldhash::HashMap;
 
