@@ -25,10 +25,12 @@ const MAX_FILES: usize = 64;
 /// The files that were read, with the names of their protocols.
 static READ: Mutex<Vec<(PathBuf, &'static str)>> = Mutex::new(Vec::new());
 
-/// Returns true for the path of a description in place of the name of a protocol.
+/// Returns true for the path of a description in place of the name of a protocol. `tools/list` is a method, unless there
+/// is such a file.
 pub fn is_path(word: &OsStr) -> bool {
     let path = Path::new(word);
-    path.extension().is_some_and(|end| end == "toml") || path.components().count() > 1
+    let is_toml = path.extension().is_some_and(|end| end == "toml");
+    is_toml || path.components().count() > 1 && path.is_file()
 }
 
 /// Reads a description.

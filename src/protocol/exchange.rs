@@ -29,10 +29,11 @@
 
 mod open;
 pub(super) mod pairs;
+mod request;
 mod slots;
 
-pub use open::OpenRequest;
 pub(crate) use open::{Added, MAX_ENTRIES, OpenRequests, work};
+pub use request::OpenRequest;
 
 use super::Direction;
 use super::session::memory::RecentEntries;

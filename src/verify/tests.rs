@@ -8,6 +8,7 @@ use crate::capture::{CaptureInput, Form, Item};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encoding::{Encoding, Want, json};
 use crate::framing::{FrameJoiner, Framing, LengthMode, Limits, Wire};
+use crate::protocol::described::embedded;
 use crate::protocol::telequick::{Schema, Telequick};
 use crate::protocol::{self, Direction, Protocol, registry};
 use crate::render::{self, DisplayOptions};
@@ -95,6 +96,7 @@ impl Case {
         let named = self.protocol.as_deref();
         let all = registry::all()
             .iter()
+            .chain(embedded())
             .copied()
             .map(|p| own.filter(|o| o.name() == p.name()).unwrap_or(p));
         DecodeOptions {

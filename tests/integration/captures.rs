@@ -80,7 +80,7 @@ fn har_bodies_and_events_are_decoded() {
        #2        0 c1    +876.5 ms → request       components/execute /upper "b2"          {text: "hi"}
        #3        0 c1      +3.5 ms ← http-response                                         200
        #4       73 c1        +0 ns ← request       blobs/get                 "c3"          {blob_id: "k"}
-       #5      154 c1        +0 ns ← response      /upper                    "b2"   3.5 ms {output: {outcome: "success", result: "…
+       #5      154 c1        +0 ns ← response      components/execute /upper "b2"   3.5 ms {output: {outcome: "success", result: "…
        #6      170 c0    +996.5 ms → request       components/list           "d4"          {}
        #7      125 c0      +3.5 ms ← response      components/list           "d4"   3.5 ms {…}
           ✗ gap: offset 236: stream: wanted every byte, got a gap of 40 bytes — decoding continues at the next frame

@@ -5,7 +5,7 @@
 //!   slot    the first request with a key, and later ones in order
 //! ```
 
-use super::OpenRequest;
+use super::request::OpenRequest;
 use foldhash::HashMap;
 use std::collections::VecDeque;
 use std::hash::Hash;
