@@ -298,21 +298,6 @@ impl PlainInput {
         }
     }
 
-    /// Adds the bytes that show the form. An editor writes a byte order mark before JSON; it is no part of a message.
-    fn push_first(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
-        let is_json = |text: &&[u8]| matches!(text.trim_ascii_start(), [b'{' | b'[', ..]);
-        let is_raw = matches!(self.body, InputBody::Raw);
-        match bytes.strip_prefix(lines::BOM).filter(is_json) {
-            Some(text) if is_raw => {
-                Problem::note(InputPlace::Whole, "a byte order mark is left out")
-                    .hint("a peer needs UTF-8 without one")
-                    .report(sink);
-                self.push_form(text, sink);
-            }
-            _ => self.push_form(bytes, sink),
-        }
-    }
-
     fn push_form(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
         if bytes.is_empty() {
             return;
@@ -325,7 +310,7 @@ impl PlainInput {
                 if held.is_empty() {
                     if let Some((form, evidence, reader)) = detect::detect(bytes, false) {
                         self.set_form(form, evidence, reader);
-                        return self.push_first(bytes, sink);
+                        return self.push_form(bytes, sink);
                     }
                     held.extend_from_slice(bytes);
                 } else {
@@ -333,7 +318,7 @@ impl PlainInput {
                     if let Some((form, evidence, reader)) = detect::detect(held, false) {
                         let held = std::mem::take(held);
                         self.set_form(form, evidence, reader);
-                        self.push_first(&held, sink);
+                        self.push_form(&held, sink);
                     }
                 }
             }
@@ -352,7 +337,7 @@ impl PlainInput {
             if let Some((form, evidence, reader)) = detect::detect(&held, true) {
                 self.set_form(form, evidence, reader);
             }
-            self.push_first(&held, sink);
+            self.push_form(&held, sink);
         }
         if let InputBody::Form(reader) = &mut self.body {
             reader.finish(sink);

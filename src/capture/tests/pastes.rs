@@ -197,33 +197,27 @@ fn text_in_utf16_is_read() {
 }
 
 #[test]
-fn json_after_a_byte_order_mark_is_read() {
+fn the_byte_order_mark_of_utf16_is_no_part_of_the_text() {
     for text in [
         "{\"jsonrpc\":\"2.0\",\"id\":1}\r\n",
         "[\r\n\t{\r\n\t}\r\n]\r\n",
     ] {
-        let marked = format!("\u{feff}{text}");
-        let units = |of: fn(u16) -> [u8; 2]| marked.encode_utf16().flat_map(of).collect();
-        let utf8 = marked.clone().into_bytes();
-        for (bytes, notes) in [
-            (utf8, vec!["a byte order mark is left out".to_owned()]),
-            (units(u16::to_le_bytes), Vec::new()),
-            (units(u16::to_be_bytes), Vec::new()),
-        ] {
+        for units in [u16::to_le_bytes, u16::to_be_bytes] {
+            let marked = format!("\u{feff}{text}");
+            let bytes: Vec<u8> = marked.encode_utf16().flat_map(units).collect();
             for step in [1, 3, 4096] {
-                let (mut found, mut problems) = (Vec::new(), Vec::new());
+                let mut found = Vec::new();
                 let mut reader = CaptureInput::new(Form::Auto);
-                let mut sink = |item: Item<'_>| match item {
-                    Item::Chunk(chunk) => found.extend_from_slice(chunk.bytes),
-                    Item::Problem(problem) => problems.push(problem.text.to_string()),
-                    _ => {}
+                let mut sink = |item: Item<'_>| {
+                    if let Item::Chunk(chunk) = item {
+                        found.extend_from_slice(chunk.bytes);
+                    }
                 };
                 for piece in bytes.chunks(step) {
                     reader.push(piece, &mut sink);
                 }
                 reader.finish(&mut sink);
                 assert_eq!(String::from_utf8_lossy(&found), text, "{step}");
-                assert_eq!(problems, notes, "{step}");
             }
         }
     }
