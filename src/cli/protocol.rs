@@ -20,7 +20,7 @@ Examples:
   wiretool protocol show dap         sides, framings, kinds and rules of a protocol
   wiretool protocol show my.toml
   wiretool protocol show dap --toml > my.toml   a description to begin with
-  wiretool -p my.toml decode FILE    how to write one: wiretool help describe";
+  wiretool decode -p my.toml FILE    how to write one: wiretool help describe";
 
 const EXIT_CODES: &str = "\
 Exit codes:

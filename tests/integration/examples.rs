@@ -124,7 +124,10 @@ impl Sandbox {
             sandbox.write(name, session());
         }
         sandbox.write("FILE", session());
+        let fixture = |name| fs::read(Path::new("fixtures").join(name)).unwrap();
+        sandbox.write("my.toml", fixture("cli/greet.toml"));
         match command {
+            c if c.contains("-p my.toml") => sandbox.write("FILE", fixture("cli/greet.txt")),
             c if c.contains("--where fault FILE") => sandbox.write("FILE", &both[..100]),
             c if c.contains("a.pcap") => {
                 let capture = crate::packet_captures::capture("example.pcap");
