@@ -43,7 +43,8 @@ impl RuleDialect {
 pub struct Judge {
     /// The rules that apply.
     pub dialect: RuleDialect,
-    /// Names of rules, as [`names_rule`] reads them, and their severity. The last match applies.
+    /// Names of rules with or without the protocol before them, `*` for any characters, and their severity. The last match
+    /// applies.
     pub levels: Vec<(String, Severity)>,
 }
 
