@@ -559,7 +559,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write what was requested and what was not, as JSON')
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Record to this file; existing files are not replaced')
             [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Record to this file; existing files are not replaced')
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Address to listen on [default: stdin and stdout (oracle, stepflow, mcp, lsp, acp, jsonrpc, dap), the protocol''s port (saikuro: 7700, dap: 4711, cdp: 9222), or any free port]')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Address to listen on [default: stdin and stdout (oracle, stepflow, mcp, lsp, acp, jsonrpc, dap, nvim), the protocol''s port (saikuro: 7700, dap: 4711, cdp: 9222), or any free port]')
             [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'Address: a runtime; the stub connects to it as a provider')
             [CompletionResult]::new('--idle', '--idle', [CompletionResultType]::ParameterName, 'Exit after this time without traffic: 500ms, 2s, 1m')
             [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust these root certificates (PEM) instead of those of the system')

@@ -543,7 +543,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --report 'Write what was requested and what was not, as JSON'
             cand -w 'Record to this file; existing files are not replaced'
             cand --write 'Record to this file; existing files are not replaced'
-            cand --listen 'Address to listen on [default: stdin and stdout (oracle, stepflow, mcp, lsp, acp, jsonrpc, dap), the protocol''s port (saikuro: 7700, dap: 4711, cdp: 9222), or any free port]'
+            cand --listen 'Address to listen on [default: stdin and stdout (oracle, stepflow, mcp, lsp, acp, jsonrpc, dap, nvim), the protocol''s port (saikuro: 7700, dap: 4711, cdp: 9222), or any free port]'
             cand --connect 'Address: a runtime; the stub connects to it as a provider'
             cand --idle 'Exit after this time without traffic: 500ms, 2s, 1m'
             cand --cacert 'Trust these root certificates (PEM) instead of those of the system'

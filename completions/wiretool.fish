@@ -8198,7 +8198,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l tool -d 'mcp:
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l on-miss -d 'For requests without an answer: error, close, hang, or a FILE with a result' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l report -d 'Write what was requested and what was not, as JSON' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s w -l write -d 'Record to this file; existing files are not replaced' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l listen -d 'Address to listen on [default: stdin and stdout (oracle, stepflow, mcp, lsp, acp, jsonrpc, dap), the protocol\'s port (saikuro: 7700, dap: 4711, cdp: 9222), or any free port]' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l listen -d 'Address to listen on [default: stdin and stdout (oracle, stepflow, mcp, lsp, acp, jsonrpc, dap, nvim), the protocol\'s port (saikuro: 7700, dap: 4711, cdp: 9222), or any free port]' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l connect -d 'Address: a runtime; the stub connects to it as a provider' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l idle -d 'Exit after this time without traffic: 500ms, 2s, 1m' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l cacert -d 'Trust these root certificates (PEM) instead of those of the system' -r -F

@@ -144,7 +144,10 @@ pub struct Args {
 fn listen_help() -> String {
     let lines = options::protocols_with(|descriptor| {
         let first = descriptor.framings.first();
-        matches!(first, Some(Framing::Lines | Framing::ContentLength))
+        match first {
+            Some(Framing::Values) => descriptor.port.is_none(),
+            first => matches!(first, Some(Framing::Lines | Framing::ContentLength)),
+        }
     });
     format!(
         "Address to listen on [default: stdin and stdout ({}), the protocol's port ({}), or any free port]",

@@ -10,7 +10,8 @@ use wiretool::capture::{CaptureInput, Form, Item};
 use wiretool::conversation::{Output, RuleSettings, Run};
 use wiretool::decoder::DecodeOptions;
 use wiretool::encoding::Want;
-use wiretool::protocol::registry;
+use wiretool::protocol::described::embedded;
+use wiretool::protocol::{Protocol, registry};
 use wiretool::render::{DisplayOptions, json};
 
 /// Adds the captures of a folder and its subfolders.
@@ -29,7 +30,7 @@ fn add_captures(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 fn new_run() -> Run<'static> {
-    let mut options = DecodeOptions::new(registry::all().to_vec());
+    let mut options = DecodeOptions::new(protocols());
     options.flags = true;
     options.want = Want::Text;
     Run::new(CaptureInput::new(Form::Auto), options, None)
@@ -75,6 +76,12 @@ fn decode(path: &Path) -> String {
         .output()
         .expect("wiretool runs");
     String::from_utf8(output.stdout).expect("JSON output is UTF-8")
+}
+
+/// The protocols of the command line.
+fn protocols() -> Vec<&'static dyn Protocol> {
+    let all = registry::all().iter().chain(embedded());
+    all.copied().collect()
 }
 
 #[test]
@@ -126,7 +133,7 @@ fn breaks_change_no_output() {
     for path in paths {
         let bytes = std::fs::read(&path).expect("a file");
         let read = |breaks: bool, size: usize| {
-            let mut options = DecodeOptions::new(registry::all().to_vec());
+            let mut options = DecodeOptions::new(protocols());
             options.flags = true;
             let rules = Some(RuleSettings::default());
             let mut run = Run::new(CaptureInput::new(Form::Auto), options, rules);

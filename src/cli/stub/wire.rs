@@ -17,6 +17,7 @@ pub fn listen(args: &Args, protocol: &dyn Protocol, framing: Framing) -> Option<
         (Some(listen), _) => Some(listen.clone()),
         (None, _) if matches!(framing, Framing::Lines | Framing::ContentLength) => None,
         (None, Some(port)) => Some(Address::loopback(port)),
+        (None, None) if framing == Framing::Values => None,
         (None, None) if framing == Framing::WebSocket => Address::parse("ws://127.0.0.1:0").ok(),
         (None, None) => Some(Address::loopback(0)),
     }

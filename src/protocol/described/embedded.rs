@@ -140,6 +140,14 @@ impl Protocol for Embedded {
         self.described.fixed_direction(message)
     }
 
+    fn is_hello(&self, message: &Message<'_>) -> bool {
+        self.described.is_hello(message)
+    }
+
+    fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
+        self.described.parts(root, message)
+    }
+
     fn behavior(&self) -> &dyn Behavior {
         self.described.behavior()
     }

@@ -108,22 +108,30 @@ fn interpret<'a>(
     } else {
         Evidence::Possible
     };
-    message.kind = match &kind.kind {
-        Word::Text(text) => Cow::Borrowed(text),
-        Word::At(path) => {
-            let text = found.at(path).and_then(text_of);
-            text.map_or(kind.role.name().into(), |text| text.text)
-        }
-    };
+    (message.kind, message.subject) = names(kind, found);
     if let Some(node) = kind.pair_id().and_then(|path| found.at(path)) {
         (message.id, message.id_span) = (id_of(node), Some(node.span()));
     }
-    message.subject = word(kind.subject.as_ref(), found);
     message.name = word(kind.name.as_ref(), found);
     if message.role == Some(Role::Error) {
         let outcome = kind.outcome.as_ref().and_then(|path| found.at(path));
         message.outcome = outcome.and_then(text_of);
     }
+}
+
+/// Returns the name of the kind, and the subject.
+pub(super) fn names<'a>(
+    kind: &'a MessageKind,
+    found: &Found<'_, 'a>,
+) -> (Cow<'a, str>, Option<SpannedText<'a>>) {
+    let name = match &kind.kind {
+        Word::Text(text) => Cow::Borrowed(text.as_str()),
+        Word::At(path) => {
+            let text = found.at(path).and_then(text_of);
+            text.map_or(kind.role.name().into(), |text| text.text)
+        }
+    };
+    (name, word(kind.subject.as_ref(), found))
 }
 
 /// Returns the role of a message of a kind.
@@ -148,10 +156,14 @@ fn word<'a>(word: Option<&'a Word>, found: &Found<'_, 'a>) -> Option<SpannedText
     }
 }
 
-/// Returns the text of a text or a number.
+/// Returns the text of a text, of bytes that are UTF-8, as some writers of `MessagePack` write texts, or of a number.
 fn text_of(node: Node<'_>) -> Option<SpannedText<'_>> {
     if let Some(text) = node.spanned_text() {
         return Some(text);
+    }
+    if let Value::Scalar(Scalar::Bin(bytes)) = node.value() {
+        let text = std::str::from_utf8(bytes).ok()?;
+        return Some(SpannedText::new(text, node.span()));
     }
     let number = node.as_i128().map(|number| number.to_string());
     let number = match node.number_text() {

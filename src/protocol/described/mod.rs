@@ -20,7 +20,7 @@ mod tests;
 mod write;
 
 use super::make::{IdGen, Made, Recipe, Words};
-use super::peer::{Peer, PeerConfig};
+use super::peer::{Peer, PeerConfig, with_json};
 use super::rules::{Rule, built_in};
 use super::schema::json_schema::MessageJsonSchema;
 use super::schema::marks::{Generated, Marks};
@@ -78,6 +78,8 @@ pub struct Described {
     /// The protocol that reads and writes the messages, if the description has none of its own.
     base: Option<&'static dyn Protocol>,
     matcher: Matcher,
+    /// Kind and subject of the messages that open a session.
+    hellos: Vec<(String, Option<String>)>,
     kinds: Vec<Kind>,
     recipes: Vec<Recipe>,
     marks: Marks,
@@ -141,9 +143,11 @@ impl Described {
             .base
             .as_deref()
             .and_then(registry::find_built_in);
+        let matcher = Matcher::new(&description);
         Self {
             base,
-            matcher: Matcher::new(&description),
+            hellos: hellos(&description, &matcher),
+            matcher,
             kinds: kinds(&description.messages),
             recipes: Self::recipes_of(&description.messages),
             marks: marks(&description, base),
@@ -175,6 +179,29 @@ fn kinds(messages: &[MessageKind]) -> Vec<Kind> {
         "no message of the description matches",
     ));
     kinds
+}
+
+/// Returns kind and subject of the messages that a client sends first.
+fn hellos(description: &Description, matcher: &Matcher) -> Vec<(String, Option<String>)> {
+    let hello = |text: &String| {
+        let hello = with_json(text, |root| {
+            matcher.read(root, |found| {
+                let kind = found.kind(&description.messages, Some(Direction::ToServer))?;
+                let (name, subject) = message::names(kind, found);
+                Some((
+                    name.into_owned(),
+                    subject.map(|text| text.text.into_owned()),
+                ))
+            })
+        });
+        hello.flatten()
+    };
+    description
+        .opening
+        .client
+        .iter()
+        .filter_map(hello)
+        .collect()
 }
 
 fn about(role: Role) -> &'static str {
@@ -327,10 +354,13 @@ impl Protocol for Described {
     }
 
     fn is_hello(&self, message: &Message<'_>) -> bool {
-        match self.base {
-            Some(base) => base.is_hello(message),
-            None => message.role == Some(Role::Hello),
+        if let Some(base) = self.base {
+            return base.is_hello(message);
         }
+        let subject = message.subject.as_deref();
+        let mut hellos = self.hellos.iter();
+        message.role == Some(Role::Hello)
+            || hellos.any(|(kind, of)| *kind == message.kind && of.as_deref() == subject)
     }
 
     fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
