@@ -82,15 +82,14 @@ pub fn add_all(args: &[OsString]) -> Result<()> {
 
 /// Returns the descriptions that the project's file names.
 fn of_project(args: &[OsString]) -> Result<Vec<PathBuf>> {
-    let mut words = args.iter().filter_map(|word| word.to_str());
-    let named = words
-        .clone()
-        .find_map(|word| word.strip_prefix("--config="));
-    let named = named.or_else(|| {
-        words
-            .find(|word| *word == "--config")
-            .and_then(|_| words.next())
+    // Flags of a child process are not ours.
+    let own = args.iter().take_while(|word| *word != "--");
+    let mut words = own.filter_map(|word| word.to_str());
+    let named = words.find_map(|word| match word.strip_prefix("--config")? {
+        "" => Some(None),
+        rest => rest.strip_prefix('=').map(Some),
     });
+    let named = named.and_then(|given| given.or_else(|| words.next()));
     let (file, scope) = match named.map(PathBuf::from).or_else(config::named_by_variable) {
         Some(path) => (Some(path), FileScope::Named),
         None => (config::project_file_here(), FileScope::Project),
@@ -134,13 +133,10 @@ impl TypedValueParser for ProtocolName {
         arg: Option<&Arg>,
         value: &OsStr,
     ) -> Result<String, clap::Error> {
-        let path = Path::new(value);
-        // An address or a method is not the path of a description.
-        let has_ending = path.extension().is_some_and(|end| end == "toml");
-        if !is_path(value) || !(has_ending || path.exists()) {
+        if !is_path(value) {
             return self.0.parse_ref(command, arg, value);
         }
-        let name = add(path);
+        let name = add(Path::new(value));
         name.map(str::to_owned).map_err(|error| {
             let kind = ErrorKind::ValueValidation;
             clap::Error::raw(kind, format!("{error:#}\n")).with_cmd(command)

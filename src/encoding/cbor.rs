@@ -58,7 +58,9 @@ pub fn parse<S: Sink>(
         .value(sink)
         .map_err(|violation| explain(*violation, bytes, span, depth))?;
     if parser.at < end {
-        return Err(trailing(bytes, Span::new(parser.at, end), depth));
+        let rest = Span::new(parser.at, end);
+        let is_value = measure(rest.of(bytes), depth).ok().flatten() == Some(end - parser.at);
+        return Err(super::trailing(rest, is_value));
     }
     Ok(())
 }
@@ -74,20 +76,6 @@ pub fn measure(bytes: &[u8], depth: u32) -> Result<Option<usize>, DecodeError> {
         Ok(()) => Ok(Some(parser.at)),
         Err(violation) if matches!(*violation, CborError::Ends { .. }) => Ok(None),
         Err(violation) => Err(explain(*violation, bytes, Span::new(0, bytes.len()), depth)),
-    }
-}
-
-fn trailing(bytes: &[u8], rest: Span, depth: u32) -> DecodeError {
-    let error = DecodeError::new(
-        "trailing-bytes",
-        rest,
-        "message",
-        "the end",
-        format!("{} more bytes", rest.len),
-    );
-    match measure(rest.of(bytes), depth) {
-        Ok(Some(n)) if n == rest.len as usize => error.hint("the frame contains two values"),
-        _ => error,
     }
 }
 

@@ -28,6 +28,17 @@ pub const FAULTS: &[(&str, &str)] = &[
     ("too-deep", "more levels of nesting than the limit"),
 ];
 
+/// The error of bytes after the end of a value; `is_value`: they are another one.
+fn trailing(rest: Span, is_value: bool) -> DecodeError {
+    let got = format!("{} more bytes", rest.len);
+    let error = DecodeError::new("trailing-bytes", rest, "message", "the end", got);
+    if is_value {
+        error.hint("the frame contains two values")
+    } else {
+        error
+    }
+}
+
 /// The encoding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -185,6 +185,25 @@ fn descriptions_are_found_in_the_project_and_the_folder_of_the_user() {
 }
 
 #[test]
+fn flags_of_a_child_are_its_own() {
+    let folder = folder("described-child");
+    let config = folder.join("config");
+    file(&folder, "server.json", "{\"port\":1}\n");
+    let args = [
+        "record",
+        "-q",
+        "-w",
+        "out.jsonl",
+        "--",
+        "true",
+        "--config",
+        "server.json",
+    ];
+    let (code, _, err) = within(&folder, &config, &args);
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+#[test]
 fn descriptions_that_cannot_be_used_are_reported() {
     let folder = folder("described-errors");
     let config = folder.join("config");

@@ -204,6 +204,7 @@ fn hellos(description: &Description, matcher: &Matcher) -> Vec<(String, Option<S
         .collect()
 }
 
+/// Returns the meaning of a role.
 fn about(role: Role) -> &'static str {
     match role {
         Role::Request => "asks for an answer",

@@ -120,7 +120,7 @@ impl<'d> DescribedSession<'d> {
                 Direction::ToClient => (to_client, to_server),
             };
             broken!(seen, rule::WRONG_DIRECTION, seen.whole();
-                "the {sender} sends {}, which only the {other} sends", seen.message.kind);
+                "the {sender} sends {}, which only the {other} sends", short(&seen.message.kind));
         }
         if let Some(id) = kind.cancels.as_ref().and_then(|path| found.at(path)) {
             let requester = direction.unwrap_or(Direction::ToServer);

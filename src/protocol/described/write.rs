@@ -5,8 +5,8 @@
 //!   when = ".[0]=0"         id = ".[1]"  subject = ".[2]"         [0,1,"next"]
 //! ```
 
-use super::Described;
 use super::description::{MessageKind, Word, is_answer};
+use super::{Described, about};
 use crate::encoding::lossless::quote;
 use crate::error::{Refusal, Result};
 use crate::path::{Path, PathStep};
@@ -59,7 +59,7 @@ impl Described {
                 } else {
                     "".into()
                 },
-                about: about(kind.role, fails).into(),
+                about: about(if fails { Role::Error } else { kind.role }).into(),
             });
         }
         recipes
@@ -135,17 +135,6 @@ fn made(messages: &[MessageKind]) -> Vec<(&str, &MessageKind, bool)> {
         }
     }
     made
-}
-
-fn about(role: Role, fails: bool) -> &'static str {
-    match role {
-        _ if fails => "an answer with an error",
-        Role::Request => "asks for an answer",
-        Role::Response => "an answer",
-        Role::Item => "one of several answers",
-        Role::End => "the last of several answers",
-        _ => "needs no answer",
-    }
 }
 
 /// Returns the words of a kind: `[COMMAND] [ARGUMENTS]`.
@@ -326,7 +315,7 @@ impl Tree {
         }
     }
 
-    /// Sets the value at a path. A value that is there already, and has no members, is kept.
+    /// Sets the value at a path. Nothing is set below a value that has no members or elements.
     pub fn set(&mut self, path: &[PathStep], json: String) {
         let Some((step, rest)) = path.split_first() else {
             *self = Self::Json(json);

@@ -321,10 +321,7 @@ pub fn write_msgpack(
 ) -> Result<Written> {
     let mut body = Vec::new();
     msgpack::write(message, &mut body)?;
-    let parse = |span, tape: &mut Tape| msgpack::parse(&body, span, msgpack::MAX_DEPTH, tape);
-    check_written(&body, parse, force, check)?;
-    out.extend_from_slice(&body);
-    Ok(Written::default())
+    append(&body, msgpack::parse, force, check, out)
 }
 
 /// Writes a message that is CBOR, in the same way.
@@ -336,24 +333,28 @@ pub fn write_cbor(
 ) -> Result<Written> {
     let mut body = Vec::new();
     cbor::write(message, &mut body)?;
-    let parse = |span, tape: &mut Tape| cbor::parse(&body, span, msgpack::MAX_DEPTH, tape);
-    check_written(&body, parse, force, check)?;
-    out.extend_from_slice(&body);
-    Ok(Written::default())
+    append(&body, cbor::parse, force, check, out)
 }
 
-/// Checks a message as it was written, unless it is written by force.
-fn check_written(
+/// Appends a written message. It is checked as it was written, unless it is written by force.
+fn append(
     body: &[u8],
-    parse: impl FnOnce(Span, &mut Tape) -> std::result::Result<(), DecodeError>,
+    parse: fn(&[u8], Span, u32, &mut Tape) -> std::result::Result<(), DecodeError>,
     force: bool,
     check: impl FnOnce(Node<'_>) -> Result<()>,
-) -> Result<()> {
-    if force {
-        return Ok(());
+    out: &mut Vec<u8>,
+) -> Result<Written> {
+    if !force {
+        let mut tape = Tape::new();
+        let parsed = parse(
+            body,
+            Span::new(0, body.len()),
+            msgpack::MAX_DEPTH,
+            &mut tape,
+        );
+        parsed.map_err(|error| Refusal::whole(error.wanted, error.got))?;
+        tape.root(body).map_or(Ok(()), check)?;
     }
-    let mut tape = Tape::new();
-    let parsed = parse(Span::new(0, body.len()), &mut tape);
-    parsed.map_err(|error| Refusal::whole(error.wanted, error.got))?;
-    tape.root(body).map_or(Ok(()), check)
+    out.extend_from_slice(body);
+    Ok(Written::default())
 }
