@@ -58,6 +58,7 @@ impl Job {
                     | ScriptAction::Ask(..)
                     | ScriptAction::Await(_)
                     | ScriptAction::AwaitMessage(_)
+                    | ScriptAction::AwaitRequest(_)
             )
         };
         self.actions.iter().any(waits)
@@ -79,6 +80,40 @@ impl Job {
         };
         let own = value(&self.request.message, &received.request)?;
         (value(&reported.message, &received.path)? == own).then_some(at)
+    }
+}
+
+/// Which of the recorded requests that rules wait for were received.
+pub(super) struct RequestOrder {
+    awaited: BTreeSet<u64>,
+    received: BTreeSet<(u32, u64)>,
+}
+
+impl RequestOrder {
+    pub(super) fn new(awaited: BTreeSet<u64>) -> Self {
+        Self {
+            awaited,
+            received: BTreeSet::new(),
+        }
+    }
+
+    /// Stores a received request. Returns `true` if jobs may wait for it.
+    fn receive(&mut self, conn: u32, index: u64) -> bool {
+        self.awaited.contains(&index) && self.received.insert((conn, index))
+    }
+
+    pub(super) fn is_received(&self, conn: u32, index: u64) -> bool {
+        self.received.contains(&(conn, index))
+    }
+
+    /// Forgets a connection.
+    pub(super) fn forget(&mut self, conn: u32) {
+        while let Some(own) = self.received.range((conn, 0)..).next().copied() {
+            if own.0 != conn {
+                break;
+            }
+            self.received.remove(&own);
+        }
     }
 }
 
@@ -105,6 +140,7 @@ impl PendingJobs {
 
     fn take(&mut self, id: u64) -> Option<Job> {
         let mut job = self.jobs.remove(&id)?;
+        job.after = None;
         self.held = self.held.saturating_sub(job.weight());
         if let Some(due) = job.until.take() {
             self.due.remove(&(due, id));
@@ -115,6 +151,15 @@ impl PendingJobs {
     /// Returns the time at which the first job continues.
     pub(super) fn due(&self) -> Option<i64> {
         self.due.first().map(|(due, _)| *due)
+    }
+
+    /// Removes a job of a connection that waits for a recorded request.
+    fn take_after(&mut self, conn: u32, index: u64) -> Option<Job> {
+        let mut jobs = self.jobs.values();
+        let id = jobs
+            .find(|job| job.request.conn == conn && job.after == Some(index))?
+            .id;
+        self.take(id)
     }
 
     /// Removes a job that is due.
@@ -188,6 +233,8 @@ impl Stub<'_> {
     pub(super) fn start(&mut self, mut job: Job, now: i64, commands: &mut Vec<Command>) {
         job.id = self.next;
         self.next += 1;
+        let (conn, recorded) = (job.request.conn, job.recorded);
+        let recorded = recorded.filter(|index| self.order.receive(conn, *index));
         let room = if job.may_wait() {
             self.waiting.check_capacity(&job)
         } else {
@@ -200,6 +247,9 @@ impl Stub<'_> {
                 self.dispatcher.changed();
             }
         }
+        while let Some(job) = recorded.and_then(|index| self.waiting.take_after(conn, index)) {
+            self.run(job, now, commands);
+        }
     }
 
     /// Runs a job until it waits or is done.
@@ -211,6 +261,10 @@ impl Stub<'_> {
                 Ok(None) => continue,
                 Ok(Some(JobWait::Never)) => return,
                 Ok(Some(JobWait::Until(due))) => Ok((Some(due), None)),
+                Ok(Some(JobWait::After(index, due))) => {
+                    job.after = Some(index);
+                    Ok((Some(due), None))
+                }
                 Ok(Some(JobWait::For(_) | JobWait::Message))
                     if self.ending.contains(&channel.conn.into()) && !self.answers_elsewhere() =>
                 {
