@@ -176,6 +176,9 @@ pub enum ScriptAction {
     AwaitMessage(AwaitedMessage),
     /// Waits until the caller has sent a recorded request, at most for a time.
     AwaitRequest(AwaitedRequest),
+    /// Waits until the connection has ended. The messages after it belong to the session, and are sent when it is
+    /// resumed.
+    AwaitEnd,
     /// Sends a message.
     SendReply(Reply, Arc<Mutation>),
     /// Closes the connection.

@@ -923,8 +923,21 @@ fn resume_is_answered_as_recorded() {
     let alone = [&[RESUME][..], &missed, &[RESUMED], &asked].concat();
     let refused = [&[HEY, SESSION][..], &asked].concat();
     let other = [&[HEY, OTHER][..], &asked].concat();
+    let ask =
+        |seq: u32| format!(r#"{{"v":1,"kind":"INV","seq":{seq},"tool":"t","args":{{"n":{seq}}}}}"#);
+    let open: Vec<String> = (1..=3).map(ask).collect();
+    let answer = r#"{"v":1,"kind":"RES","seq":1,"result":1}"#;
+    let left = [
+        HEY,
+        SESSION,
+        ("c2s", &open[0]),
+        ("s2c", answer),
+        ("c2s", &open[1]),
+        ("c2s", &open[2]),
+    ];
     for (name, conns) in [
-        ("resumed-alone", &[&alone[..]][..]),
+        ("resumed-answers", &[&left[..], &alone][..]),
+        ("resumed-alone", &[&alone]),
         ("resume-refused", &[&refused, &[RESUME, EXPIRED]]),
         ("resume-refused-alone", &[&[RESUME, EXPIRED], &other]),
     ] {

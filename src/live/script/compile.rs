@@ -352,6 +352,10 @@ impl CompileState<'_> {
                 self.holders.add(at, &places);
                 let reply = self.message(at, message, places);
                 if let Some(entry) = self.entries.get_mut(at) {
+                    // What a resumed session missed is sent before the answer to the hello.
+                    if open_hello.is_some() && entry.conn != conn && !entry.is_done {
+                        entry.timeline.received(ScriptAction::AwaitEnd, time);
+                    }
                     entry.is_done |= last;
                     entry.timeline.did(send_action(reply), time);
                 }

@@ -137,6 +137,7 @@ fn step(action: &ScriptAction) -> Option<String> {
             path(at),
             path(request)
         )),
+        ScriptAction::AwaitEnd => Some("{ ended = true }".to_owned()),
         ScriptAction::AwaitRequest(AwaitedRequest { index, most }) => Some(format!(
             "{{ after = {{ request = {index}, most = \"{most}ns\" }} }}"
         )),

@@ -46,6 +46,8 @@ pub(super) struct Job {
     pub(super) recorded: Option<u64>,
     /// The recorded request that it waits for.
     pub(super) after: Option<u64>,
+    /// It waits for the end of its connection.
+    pub(super) until_end: bool,
     /// The time until which it waits.
     pub(super) until: Option<i64>,
     /// The recorded calls.

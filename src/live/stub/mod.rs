@@ -356,6 +356,9 @@ impl Handler for Stub<'_> {
         (self.endpoint).ended(channel, how, now, commands, &mut |message| {
             dispatcher.receive(message, &mut found);
         });
+        if channel.stream.is_none() {
+            self.store_missed(conn, now, commands);
+        }
         if *how == Ended::Eof {
             self.act(conn, found, now, commands);
             self.ending.insert(channel);

@@ -12,8 +12,8 @@ use super::{Stub, no};
 use crate::diff::Val;
 use crate::framing::Framing;
 use crate::live::handler::{Channel, Command};
-use crate::live::script::ScriptAction;
 use crate::live::script::value::with_json;
+use crate::live::script::{Reply, ScriptAction};
 use crate::path::Path;
 use crate::protocol::peer::Request;
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,6 +59,7 @@ impl Job {
                     | ScriptAction::Await(_)
                     | ScriptAction::AwaitMessage(_)
                     | ScriptAction::AwaitRequest(_)
+                    | ScriptAction::AwaitEnd
             )
         };
         self.actions.iter().any(waits)
@@ -158,6 +159,15 @@ impl PendingJobs {
         let mut jobs = self.jobs.values();
         let id = jobs
             .find(|job| job.request.conn == conn && job.after == Some(index))?
+            .id;
+        self.take(id)
+    }
+
+    /// Removes a job that waits for the end of its connection.
+    fn take_ended(&mut self, conn: u32) -> Option<Job> {
+        let mut jobs = self.jobs.values();
+        let id = jobs
+            .find(|job| job.request.conn == conn && job.until_end)?
             .id;
         self.take(id)
     }
@@ -270,6 +280,10 @@ impl Stub<'_> {
                 {
                     Err(PEER_HAS_ENDED.to_owned())
                 }
+                Ok(Some(JobWait::End)) => {
+                    job.until_end = true;
+                    Ok((None, None))
+                }
                 Ok(Some(JobWait::For(index))) => Ok((None, Some(index))),
                 Ok(Some(JobWait::Message)) => Ok((None, None)),
                 Err(why) => Err(why),
@@ -329,6 +343,23 @@ impl Stub<'_> {
         }
         self.drop_expected_answers();
         self.dispatcher.changed();
+    }
+
+    /// Hands over the messages for a session whose connection has ended.
+    pub(super) fn store_missed(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
+        while let Some(mut job) = self.waiting.take_ended(conn) {
+            let left = job.actions.get(job.at..).unwrap_or_default();
+            let messages = left.iter().filter_map(|action| match action {
+                ScriptAction::SendReply(Reply::Message(message), _) => job.json(message).ok(),
+                _ => None,
+            });
+            let messages: Vec<String> = messages.collect();
+            job.answered |= !messages.is_empty();
+            for message in messages {
+                self.endpoint.send_missed(conn, message, now, commands);
+            }
+            self.dispatcher.done(&job);
+        }
     }
 
     /// Removes all jobs of a connection.

@@ -20,6 +20,8 @@ pub(super) enum JobWait {
     /// A recorded request, at most until a time.
     After(u64, i64),
     Message,
+    /// The end of its connection.
+    End,
     Never,
 }
 
@@ -42,7 +44,7 @@ impl Job {
         }
     }
 
-    fn json(&self, value: &OpenValue) -> Result<String, String> {
+    pub(super) fn json(&self, value: &OpenValue) -> Result<String, String> {
         value.fill(&self.fill())
     }
 
@@ -158,6 +160,7 @@ impl Stub<'_> {
                     return Ok(Some(JobWait::After(*index, now.saturating_add(*most))));
                 }
             }
+            ScriptAction::AwaitEnd => return Ok(Some(JobWait::End)),
             ScriptAction::AwaitMessage(_) => return Ok(Some(JobWait::Message)),
             ScriptAction::SendReply(reply, mutation) => {
                 self.send_reply(job, reply, mutation, now, commands)?;

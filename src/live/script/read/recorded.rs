@@ -24,7 +24,9 @@ const REQUEST: [&str; 7] = [
     "secret",
 ];
 /// The keys of a step.
-const STEP: [&str; 6] = ["wait", "message", "call", "answer", "until", "after"];
+const STEP: [&str; 7] = [
+    "wait", "message", "call", "answer", "until", "after", "ended",
+];
 /// The keys of a message that is waited for.
 const UNTIL: [&str; 3] = ["kind", "path", "request"];
 /// The keys of a recorded request that is waited for.
@@ -121,7 +123,7 @@ impl ScriptReader<'_> {
 
     /// One step of an answer.
     pub(super) fn step(&self, item: &Item<'_>) -> Read<ScriptAction> {
-        let wanted = "a table with one of wait, message, call, answer, until, after";
+        let wanted = "a table with one of wait, message, call, answer, until, after, ended";
         let table = self.toml.entries("steps", item)?;
         let [(key, value)] = table.as_slice() else {
             return Err(self.toml.wrong_value("steps", item, wanted));
@@ -143,6 +145,8 @@ impl ScriptReader<'_> {
             "answer" => ScriptAction::Await(self.index(word, value)?),
             "until" => ScriptAction::AwaitMessage(self.until(value)?),
             "after" => ScriptAction::AwaitRequest(self.after(value)?),
+            "ended" if self.toml.bool(word, value)? => ScriptAction::AwaitEnd,
+            "ended" => return Err(self.toml.wrong_value(word, value, "true")),
             _ => return Err(self.toml.unknown_key(key, &STEP)),
         })
     }
