@@ -73,7 +73,9 @@ impl SaelSession {
             !is_over
         });
         left.sort_by_key(|left| left.place.index);
-        left.iter().for_each(|left| left.report(report));
+        for left in left {
+            left.report(report);
+        }
         // If the greeting has no answer, no later request has one.
         let is_mute = |of| {
             self.connection_of(of)
