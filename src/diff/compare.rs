@@ -1,10 +1,10 @@
 //! Compares two corresponding messages field by field.
 
 use super::values::{FoundDifferences, Meaning, Number, Same};
-use super::{Ignore, StoredMessage, Val};
+use super::{Ignore, MessageName, StoredMessage, Val};
 use crate::encoding::{Parsed, Want};
 use crate::path::Path;
-use crate::protocol::{Notes, Protocol, annotate};
+use crate::protocol::{Notes, PartName, Protocol, annotate};
 use crate::render::fields::brief;
 use crate::span::Span;
 use crate::tape::Node;
@@ -51,6 +51,22 @@ pub struct Compare<'d> {
     pub ignored: u64,
 }
 
+fn meaning<'k>(
+    protocol: &dyn Protocol,
+    ignore: &'k Ignore,
+    message: &'k StoredMessage,
+    parts: &'k [PartName],
+) -> Meaning<'k> {
+    Meaning {
+        ignore,
+        name: MessageName {
+            parts,
+            ..message.name()
+        },
+        re_encoded: protocol.descriptor().is_re_encoded,
+    }
+}
+
 impl<'d> Compare<'d> {
     /// Creates a comparison of messages with at most `depth` levels.
     pub fn new(protocol: &'d dyn Protocol, ignore: &'d Ignore, depth: u32) -> Self {
@@ -59,17 +75,6 @@ impl<'d> Compare<'d> {
             ignore,
             parsed: [(); 2].map(|()| Parsed::new(Want::Places, depth)),
             ignored: 0,
-        }
-    }
-
-    fn meaning<'k>(&self, message: &'k StoredMessage) -> Meaning<'k>
-    where
-        'd: 'k,
-    {
-        Meaning {
-            ignore: self.ignore,
-            name: message.name(),
-            re_encoded: self.protocol.descriptor().is_re_encoded,
         }
     }
 
@@ -88,12 +93,15 @@ impl<'d> Compare<'d> {
     ) {
         message.kind.hash(&mut hasher);
         message.fault.hash(&mut hasher);
-        let meaning = self.meaning(message);
-        let view = message.view();
+        let (view, protocol, ignore) = (message.view(), self.protocol, self.ignore);
         let [parsed, _] = &mut self.parsed;
         message.read(self.protocol, parsed, |read| {
             match read.value.and_then(|parsed| parsed.root(view.bytes)) {
-                Some(root) if read.valid => meaning.digest(Some(root), number, hasher),
+                Some(root) if read.valid => {
+                    let parts = protocol.part_names(root);
+                    let meaning = meaning(protocol, ignore, message, &parts);
+                    meaning.digest(Some(root), number, hasher);
+                }
                 _ => view.body().hash(&mut hasher),
             }
         });
@@ -146,7 +154,7 @@ impl<'d> Compare<'d> {
             let text = |stored: &StoredMessage| stored.fault.unwrap_or("none").to_owned();
             fields.push(whole("(fault)", [text(a), text(b)]));
         }
-        let meaning = self.meaning(a);
+        let ignore = self.ignore;
         let [first, second] = &mut self.parsed;
         let (left, right) = (a.view(), b.view());
         let protocol = self.protocol;
@@ -155,7 +163,10 @@ impl<'d> Compare<'d> {
             b.read(protocol, second, |other| {
                 let roots = [(one, left.bytes), (other, right.bytes)]
                     .map(|(m, bytes)| m.value.and_then(|parsed| parsed.root(bytes)));
+                let parts = roots[0].map(|root| protocol.part_names(root));
+                let parts = parts.unwrap_or_default();
                 let mut found = FoundDifferences::default();
+                let meaning = meaning(protocol, ignore, a, &parts);
                 meaning.compare(roots[0], roots[1], same, &mut found);
                 ignored = found.ignored;
                 // Bodies that are not readable as values are equal only if their bytes are.

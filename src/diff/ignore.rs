@@ -11,7 +11,7 @@
 use crate::path::{self, Path, PathStep, write_step};
 use crate::protocol::schema::marks::Generated;
 use crate::protocol::schema::{Fresh, Maker};
-use crate::protocol::{Message, Protocol};
+use crate::protocol::{Message, PartName, Protocol};
 use crate::select::glob;
 
 /// An id: its group, and for a reference the side that generated it.
@@ -30,6 +30,8 @@ pub struct MessageName<'a> {
     pub kind: &'a str,
     /// The subject.
     pub subject: Option<&'a str>,
+    /// The names of the messages inside it.
+    pub parts: &'a [PartName],
 }
 
 impl<'a> MessageName<'a> {
@@ -38,7 +40,22 @@ impl<'a> MessageName<'a> {
         Self {
             kind: &message.kind,
             subject: message.subject.as_deref(),
+            parts: &[],
         }
+    }
+
+    /// Returns the name of the message inside it that a path leads into, and the path in that message.
+    fn part<'p>(self, path: &'p [PathStep]) -> Option<(Self, &'p [PathStep])> {
+        let (PathStep::Element(n), inside) = path.split_first()? else {
+            return None;
+        };
+        let PartName { kind, subject } = self.parts.get(*n)?;
+        let name = Self {
+            kind,
+            subject: subject.as_deref(),
+            parts: &[],
+        };
+        Some((name, inside))
     }
 }
 
@@ -123,6 +140,11 @@ impl PathPattern {
 
     /// Returns `true` if the pattern matches a path of such a message.
     pub fn fits(&self, name: MessageName<'_>, path: &[PathStep]) -> bool {
+        let part = name.part(path);
+        self.fits_whole(name, path) || part.is_some_and(|(name, path)| self.fits_whole(name, path))
+    }
+
+    fn fits_whole(&self, name: MessageName<'_>, path: &[PathStep]) -> bool {
         let is_kind = self.kind.as_deref().is_none_or(|k| glob(k, name.kind));
         let subject = name.subject.unwrap_or_default();
         let is_subject = self.subject.as_deref().is_none_or(|s| glob(s, subject));
@@ -275,7 +297,11 @@ mod tests {
             Some((kind, subject)) => (kind, Some(subject)),
             None => (text, None),
         };
-        MessageName { kind, subject }
+        MessageName {
+            kind,
+            subject,
+            parts: &[],
+        }
     }
 
     #[test]

@@ -173,6 +173,7 @@ impl StoredMessage {
         MessageName {
             kind: &self.kind,
             subject: self.subject.as_deref(),
+            parts: &[],
         }
     }
 
@@ -182,6 +183,7 @@ impl StoredMessage {
         let name = MessageName {
             kind: &self.kind,
             subject: Some(&about),
+            parts: &[],
         };
         name.to_string()
     }

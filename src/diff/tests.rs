@@ -43,6 +43,7 @@ fn meaning(ignore: &Ignore, re_encoded: bool) -> Meaning<'_> {
         name: MessageName {
             kind: "k",
             subject: None,
+            parts: &[],
         },
         re_encoded,
     }

@@ -16,6 +16,7 @@ macro_rules! methods {
         $(annotate: $annotate:expr,)?
         $(fixed_direction: $fixed_direction:expr,)?
         $(parts: $parts:expr,)?
+        $(part_names: $part_names:expr,)?
     ) => {
         fn descriptor(&self) -> $crate::protocol::Descriptor<'_> {
             $descriptor
@@ -103,6 +104,15 @@ macro_rules! methods {
                 message: &$crate::protocol::Message<'_>,
             ) -> Vec<$crate::tape::Node<'n>> {
                 ($parts)(root, message)
+            }
+        )?
+
+        $(
+            fn part_names(
+                &self,
+                root: $crate::tape::Node<'_>,
+            ) -> Vec<$crate::protocol::PartName> {
+                ($part_names)(root)
             }
         )?
 

@@ -290,6 +290,15 @@ pub struct Written {
     pub head: MessageHead,
 }
 
+/// The kind and the subject of a message inside another one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PartName {
+    /// The kind; empty if it is no message.
+    pub kind: &'static str,
+    /// The subject.
+    pub subject: Option<Box<str>>,
+}
+
 /// A protocol that wiretool reads: its descriptor and its functions.
 pub trait Protocol: Sync {
     /// Returns the descriptor.
@@ -353,6 +362,11 @@ pub trait Protocol: Sync {
     /// Returns the requests inside one message, each as a whole: the calls of a batch.
     fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
         let _ = (root, message);
+        Vec::new()
+    }
+    /// Returns the names of the messages inside one message, each an element of it: the members of a batch.
+    fn part_names(&self, root: Node<'_>) -> Vec<PartName> {
+        let _ = root;
         Vec::new()
     }
     /// Returns the rules and both sides of a conversation.

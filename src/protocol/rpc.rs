@@ -48,6 +48,7 @@ macro_rules! family_methods {
             annotate: |root, _, notes| ($annotate)(root, notes),
             fixed_direction: |message| schema::DIALECT.fixed_direction(message),
             parts: $crate::protocol::rpc::read::parts,
+            part_names: $crate::protocol::rpc::read::part_names,
         }
     };
 }

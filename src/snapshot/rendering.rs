@@ -160,7 +160,12 @@ impl<'h> ShownSnapshot<'h> {
 
     fn show(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) {
         let ignore = self.ignore.take();
-        let name = MessageName::of(decoded.message);
+        let parts = decoded.root().map(|root| decoded.protocol.part_names(root));
+        let parts = parts.unwrap_or_default();
+        let name = MessageName {
+            parts: &parts,
+            ..MessageName::of(decoded.message)
+        };
         let hidden = |path: &Path| {
             let ignore = ignore.as_ref();
             ignore.is_some_and(|(_, ignore)| ignore.covers(name, path))

@@ -72,8 +72,11 @@ fn changed(id: &str, change: impl Fn(u32) -> u32) -> String {
 
 fn check(protocol: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let path = path.join(protocol).join("references.jsonl");
-    let text = std::fs::read_to_string(&path).unwrap();
+    check_file(protocol, &path.join(protocol).join("references.jsonl"));
+}
+
+fn check_file(protocol: &str, path: &Path) {
+    let text = std::fs::read_to_string(path).unwrap();
     let mut shifted = text.clone();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for range in ids(&text) {
@@ -84,8 +87,8 @@ fn check(protocol: &str) {
     let shifted = file(&format!("{protocol}-shifted"), &shifted);
     let (code, shown) = run(&["diff", path.to_str().unwrap(), shifted.to_str().unwrap()]);
     assert_eq!(code, 0, "{protocol}: {shown}");
-    for stub in [&path, &shifted] {
-        let (code, shown) = replay(protocol, &path, stub, "20s");
+    for stub in [path, &shifted] {
+        let (code, shown) = replay(protocol, path, stub, "20s");
         assert_eq!(code, 0, "{protocol}: {shown}");
         assert!(shown.contains(", 0 differ"), "{protocol}: {shown}");
     }
@@ -107,7 +110,7 @@ fn check(protocol: &str) {
         assert_eq!(code, 1, "{protocol}: {context}: {shown}");
         // A server generates its own ids as it likes.
         if of_server && !is_first {
-            let (code, shown) = replay(protocol, &path, &broken, "1s");
+            let (code, shown) = replay(protocol, path, &broken, "1s");
             assert_eq!(code, 1, "{protocol}: {context}: {shown}");
         }
     }
@@ -131,6 +134,60 @@ fn references_of_acp_follow_their_ids() {
 #[test]
 fn references_of_jsonrpc_follow_their_ids() {
     check("jsonrpc");
+}
+
+/// The members of a batch refer to ids and tokens as messages of their own do.
+#[test]
+fn references_in_batches_follow_their_ids() {
+    let messages = [
+        (
+            "c2s",
+            r#"{"jsonrpc":"2.0","id":9001,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}"#,
+        ),
+        (
+            "s2c",
+            r#"{"jsonrpc":"2.0","id":9001,"result":{"protocolVersion":"2025-03-26","capabilities":{"tools":{}},"serverInfo":{"name":"a","version":"1"}}}"#,
+        ),
+        (
+            "c2s",
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        ),
+        (
+            "c2s",
+            r#"[{"jsonrpc":"2.0","id":9003,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":9103}}},{"jsonrpc":"2.0","id":9007,"method":"tools/call","params":{"name":"u","_meta":{"progressToken":"p-104"}}}]"#,
+        ),
+        (
+            "s2c",
+            r#"[{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":9103,"progress":1}},{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p-104","progress":1}}]"#,
+        ),
+        (
+            "s2c",
+            r#"[{"jsonrpc":"2.0","id":9003,"result":{"content":[]}},{"jsonrpc":"2.0","id":9007,"result":{"content":[]}}]"#,
+        ),
+        (
+            "c2s",
+            r#"{"jsonrpc":"2.0","id":9011,"method":"tools/call","params":{"name":"slow"}}"#,
+        ),
+        (
+            "c2s",
+            r#"[{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9011}},{"jsonrpc":"2.0","id":9015,"method":"tools/call","params":{"name":"v"}}]"#,
+        ),
+        (
+            "s2c",
+            r#"[{"jsonrpc":"2.0","id":9015,"result":{"content":[]}}]"#,
+        ),
+    ];
+    let mut text = r#"{"wiretool":1,"protocol":"mcp","started":"2026-01-01T00:00:00Z","transport":"stdio","argv":["server"]}"#.to_owned();
+    for (t, (dir, message)) in (1..).zip(&messages) {
+        let line = message.replace('"', "\\\"");
+        text +=
+            &format!("\n{{\"t\":{t}000000,\"conn\":1,\"dir\":\"{dir}\",\"text\":\"{line}\\n\"}}");
+    }
+    text += &format!(
+        "\n{{\"t\":10000000,\"event\":\"end\",\"chunks\":{},\"bytes\":{{}}}}\n",
+        messages.len()
+    );
+    check_file("mcp", &file("batch", &text));
 }
 
 /// Makes a recording of a call of saikuro and its answer. `true`: an id as text.

@@ -34,6 +34,7 @@ fn about(
         name: MessageName {
             kind: "k",
             subject: None,
+            parts: &[],
         },
         role: Some(role),
         direction,

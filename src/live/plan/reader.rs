@@ -169,8 +169,13 @@ impl<'p> PlanReader<'p> {
         }
         let was_ready = self.follow(protocol, decoded);
         let request = answer.as_ref().and_then(|a| self.classified.get(&a.to));
+        let parts = decoded.root().map(|root| protocol.part_names(root));
+        let parts = parts.unwrap_or_default();
         let about = MessageInfo {
-            name: MessageName::of(decoded.message),
+            name: MessageName {
+                parts: &parts,
+                ..MessageName::of(decoded.message)
+            },
             role,
             direction,
             request_direction: request.map(RecordedMessage::direction),

@@ -301,8 +301,13 @@ impl CompileState<'_> {
             return;
         }
         let answer = verdict.answer;
+        let parts = decoded.root().map(|root| self.protocol.part_names(root));
+        let parts = parts.unwrap_or_default();
         let about = MessageInfo {
-            name: MessageName::of(decoded.message),
+            name: MessageName {
+                parts: &parts,
+                ..MessageName::of(decoded.message)
+            },
             role,
             direction,
             request_direction: answer.and_then(|a| self.directions.get(&a.to).copied()),

@@ -9,7 +9,7 @@ use crate::protocol::schema::json_schema::MessageJsonSchema;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::session::Behavior;
 use crate::protocol::{
-    Context, Descriptor, Direction, Kind, Message, Notes, Protocol, WriteOptions, Written,
+    Context, Descriptor, Direction, Kind, Message, Notes, PartName, Protocol, WriteOptions, Written,
 };
 use crate::tape::Node;
 use std::sync::LazyLock;
@@ -146,6 +146,10 @@ impl Protocol for Embedded {
 
     fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
         self.described.parts(root, message)
+    }
+
+    fn part_names(&self, root: Node<'_>) -> Vec<PartName> {
+        self.described.part_names(root)
     }
 
     fn behavior(&self) -> &dyn Behavior {

@@ -27,8 +27,8 @@ use super::schema::marks::{Generated, Marks};
 use super::schema::{Fresh, Maker};
 use super::session::{Behavior, Session, SessionConfig};
 use super::{
-    Context, Descriptor, Direction, Kind, Message, Notes, Protocol, Role, WriteOptions, Written,
-    registry,
+    Context, Descriptor, Direction, Kind, Message, Notes, PartName, Protocol, Role, WriteOptions,
+    Written, registry,
 };
 use crate::encoding::Parsed;
 use crate::error::Refusal;
@@ -367,6 +367,12 @@ impl Protocol for Described {
     fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
         let parts = self.base.map(|base| base.parts(root, message));
         parts.unwrap_or_default()
+    }
+
+    fn part_names(&self, root: Node<'_>) -> Vec<PartName> {
+        self.base
+            .map(|base| base.part_names(root))
+            .unwrap_or_default()
     }
 
     fn behavior(&self) -> &dyn Behavior {

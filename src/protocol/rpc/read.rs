@@ -14,7 +14,7 @@ use crate::error::DecodeError;
 use crate::framing::fields::fields;
 use crate::framing::{Frame, Framing, Head, Places};
 use crate::protocol::json_body::{empty, not_an_object, parse};
-use crate::protocol::{Context, Evidence, Id, Kind, Message, Notes, Role};
+use crate::protocol::{Context, Evidence, Id, Kind, Message, Notes, PartName, Role};
 use crate::span::SpannedText;
 use crate::tape::Node;
 use std::sync::LazyLock;
@@ -208,6 +208,16 @@ pub(in crate::protocol) fn parts<'n>(root: Node<'n>, message: &Message<'_>) -> V
     let batch = root.is_array() && message.role == Some(Role::Request);
     let parts = root.children().filter(|_| batch);
     parts.filter(|part| is_request(*part)).collect()
+}
+
+/// Returns the names of the members of a batch.
+pub(in crate::protocol) fn part_names(root: Node<'_>) -> Vec<PartName> {
+    let parts = root.children().filter(|_| root.is_array()).map(Call::of);
+    let names = parts.map(|call| PartName {
+        kind: role(&call).map_or("", Role::name),
+        subject: call.method.and_then(Node::text).map(Into::into),
+    });
+    names.collect()
 }
 
 /// Returns true for a request, also in a batch.

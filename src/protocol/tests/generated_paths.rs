@@ -53,6 +53,7 @@ fn every_generated_path_exists_in_a_fixture() {
                 let name = MessageName {
                     kind: line["kind"].as_str().unwrap_or_default(),
                     subject: line["subject"].as_str(),
+                    parts: &[],
                 };
                 paths("", &line["message"], &mut |path| {
                     let path: crate::path::Path = path.parse().expect("a path");
