@@ -99,6 +99,8 @@ impl<'p> Detector<'p> {
                     certain_at: None,
                     unread: 0,
                     what: String::new(),
+                    yields_to_lines: framing == Framing::Values
+                        && framings.contains(&Framing::Lines),
                     resembles: None,
                 });
             }

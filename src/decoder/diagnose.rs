@@ -39,10 +39,15 @@ pub(super) fn with_cause<'a>(
 /// message.
 pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Option<String> {
     let bytes = frame.view.bytes;
-    if let Some(hint) = obvious_cause(frame) {
-        return Some(match other_framing(frame, protocol) {
-            Some(framing) => format!("{hint}: `framing {}` reads it", framing.name()),
-            None => hint.into(),
+    if let Some((what, framing)) = obvious_cause(frame) {
+        let framings = protocol.descriptor().framings;
+        let own = framing.filter(|framing| framings.contains(framing));
+        return Some(match own.or_else(|| other_framing(frame, protocol)) {
+            Some(framing) => format!("{what}: `framing {}` reads it", framing.name()),
+            None if framing == Some(Framing::ContentLength) => {
+                format!("{what}: peers of this protocol do not use it")
+            }
+            None => what.into(),
         });
     }
     let printable = |bytes: &[u8]| {
@@ -121,8 +126,18 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
                     "a line end after a message: the next header follows it at once".into(),
                 );
             }
-            starts_with_message(frame, 0, protocol)
-                .then(|| "the header is missing: a message begins at its first byte".into())
+            if !starts_with_message(frame, 0, protocol) {
+                return None;
+            }
+            // Later in the stream, the messages before it have headers.
+            let framing = (frame.offset == 0).then(|| other_framing(frame, protocol));
+            Some(match framing.flatten() {
+                Some(framing) => {
+                    let name = framing.name();
+                    format!("the messages have no header: `framing {name}` reads them")
+                }
+                None => "the header is missing: a message begins at its first byte".into(),
+            })
         }
         Framing::Method => {
             if let Some(hint) = other_length_mode(frame, protocol) {
@@ -280,8 +295,8 @@ fn reads_as(bytes: &[u8], framing: Framing, protocol: &dyn Protocol) -> bool {
     }
 }
 
-/// Returns a cause that the first bytes show, if another format was expected.
-pub(super) fn obvious_cause(frame: &Frame<'_>) -> Option<&'static str> {
+/// Returns a cause that the first bytes show, if another format was expected, and the framing of that format.
+pub(super) fn obvious_cause(frame: &Frame<'_>) -> Option<(&'static str, Option<Framing>)> {
     let (bytes, framing) = (frame.view.bytes, frame.framing);
     if matches!(framing, Framing::Http | Framing::WebSocket) {
         return None;
@@ -289,16 +304,19 @@ pub(super) fn obvious_cause(frame: &Frame<'_>) -> Option<&'static str> {
     let binary = matches!(framing, Framing::Prefix | Framing::Method | Framing::Bare);
     let is = |words: &[&str]| words.iter().any(|w| bytes.starts_with(w.as_bytes()));
     if framing != Framing::ContentLength && is(&["Content-Length:"]) {
-        return Some("this is a Content-Length header: peers of this protocol do not use it");
+        return Some((
+            "this is a Content-Length header",
+            Some(Framing::ContentLength),
+        ));
     }
     if is(&["GET ", "POST ", "PUT ", "HEAD ", "OPTIONS ", "HTTP/1."]) {
-        return Some("this is HTTP");
+        return Some(("this is HTTP", Some(Framing::Http)));
     }
     if bytes.starts_with(&[0x16, 3]) {
-        return Some("this is TLS: the bytes are encrypted");
+        return Some(("this is TLS: the bytes are encrypted", None));
     }
     if binary && is(&["{\"", "[{", "{ \""]) {
-        return Some("this is JSON where a binary frame was expected");
+        return Some(("this is JSON where a binary frame was expected", None));
     }
     None
 }

@@ -140,3 +140,50 @@ fn an_input_without_bytes_has_one_reason() {
         "wiretool: stdin: byte 75: the HAR file has no entries (record while the traffic flows, and export with content)\n"
     );
 }
+
+/// Without a protocol, a framing that does not fit shows its faults, and the framing that reads the bytes is named.
+#[test]
+fn a_framing_that_does_not_fit_names_the_right_one() {
+    let messages = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"a.b","params":[1]}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"c","params":{"x":1}}"#,
+    ];
+    let header = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    let post = |body: &str| format!("POST / HTTP/1.1\r\nHost: h\r\n{}", header(body));
+    let lines = messages.join("\n") + "\n";
+    let joined = messages.concat();
+    let blocks = messages.map(header).concat();
+    let http = messages.map(post).concat();
+    for (framing, bytes, want) in [
+        (
+            "lines",
+            &joined,
+            "two messages on one line: each needs its own line; --framing values reads them",
+        ),
+        (
+            "lines",
+            &blocks,
+            "this is a Content-Length header: --framing content-length reads it",
+        ),
+        ("lines", &http, "this is HTTP: --framing http reads it"),
+        (
+            "content-length",
+            &lines,
+            "the messages have no header: --framing lines reads them",
+        ),
+        (
+            "content-length",
+            &joined,
+            "the messages have no header: --framing values reads them",
+        ),
+        ("http", &joined, "they are jsonrpc with --framing lines"),
+    ] {
+        let (code, text) = warning_of(&["decode", "--framing", framing], bytes.as_bytes());
+        assert_eq!(code, 1, "{framing}: {text}");
+        assert!(text.contains(want), "{framing}: {text}");
+    }
+    for bytes in [&lines, &joined] {
+        let (code, text) = warning_of(&["decode", "--framing", "values"], bytes.as_bytes());
+        assert_eq!((code, text.as_str()), (0, ""));
+    }
+}

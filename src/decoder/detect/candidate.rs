@@ -27,6 +27,8 @@ pub(super) struct Candidate<'p> {
     /// The number of bytes before gaps in which it understood nothing.
     pub(super) unread: usize,
     pub(super) what: String,
+    /// Another pair of the protocol reads lines.
+    pub(super) yields_to_lines: bool,
     /// The description of the first message that is one of another protocol, which wiretool does not read.
     pub(super) resembles: Option<String>,
 }
@@ -81,12 +83,7 @@ impl Candidate<'_> {
         framing_only: bool,
         parsed: &mut Parsed,
     ) {
-        let values = self.framing == Framing::Values
-            && self
-                .protocol
-                .descriptor()
-                .framings
-                .contains(&Framing::Lines);
+        let is_fallback = self.is_fallback();
         if self.framing == Framing::Values
             && is_single_value(self.protocol.descriptor().framings)
             && !(eof && is_value(bytes, parsed))
@@ -104,7 +101,7 @@ impl Candidate<'_> {
                     let skipped = frame.control == Some("skipped");
                     // A value on one line belongs to the framing `lines`.
                     let body = frame.view.body();
-                    if skipped || (values && memchr::memchr(b'\n', body).is_none()) {
+                    if skipped || (self.yields_to_lines && memchr::memchr(b'\n', body).is_none()) {
                         continue;
                     }
                     self.frames += 1;
@@ -133,7 +130,13 @@ impl Candidate<'_> {
                         self.faults += 1;
                         let passed_over = matches!(frame.head, Head::None)
                             && matches!(frame.framing, Framing::Http | Framing::WebSocket);
-                        let own = message.evidence == Evidence::Certain && !passed_over;
+                        // Of the fallback protocol no message is certain.
+                        let least = if is_fallback {
+                            Evidence::Possible
+                        } else {
+                            Evidence::Certain
+                        };
+                        let own = message.evidence >= least && !passed_over;
                         self.broken += u32::from(own);
                         if let (None, [error, ..]) = (&frame.fault, message.faults.as_slice())
                             && error.code == "not-a-message"
