@@ -247,6 +247,7 @@ impl Processes {
         call: &SystemCall<'_>,
     ) -> Option<u64> {
         let id = match fd {
+            0 | 1 if is_device(name) => return None,
             0 | 1 => {
                 let other = self.descriptor(process, 1 - fd);
                 match other.and_then(|other| other.endpoint) {
@@ -397,6 +398,11 @@ impl Processes {
         self.pipes.retain(|pair| pair.endpoint != id);
         self.endpoints.remove(&id)?.conn
     }
+}
+
+/// Returns true for the name of `/dev/null` and its kind: a standard stream that nobody reads or writes.
+fn is_device(name: &[u8]) -> bool {
+    name.starts_with(b"/dev/null") || memchr::memmem::find(name, b"<char 1:").is_some()
 }
 
 fn is_thread(text: &[u8]) -> bool {

@@ -229,6 +229,9 @@ fn strace_separates_processes_and_sockets() {
 10 read(14<pipe:[2]>, "answer", 9) = 6
 10 close(6) = 0
 10 read(6, "a file", 6) = 6
+10 fork() = 13
+13 read(0</dev/zero<char 1:5>>, "000", 3) = 3
+13 write(1</dev/null>, "nothing", 7) = 7
 "#;
     insta::assert_snapshot!(items(Form::Auto, input), @r##"
     header Some("strace")
