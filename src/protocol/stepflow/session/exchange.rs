@@ -154,8 +154,9 @@ impl StepflowSession {
                         event of a stream");
                 }
             }
-            // A proxy answers so, whatever the request is.
-            _ if message.faulty || breaks_rule && !(502..=504).contains(&status) => {}
+            // Another server or a proxy answers so, whatever the request is.
+            _ if message.faulty
+                || breaks_rule && !(502..=504).contains(&status) && !is_page(message) => {}
             _ if self.side_stream && status == 202 => return,
             _ => {
                 let Some((asked, _)) = self.pairs.open.get(key) else {
@@ -279,9 +280,18 @@ impl StepflowSession {
 
 /// Returns the reason of a refusal as ` (text)`.
 fn reason(message: &MessageTurn<'_, '_>) -> String {
+    if is_page(message) {
+        return ": the answer is an HTML page, not of a stepflow server".into();
+    }
     let error = message.root().and_then(|root| root.get("error"));
     let text = error.and_then(|e| e.text().or_else(|| e.get("message")?.text()));
     text.map_or(String::new(), |text| format!(" ({})", short(&text)))
+}
+
+/// Returns true for a page of HTML: the path or the port is of another program.
+fn is_page(message: &MessageTurn<'_, '_>) -> bool {
+    let kind = http::head(&message.seen).and_then(|head| http::field(head, "content-type").0);
+    kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("text/html"))
 }
 
 /// Checks that a POST declares JSON, and accepts both forms of answers.
