@@ -2,6 +2,7 @@
 
 use crate::encoding::Encoding;
 use crate::framing::Framing;
+use crate::own_rules::OwnRule;
 use crate::path::Path;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::{Direction, Role};
@@ -26,6 +27,7 @@ pub(super) struct Description {
     pub messages: Vec<MessageKind>,
     pub marks: Marks,
     pub opening: Opening,
+    pub rules: Vec<OwnRule>,
 }
 
 /// The way in which an answer names its request.
