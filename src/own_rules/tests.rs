@@ -4,6 +4,7 @@ use crate::conversation::{RuleSettings, check};
 use crate::decoder::DecodeOptions;
 use crate::protocol::Protocol;
 use crate::protocol::described::Described;
+use std::fmt::Write as _;
 
 /// `N` is the number of a message, `S` its session, `R` the number of the request that it answers.
 const CHAT: &str = r#"
@@ -164,9 +165,10 @@ fn each_form_finds_what_breaks_it() {
 
 #[test]
 fn a_rule_stores_a_limited_number_of_values() {
-    let lines: String = (0..65_600)
-        .map(|n| format!("0 1 > {{\"say\":{n}}}\n"))
-        .collect();
+    let mut lines = String::new();
+    for n in 0..65_600 {
+        writeln!(lines, "0 1 > {{\"say\":{n}}}").unwrap();
+    }
     let found = findings("once = \"kind=say\"\nsame = \".say\"", &lines);
     let note = "65536 info: the rule stores 65536 values: it does not check further ones";
     assert_eq!(found, [note]);
