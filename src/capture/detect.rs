@@ -117,7 +117,7 @@ pub(super) fn reader(form: Form) -> Option<Box<dyn FormReader>> {
 }
 
 /// A form, why, and its reader; none for raw bytes.
-type DetectedForm = (Form, String, Option<Box<dyn FormReader>>);
+pub(super) type DetectedForm = (Form, String, Option<Box<dyn FormReader>>);
 
 /// The form, or `None` where more bytes are needed to tell. `ended` says that there are none.
 pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<DetectedForm> {

@@ -59,10 +59,12 @@ pub use time::Time;
 pub(crate) use time::push_time;
 
 use chunk::ItemSink;
+use detect::DetectedForm;
 use form::FormReader;
 use gzip::Gunzip;
 #[cfg(feature = "rules")]
 pub(crate) use kept::{KeptChunk, KeptEvent, KeptItem};
+use lines::BOM;
 #[cfg(feature = "cli")]
 pub(crate) use lines::LINE_LIMIT;
 use utf16::Utf16;
@@ -113,6 +115,8 @@ struct PlainInput {
     evidence: String,
     encoding: TextEncoding,
     body: InputBody,
+    /// The bytes are those that one side sent.
+    is_one_sided: bool,
     #[cfg(feature = "pcap")]
     packet_options: PacketOptions,
 }
@@ -144,6 +148,7 @@ impl CaptureInput {
                 _ => TextEncoding::Undecided(Vec::new()),
             },
             body: InputBody::Undecided(Vec::new()),
+            is_one_sided: false,
             #[cfg(feature = "pcap")]
             packet_options: PacketOptions::default(),
         };
@@ -163,6 +168,14 @@ impl CaptureInput {
             Form::Pcap => &[],
             _ => &self.plain.packet_options.ports,
         }
+    }
+
+    /// Says that the bytes are those that one side sent: a byte order mark is a fault of that side.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub(crate) fn of_one_side(mut self, is_one_sided: bool) -> Self {
+        self.plain.is_one_sided = is_one_sided;
+        self
     }
 
     /// Sets what to read if the input is a packet capture. Call it before the first bytes.
@@ -308,20 +321,34 @@ impl PlainInput {
             InputBody::Undecided(held) => {
                 // The first push nearly always decides; then nothing is copied.
                 if held.is_empty() {
-                    if let Some((form, evidence, reader)) = detect::detect(bytes, false) {
-                        self.set_form(form, evidence, reader);
-                        return self.push_form(bytes, sink);
+                    if let Some(detected) = detect::detect(bytes, false) {
+                        return self.start(detected, bytes, sink);
                     }
                     held.extend_from_slice(bytes);
                 } else {
                     held.extend_from_slice(bytes);
-                    if let Some((form, evidence, reader)) = detect::detect(held, false) {
+                    if let Some(detected) = detect::detect(held, false) {
                         let held = std::mem::take(held);
-                        self.set_form(form, evidence, reader);
-                        self.push_form(&held, sink);
+                        self.start(detected, &held, sink);
                     }
                 }
             }
+        }
+    }
+
+    /// Reads the first bytes in the form that they have.
+    fn start(&mut self, detected: DetectedForm, bytes: &[u8], sink: &mut ItemSink<'_>) {
+        let (form, evidence, reader) = detected;
+        self.set_form(form, evidence, reader);
+        let after_mark = bytes.strip_prefix(BOM).filter(|_| !self.is_one_sided);
+        let is_json = |text: &[u8]| matches!(text.trim_ascii_start().first(), Some(b'{' | b'['));
+        match after_mark.filter(|text| matches!(form, Form::Raw | Form::Text) && is_json(text)) {
+            Some(text) => {
+                let note = "a byte order mark is before the text, and is left out: peers refuse it";
+                Problem::note(InputPlace::Whole, note).report(sink);
+                self.push_form(text, sink);
+            }
+            None => self.push_form(bytes, sink),
         }
     }
 
@@ -334,10 +361,10 @@ impl PlainInput {
         }
         if let InputBody::Undecided(held) = &mut self.body {
             let held = std::mem::take(held);
-            if let Some((form, evidence, reader)) = detect::detect(&held, true) {
-                self.set_form(form, evidence, reader);
+            match detect::detect(&held, true) {
+                Some(detected) => self.start(detected, &held, sink),
+                None => self.push_form(&held, sink),
             }
-            self.push_form(&held, sink);
         }
         if let InputBody::Form(reader) = &mut self.body {
             reader.finish(sink);

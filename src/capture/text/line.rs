@@ -51,7 +51,9 @@ impl Common {
 
     /// Handles a line without bytes.
     pub(super) fn other(&mut self, line: &[u8]) {
-        self.marks.note(line);
+        if !(self.quoted && introduces_quotation(line)) {
+            self.marks.note(line);
+        }
         self.ignored += u64::from(!line.trim_ascii().is_empty());
     }
 
@@ -83,6 +85,11 @@ impl Common {
             to,
         }));
     }
+}
+
+/// Returns true if a line stands before a quotation in mail: `On Tue, Nov 24, 2026, Ann wrote:`.
+pub(super) fn introduces_quotation(line: &[u8]) -> bool {
+    line.trim_ascii_end().ends_with(b" wrote:")
 }
 
 /// Returns a message with the header of a stream whose messages have lengths.

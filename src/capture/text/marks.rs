@@ -142,12 +142,16 @@ fn http_direction(line: &[u8]) -> Option<Direction> {
     if line.starts_with(b"event: ") {
         return Some(ToClient);
     }
+    is_request_line(line).then_some(ToServer)
+}
+
+/// Returns true if a line has a request line of HTTP: `> POST /mcp HTTP/1.1`.
+pub(super) fn is_request_line(line: &[u8]) -> bool {
     let mut all = line.split(|&c| c == b' ');
-    let is_request = all.any(|word| METHODS.contains(&word))
+    all.any(|word| METHODS.contains(&word))
         && all
             .next()
-            .is_some_and(|target| target.starts_with(b"/") || target.starts_with(b"http"));
-    is_request.then_some(ToServer)
+            .is_some_and(|target| target.starts_with(b"/") || target.starts_with(b"http"))
 }
 
 /// Methods of HTTP whose request has a body, or whose answer has one.
@@ -188,6 +192,11 @@ fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
     // `b'...'`, as Python prints bytes.
     let before = before.trim_ascii_end();
     let inner = before.strip_suffix(b"'").or(before.strip_suffix(b"\""));
+    let data = inner.unwrap_or(before);
+    let data = data.strip_suffix(b"$").unwrap_or(data);
+    if DATA_FLAGS.iter().any(|flag| ends_with_word(data, flag)) {
+        return Some(ToServer);
+    }
     let before = inner
         .unwrap_or(before)
         .strip_suffix(b" b")
@@ -216,6 +225,15 @@ fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
         WrittenDirection::Received if is_server => ToServer,
         WrittenDirection::Received => ToClient,
     })
+}
+
+/// Flags of curl before the body of a request.
+const DATA_FLAGS: [&[u8]; 5] = [b"-d", b"--data", b"--data-raw", b"--data-binary", b"--json"];
+
+/// Returns true if the last word of a text is this one.
+fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
+    let before = text.trim_ascii_end().strip_suffix(word);
+    before.is_some_and(|text| text.last().is_none_or(u8::is_ascii_whitespace))
 }
 
 /// Returns true if the writer is a server: `server`, `StdioServerTransport`, but not a `ServerConnector`.
@@ -398,6 +416,10 @@ mod tests {
             ("Sending to server: ", "", Some(ToServer)),
             ("Message from server: ", "", Some(ToClient)),
             ("bytes in the buffer ", "", None),
+            ("$ curl -v localhost -d '", "'", Some(ToServer)),
+            ("  --data-raw $'", "'", Some(ToServer)),
+            ("  --json ", "", Some(ToServer)),
+            ("tool -d x '", "'", None),
             (
                 "t.StdioServerTransport - Received JSON message: ",
                 "",

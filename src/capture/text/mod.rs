@@ -32,16 +32,19 @@ mod strings;
 mod times;
 mod trace;
 
-use super::chunk::{Chunk, Item, ItemSink};
+use super::chunk::{Chunk, InputPlace, Item, ItemSink, Problem};
 use super::form::{Form, FormReader};
 use super::hex::Hex;
 use super::lines::{LineForm, Lines};
 use super::pasted::is_pasted;
+use crate::protocol::Direction;
 use arrays::Arrays;
 use call_log::{CallLog, CallLogKind};
 use escapes::Escapes;
 use finder::has_bare_message;
+use line::introduces_quotation;
 use log::Log;
+use marks::is_request_line;
 use neovim::Neovim;
 use percent::Percent;
 use probe::{Probe, Score};
@@ -217,14 +220,26 @@ fn is_doubtful(score: Score, text: &[u8]) -> bool {
             && !has_bare_message(text)
 }
 
-/// Returns true if every mark at the beginning of a line is that of a quotation.
-fn is_quoted(text: &[u8]) -> bool {
-    let mut marks = text
-        .split(|&c| c == b'\n')
-        .filter_map(|line| line.first())
-        .filter(|c| matches!(c, b'<' | b'>'))
-        .peekable();
-    marks.peek().is_some() && marks.all(|&c| c == b'>')
+/// The lines after which marks that only point in one direction are those of a quotation.
+const MAX_ONE_SIDED: usize = 64;
+
+/// Says if `>` at the beginning of lines is the mark of a quotation, as in mail; `None` if the lines that follow may tell.
+fn is_quoted(text: &[u8], last: bool) -> Option<bool> {
+    let (mut has_mark, mut is_introduced, mut count) = (false, false, 0);
+    for line in text.split(|&c| c == b'\n') {
+        let line = line.trim_ascii();
+        count += 1;
+        match line.first() {
+            None => continue,
+            Some(b'>') if is_introduced => return Some(true),
+            Some(b'>') if is_request_line(line) => return Some(false),
+            Some(b'>') => has_mark = true,
+            Some(b'<') => return Some(false),
+            Some(_) => {}
+        }
+        is_introduced = introduces_quotation(line);
+    }
+    (last || !has_mark || count > MAX_ONE_SIDED).then_some(has_mark)
 }
 
 /// Reads text in the best way.
@@ -235,6 +250,8 @@ pub(super) struct Text {
     otherwise: Form,
     state: TextState,
     chosen: Option<(Form, String)>,
+    /// The directions of the text are those of a server that prints what it receives.
+    is_turned: bool,
 }
 
 enum TextState {
@@ -252,6 +269,7 @@ impl Text {
             otherwise,
             state: TextState::Held(Vec::new(), 1),
             chosen: None,
+            is_turned: false,
         }
     }
 
@@ -262,7 +280,7 @@ impl Text {
         ended: bool,
         last: bool,
     ) -> Option<(&'static Reading, bool, Score)> {
-        let quoted = is_quoted(text);
+        let quoted = is_quoted(text, last)?;
         let mut best: Option<(&Reading, Score)> = None;
         // A framing reads the text itself; that is not known yet.
         let (mut has_stream, mut is_open) = (false, false);
@@ -352,14 +370,33 @@ impl Text {
             None => TextState::Raw,
             Some(form) => TextState::Lines(Lines::new(form)),
         };
+        if score.is_reversed() {
+            self.is_turned = true;
+            let text = "the directions are those of the server, which receives what a client sends: all are turned round";
+            Problem::note(InputPlace::Whole, text).report(sink);
+        }
         self.push(&held, sink);
     }
+}
+
+/// Turns the direction of an item round.
+fn turned(mut item: Item<'_>) -> Item<'_> {
+    let direction = match &mut item {
+        Item::Chunk(chunk) => &mut chunk.direction,
+        Item::Gap(gap) => &mut gap.direction,
+        _ => return item,
+    };
+    *direction = direction.map(Direction::other);
+    item
 }
 
 impl FormReader for Text {
     fn push(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
         let (held, next) = match &mut self.state {
             TextState::Raw => return sink(Item::Chunk(Chunk::of(None, bytes))),
+            TextState::Lines(lines) if self.is_turned => {
+                return lines.push(bytes, &mut |item| sink(turned(item)));
+            }
             TextState::Lines(lines) => return lines.push(bytes, sink),
             TextState::Held(held, next) => (held, next),
         };
@@ -398,8 +435,12 @@ impl FormReader for Text {
         {
             self.settle(chosen, sink);
         }
-        if let TextState::Lines(lines) = &mut self.state {
-            lines.finish(sink);
+        match &mut self.state {
+            TextState::Lines(lines) if self.is_turned => {
+                lines.finish(&mut |item| sink(turned(item)));
+            }
+            TextState::Lines(lines) => lines.finish(sink),
+            TextState::Held(..) | TextState::Raw => {}
         }
     }
 

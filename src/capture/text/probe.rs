@@ -25,6 +25,9 @@ pub(super) struct Score {
     pub detected: bool,
     /// The only frame lacks its end.
     pub truncated: bool,
+    /// Messages that only one side sends, in its direction and in the opposite direction.
+    pub right: u64,
+    pub wrong: u64,
 }
 
 impl Score {
@@ -39,6 +42,11 @@ impl Score {
     /// Returns true if no other reading can be better.
     pub(super) fn is_sure(self) -> bool {
         self.whole > 0 && self.faults * 4 <= self.whole
+    }
+
+    /// Returns true if every message that only one side sends has the direction of the other side.
+    pub(super) fn is_reversed(self) -> bool {
+        self.wrong > 0 && self.right == 0
     }
 
     /// Returns true if more bytes may show a message.
@@ -130,6 +138,12 @@ fn count(score: &mut Score, decoded: &Decoded<'_>) {
     } else if decoded.message.role != Some(Role::Control) {
         score.whole += 1;
         score.message_bytes += decoded.frame.len;
+        let sender = decoded.protocol.fixed_direction(decoded.message);
+        if let (Some(sender), Some(direction)) = (sender, decoded.origin.direction) {
+            let is_right = sender == direction;
+            score.right += u64::from(is_right);
+            score.wrong += u64::from(!is_right);
+        }
     }
 }
 

@@ -130,7 +130,9 @@ fn read_all(path: &Path, args: &Args, run: &mut InputRun) -> Result<OneWay> {
     /// Both streams are stored to be put in order.
     const MAX_BYTES: usize = 1 << 30;
     let mut source = open(path)?;
-    let mut input = CaptureInput::new(args.from).with_packet_options(args.packets.options());
+    let mut input = CaptureInput::new(args.from)
+        .with_packet_options(args.packets.options())
+        .of_one_side(true);
     let mut stream = OneWay::default();
     let mut gaps = Vec::new();
     let mut problems = Vec::new();

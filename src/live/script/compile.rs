@@ -185,6 +185,24 @@ impl CompileState<'_> {
             .or_else(|| last(&|_| true))
     }
 
+    /// Lets the next event of a request wait for the last request before it: the events of several requests share one
+    /// stream, in an order.
+    fn keep_order(&mut self, at: usize) {
+        let Some((entry, later)) = self
+            .entries
+            .split_at_mut_checked(at + 1)
+            .and_then(|(all, later)| Some((all.last_mut()?, later)))
+        else {
+            return;
+        };
+        let mut later = later.iter().rev();
+        let last =
+            later.find(|last| last.conn == entry.conn && last.is_request && last.hello.is_none());
+        if let Some(last) = last {
+            entry.timeline.received_request(last.index, last.time);
+        }
+    }
+
     /// Returns `true` for the last answer of a request that comes once more on another connection: a peer that resumes a
     /// session repeats by itself what it has sent.
     fn is_repeated(&self, at: usize, conn: Option<u32>, role: Role, message: &OpenValue) -> bool {
@@ -262,6 +280,7 @@ impl CompileState<'_> {
             index,
             conn: decoded.origin.conn,
             is_request,
+            time: decoded.origin.time,
             is_done: hello.is_some() || is_about,
             hello: hello.map(Box::new),
             pattern,
@@ -311,6 +330,9 @@ impl CompileState<'_> {
                 if let Some(entry) = self.entries.get_mut(at).filter(|_| other.is_some()) {
                     entry.timeline.stay_silent();
                 }
+                if let Some(other) = other {
+                    self.keep_order(other);
+                }
                 other.or(request)
             }
             _ => request,
@@ -330,6 +352,10 @@ impl CompileState<'_> {
                 self.holders.add(at, &places);
                 let reply = self.message(at, message, places);
                 if let Some(entry) = self.entries.get_mut(at) {
+                    // What a resumed session missed is sent before the answer to the hello.
+                    if open_hello.is_some() && entry.conn != conn && !entry.is_done {
+                        entry.timeline.received(ScriptAction::AwaitEnd, time);
+                    }
                     entry.is_done |= last;
                     entry.timeline.did(send_action(reply), time);
                 }
