@@ -21,6 +21,9 @@ const BODY: &str = "body";
 /// The maximum number of levels of a value that is written.
 const DEPTH: u32 = 128;
 
+/// A check of a message before it is written.
+pub(super) type Check<'c> = &'c dyn Fn(Node<'_>) -> Result<()>;
+
 /// How the bytes of a message become values.
 #[derive(Debug, Default)]
 pub(super) struct Body {
@@ -88,11 +91,11 @@ impl Header {
             };
             names.label(read.span.at(), label, tape);
             let number = read.value.number();
-            let named = field
+            let known = field
                 .values
                 .iter()
                 .find(|(value, _)| Some(*value) == number);
-            let value = match (read.value, named) {
+            let value = match (read.value, known) {
                 (_, Some((value, name))) => {
                     let value = i64::try_from(*value).unwrap_or_default();
                     Scalar::Name(value, *name, names.get(*name).as_str())
@@ -299,7 +302,7 @@ impl Body {
         &self,
         message: Node<'_>,
         packed: bool,
-        check: Option<&dyn Fn(Node<'_>) -> Result<()>>,
+        check: Option<Check<'_>>,
         out: &mut Vec<u8>,
     ) -> Result<usize> {
         let start = out.len();

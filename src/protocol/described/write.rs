@@ -5,6 +5,7 @@
 //!   when = ".[0]=0"         id = ".[1]"  subject = ".[2]"         [0,1,"next"]
 //! ```
 
+use super::body::Check;
 use super::description::{MessageKind, Word, is_answer};
 use super::{Described, about};
 use crate::encoding::lossless::quote;
@@ -44,7 +45,7 @@ impl Described {
         let body = &self.description.body;
         let packed = options.form != MessageForm::Json;
         if !body.is_plain(body.encoding_of(body.value(message), packed)) {
-            let check: Option<&dyn Fn(Node<'_>) -> Result<()>> = Some(&check);
+            let check: Option<Check<'_>> = Some(&check);
             let mut written = Written::default();
             let check = check.filter(|_| !options.force);
             let start = out.len();

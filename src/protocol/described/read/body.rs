@@ -159,14 +159,14 @@ impl<'t> Reader<'t> {
                 labels,
             }),
             Err(error) => {
-                let named = items.iter().rev().find(|item| {
+                let place = items.iter().rev().find(|item| {
                     let name = item
                         .get_ref()
                         .get("name")
                         .and_then(|name| name.get_ref().as_str());
                     name == Some(error.field.as_str())
                 });
-                let span = named.map_or(list.span(), |item| item.span());
+                let span = place.map_or(list.span(), |item| item.span());
                 self.error(&span, format!("header: {error}"));
                 None
             }

@@ -64,7 +64,7 @@ fn fields_of_a_header_are_values() {
         ("\"cbor\"", r#"{"a":1}"#, b"\xa1\x61a\x01"),
         ("\"text\"", r#""a b""#, b"a b"),
         ("\"bytes\"", r#"{"$bin":"00ff"}"#, b"\x00\xff"),
-        ("\"json\", \"text\"", r#"[1]"#, b"[1]"),
+        ("\"json\", \"text\"", r"[1]", b"[1]"),
         ("\"json\", \"text\"", r#""[a]""#, b"[a]"),
         ("\"json\", \"bytes\"", r#"{"$bin":"5b"}"#, b"["),
         ("\"json\", \"bytes\"", r#"{"a":1}"#, b"{\"a\":1}"),
