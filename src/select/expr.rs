@@ -154,7 +154,7 @@ impl Expr {
     }
 
     /// Returns `true` if it uses a key.
-    #[cfg(feature = "cli")]
+    #[cfg(feature = "described")]
     pub(crate) fn uses(&self, key: &Key) -> bool {
         self.has_key(&|used| used == key)
     }

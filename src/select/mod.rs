@@ -41,6 +41,10 @@ pub(crate) use crate::words::glob;
 pub use error::ParseError;
 pub use expr::{Expr, KeyTest, Operand, Order, Test, TextPattern};
 pub use key::{Key, KeySort};
+#[cfg(feature = "described")]
+pub(crate) use literal::duration;
+#[cfg(feature = "described")]
+pub(crate) use number::{Decimal, with_number};
 
 /// A selection of frames by flags; an empty field selects everything.
 #[derive(Clone, Debug, Default)]

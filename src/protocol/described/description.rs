@@ -2,6 +2,7 @@
 
 use super::body::Body;
 use crate::framing::Framing;
+use crate::own_rules::OwnRule;
 use crate::path::Path;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::{Direction, Role};
@@ -29,6 +30,7 @@ pub(super) struct Description {
     pub messages: Vec<MessageKind>,
     pub marks: Marks,
     pub opening: Opening,
+    pub rules: Vec<OwnRule>,
 }
 
 /// The way in which an answer names its request.

@@ -36,6 +36,7 @@ use super::{
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{CustomFraming, Frame, FramingName};
+use crate::own_rules::judged;
 use crate::tape::Node;
 use crate::toml_text::TomlError;
 use body::Header;
@@ -88,6 +89,8 @@ pub struct Described {
     kinds: Vec<Kind>,
     recipes: Vec<Recipe>,
     marks: Marks,
+    /// Those of the protocol, and those of the description.
+    rules: Vec<Arc<Rule>>,
 }
 
 impl fmt::Debug for Described {
@@ -156,6 +159,11 @@ impl Described {
             kinds: kinds(&description.messages),
             recipes: Self::recipes_of(&description.messages),
             marks: marks(&description, base),
+            rules: rules_without_own(base)
+                .iter()
+                .chain(description.rules.iter().map(|own| &own.rule))
+                .cloned()
+                .collect(),
             description,
         }
     }
@@ -164,6 +172,13 @@ impl Described {
     pub fn about(&self) -> &str {
         &self.description.about
     }
+}
+
+/// Returns the rules that every description has, or those of its base.
+fn rules_without_own(base: Option<&'static dyn Protocol>) -> &'static [Arc<Rule>] {
+    static RULES: LazyLock<Vec<Arc<Rule>>> =
+        LazyLock::new(|| built_in(include_str!("rules.md"), None));
+    base.map_or(&RULES, |base| base.behavior().rules())
 }
 
 /// Returns the kinds of messages, each once.
@@ -391,19 +406,15 @@ impl Protocol for Described {
 
 impl Behavior for Described {
     fn rules(&self) -> &[Arc<Rule>] {
-        static RULES: LazyLock<Vec<Arc<Rule>>> =
-            LazyLock::new(|| built_in(include_str!("rules.md"), None));
-        match self.base {
-            Some(base) => base.behavior().rules(),
-            None => &RULES,
-        }
+        &self.rules
     }
 
     fn session<'a>(&'a self, config: &SessionConfig) -> Box<dyn Session + 'a> {
-        match self.base {
+        let session = match self.base {
             Some(base) => base.behavior().session(config),
             None => Box::new(session::DescribedSession::new(self, config)),
-        }
+        };
+        judged(session, self, &self.description.rules)
     }
 
     fn peer<'a>(&'a self, side: Direction, config: &PeerConfig) -> Box<dyn Peer + 'a> {

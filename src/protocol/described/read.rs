@@ -8,6 +8,8 @@ mod values;
 use super::description::{Description, Opening, Pairing};
 use super::matching::{MAX_FIRST_MEMBERS, Matcher};
 use crate::framing::Framing;
+use crate::own_rules::{OwnRule, read_rules};
+use crate::protocol::rule_names::RuleId;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::{Protocol, registry};
 use crate::toml_text::{Item, TomlError, TomlText, in_order};
@@ -19,7 +21,7 @@ const MAX_TEXT: usize = 256 << 10;
 /// The maximum number of errors that are reported.
 const MAX_ERRORS: usize = 100;
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "name",
     "about",
     "sides",
@@ -36,10 +38,11 @@ const KEYS: [&str; 16] = [
     "message",
     "marks",
     "opening",
+    "rule",
 ];
 /// The keys beside `base`; the base has the others.
-const KEYS_WITH_BASE: [&str; 7] = [
-    "name", "about", "sides", "port", "framings", "base", "marks",
+const KEYS_WITH_BASE: [&str; 8] = [
+    "name", "about", "sides", "port", "framings", "base", "marks", "rule",
 ];
 
 /// The framings that a description can name.
@@ -127,8 +130,8 @@ impl<'t> Reader<'t> {
                 }
             }
         }
-        let of_base = base.as_deref().and_then(registry::find_built_in);
-        let of_base = of_base.map(Protocol::descriptor);
+        let base_protocol = base.as_deref().and_then(registry::find_built_in);
+        let of_base = base_protocol.map(Protocol::descriptor);
         let certain = get(&entries, "certain").is_some_and(|item| self.flag("certain", item));
         let pairing = self.pairing(get(&entries, "pair"));
         let name = if let Some(item) = get(&entries, "name") {
@@ -185,9 +188,32 @@ impl<'t> Reader<'t> {
             opening: get(&entries, "opening")
                 .map_or_else(Opening::default, |item| self.opening(item, &messages)),
             messages,
+            rules: get(&entries, "rule")
+                .map_or_else(Vec::new, |item| self.rules(item, base_protocol)),
         };
         self.check_members(&description);
         description
+    }
+
+    fn rules(&mut self, item: &Item<'t>, base: Option<&'static dyn Protocol>) -> Vec<OwnRule> {
+        let rules = match read_rules(self.toml, item, None, RuleId::own) {
+            Ok(rules) => rules,
+            Err(errors) => {
+                for error in errors {
+                    self.add(error);
+                }
+                return Vec::new();
+            }
+        };
+        let known = super::rules_without_own(base);
+        for own in &rules {
+            let name = &own.rule.name;
+            if known.iter().any(|rule| rule.name == *name) {
+                let text = format!("name: the protocol has a rule {name} already");
+                self.error(&item.span(), text);
+            }
+        }
+        rules
     }
 
     fn check_members(&mut self, description: &Description) {
