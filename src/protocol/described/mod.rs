@@ -8,15 +8,18 @@
 //! The first `[[message]]` whose condition holds gives kind, role, id and subject. Messages are written of the same facts.
 //! With `base`, another protocol reads and writes the messages, and the description gives names and marks.
 
+mod body;
 mod description;
 mod embedded;
 mod matching;
 mod message;
+mod names;
 mod peer;
 mod read;
 mod session;
 #[cfg(test)]
 mod tests;
+mod text;
 mod write;
 
 use super::make::{IdGen, Made, Recipe, Words};
@@ -32,13 +35,16 @@ use super::{
 };
 use crate::encoding::Parsed;
 use crate::error::Refusal;
-use crate::framing::Frame;
+use crate::framing::{CustomFraming, Frame, FramingName};
+use crate::own_rules::judged;
 use crate::tape::Node;
 use crate::toml_text::TomlError;
+use body::Header;
 use description::{Description, MessageKind, Pairing};
 pub use embedded::embedded;
 pub(crate) use embedded::texts;
 use matching::Matcher;
+use read::FIELDS;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
@@ -83,6 +89,8 @@ pub struct Described {
     kinds: Vec<Kind>,
     recipes: Vec<Recipe>,
     marks: Marks,
+    /// Those of the protocol, and those of the description.
+    rules: Vec<Arc<Rule>>,
 }
 
 impl fmt::Debug for Described {
@@ -151,6 +159,11 @@ impl Described {
             kinds: kinds(&description.messages),
             recipes: Self::recipes_of(&description.messages),
             marks: marks(&description, base),
+            rules: rules_without_own(base)
+                .iter()
+                .chain(description.rules.iter().map(|own| &own.rule))
+                .cloned()
+                .collect(),
             description,
         }
     }
@@ -159,6 +172,13 @@ impl Described {
     pub fn about(&self) -> &str {
         &self.description.about
     }
+}
+
+/// Returns the rules that every description has, or those of its base.
+fn rules_without_own(base: Option<&'static dyn Protocol>) -> &'static [Arc<Rule>] {
+    static RULES: LazyLock<Vec<Arc<Rule>>> =
+        LazyLock::new(|| built_in(include_str!("rules.md"), None));
+    base.map_or(&RULES, |base| base.behavior().rules())
 }
 
 /// Returns the kinds of messages, each once.
@@ -224,6 +244,9 @@ fn marks(description: &Description, base: Option<&dyn Protocol>) -> Marks {
     /// The group of all ids: each side counts its own.
     const GROUP: &str = "id";
     let mut marks = description.marks.clone();
+    let computed = description.body.header.iter().flat_map(Header::computed);
+    let computed = computed.map(|path| Generated::ignored(path.clone(), path));
+    marks.generated.extend(computed);
     let of = |kind: &MessageKind, path: &crate::path::Path, fresh, maker| Generated {
         maker,
         ..Generated::new(
@@ -271,8 +294,10 @@ impl Protocol for Described {
         let description = &self.description;
         let [first, second] = &description.sides;
         let own = Descriptor {
-            encodings: &description.encodings,
-            is_sequential: description.pairing == Pairing::Order,
+            encodings: &description.body.encodings,
+            is_sequential: description.pairing != Pairing::Id,
+            line_end: &description.line_end,
+            is_read_only: description.body.is_read_only(),
             ..Descriptor::USUAL
         };
         Descriptor {
@@ -298,6 +323,11 @@ impl Protocol for Described {
 
     fn shapes(&self) -> Vec<MessageJsonSchema> {
         self.base.map(Protocol::shapes).unwrap_or_default()
+    }
+
+    fn custom_framing(&self, name: FramingName) -> Option<&dyn CustomFraming> {
+        let header = self.description.body.header.as_ref()?;
+        (name == FIELDS).then_some(&header.layout)
     }
 
     fn read<'a>(
@@ -382,19 +412,15 @@ impl Protocol for Described {
 
 impl Behavior for Described {
     fn rules(&self) -> &[Arc<Rule>] {
-        static RULES: LazyLock<Vec<Arc<Rule>>> =
-            LazyLock::new(|| built_in(include_str!("rules.md"), None));
-        match self.base {
-            Some(base) => base.behavior().rules(),
-            None => &RULES,
-        }
+        &self.rules
     }
 
     fn session<'a>(&'a self, config: &SessionConfig) -> Box<dyn Session + 'a> {
-        match self.base {
+        let session = match self.base {
             Some(base) => base.behavior().session(config),
             None => Box::new(session::DescribedSession::new(self, config)),
-        }
+        };
+        judged(session, self, &self.description.rules)
     }
 
     fn peer<'a>(&'a self, side: Direction, config: &PeerConfig) -> Box<dyn Peer + 'a> {
