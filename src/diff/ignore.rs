@@ -45,7 +45,7 @@ impl<'a> MessageName<'a> {
     }
 
     /// Returns the name of the message inside it that a path leads into, and the path in that message.
-    fn part<'p>(self, path: &'p [PathStep]) -> Option<(Self, &'p [PathStep])> {
+    fn part(self, path: &[PathStep]) -> Option<(Self, &[PathStep])> {
         let (PathStep::Element(n), inside) = path.split_first()? else {
             return None;
         };
