@@ -22,7 +22,7 @@ use super::printed::{curl, flows, socat};
 #[cfg(feature = "pcap")]
 use super::printed::{tcpdump, tshark};
 use super::readable::is_readable;
-use super::text::Text;
+use super::text::{Text, detect_loose};
 use super::{base64_text, har, json_lines, recording, strace, unreadable};
 use FormVerdict::{No, Open, Yes};
 
@@ -120,7 +120,8 @@ pub(super) fn reader(form: Form) -> Option<Box<dyn FormReader>> {
 pub(super) type DetectedForm = (Form, String, Option<Box<dyn FormReader>>);
 
 /// The form, or `None` where more bytes are needed to tell. `ended` says that there are none.
-pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<DetectedForm> {
+/// If the bytes are exactly what one side sent, JSON is never repaired.
+pub(super) fn detect(bytes: &[u8], ended: bool, is_exact: bool) -> Option<DetectedForm> {
     let view = bytes.get(..LIMIT).unwrap_or(bytes);
     let end = match (bytes.len() > LIMIT, ended) {
         (true, _) => InputEnd::Limit,
@@ -137,6 +138,15 @@ pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<DetectedForm> {
             Open if end == InputEnd::More => return None,
             Open | No => {}
         }
+    }
+    let loose = match text.trim_ascii_start().first() {
+        Some(b'{' | b'[') if !is_exact => detect_loose(text, end),
+        _ => No,
+    };
+    match loose {
+        Yes(evidence) => return Some((Form::Log, evidence, reader(Form::Log))),
+        Open => return None,
+        No => {}
     }
     let evidence = match text.trim_ascii_start().first() {
         None => "it is empty".into(),

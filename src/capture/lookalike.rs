@@ -29,6 +29,12 @@ pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
     if bytes.starts_with(b"PRI * HTTP/2.0") || is_http2_settings(bytes) {
         return named("HTTP/2, which gRPC uses too", TO_HTTP);
     }
+    if bytes.starts_with(b"\xef\xbb\xbf{") {
+        return named(
+            "JSON after a byte order mark, which peers refuse",
+            "-p NAME shows the fault",
+        );
+    }
     if header_framings(bytes).is_some_and(|all| all.contains(&Framing::Http)) {
         return named(
             "HTTP without a message of a protocol",

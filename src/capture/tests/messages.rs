@@ -10,30 +10,32 @@ const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}
 
 /// Returns direction, time and bytes of the messages, and the notes; the same in all splits.
 fn read(text: &str) -> Vec<String> {
-    let run = |step: usize| {
-        let mut found = Vec::new();
-        let mut reader = CaptureInput::new(Form::Auto);
-        let mut sink = |item: Item<'_>| match item {
-            Item::Chunk(chunk) => {
-                let way = chunk.direction.map_or("-", Direction::name);
-                let time = chunk.time.map_or("-".to_owned(), |time| {
-                    (time / 1_000_000_000 - 1_795_572_790).to_string()
-                });
-                let text = String::from_utf8_lossy(chunk.bytes);
-                found.push(format!("{way} {time} {}", text.trim_end()));
-            }
-            Item::Problem(problem) => found.push(problem.to_string()),
-            _ => {}
-        };
-        for piece in text.as_bytes().chunks(step) {
-            reader.push(piece, &mut sink);
-        }
-        reader.finish(&mut sink);
-        found
-    };
-    let whole = run(text.len());
-    assert_eq!(run(7), whole, "{text}");
+    let whole = read_in(text, text.len());
+    assert_eq!(read_in(text, 7), whole, "{text}");
     whole
+}
+
+/// Returns what [`read`] does, of a text that comes in pieces of a length.
+fn read_in(text: &str, step: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut reader = CaptureInput::new(Form::Auto);
+    let mut sink = |item: Item<'_>| match item {
+        Item::Chunk(chunk) => {
+            let way = chunk.direction.map_or("-", Direction::name);
+            let time = chunk.time.map_or("-".to_owned(), |time| {
+                (time / 1_000_000_000 - 1_795_572_790).to_string()
+            });
+            let text = String::from_utf8_lossy(chunk.bytes);
+            found.push(format!("{way} {time} {}", text.trim_end()));
+        }
+        Item::Problem(problem) => found.push(problem.to_string()),
+        _ => {}
+    };
+    for piece in text.as_bytes().chunks(step) {
+        reader.push(piece, &mut sink);
+    }
+    reader.finish(&mut sink);
+    found
 }
 
 fn pretty(text: &str) -> String {
@@ -449,5 +451,74 @@ fn a_byte_order_mark_is_no_part_of_the_messages() {
             assert_eq!(String::from_utf8_lossy(&bytes), wanted);
             assert_eq!(notes, [note]);
         }
+    }
+}
+
+#[test]
+fn json_that_is_no_stream_of_its_protocol_is_read() {
+    const HOVER: &str = r#"{"jsonrpc":"2.0","id":1,"method":"textDocument/hover","params":{"position":{"line":1,"character":9}}}"#;
+    const NULL: &str = r#"{"jsonrpc":"2.0","id":1,"result":null}"#;
+    let header = |message: &str| format!("- - Content-Length: {}\r\n\r\n{message}", message.len());
+    let no_header = "the messages have no header with their length, which a peer needs".to_owned();
+    let plain = |message: &str| format!("- - {message}");
+    let long = HOVER.replace(
+        "\"line\"",
+        &format!("\"x\":\"{}\",\"line\"", "y".repeat(5000)),
+    );
+    for (text, wanted) in [
+        (
+            format!("{CALL}{ANSWER}\n{LIST}\n"),
+            vec![
+                plain(CALL),
+                plain(ANSWER),
+                plain(LIST),
+                "line 1: this line has several messages: a peer of this protocol needs a line for each"
+                    .to_owned(),
+            ],
+        ),
+        (
+            format!("{CALL} {ANSWER}\n{LIST}{CALL}"),
+            vec![
+                plain(CALL),
+                plain(ANSWER),
+                plain(LIST),
+                plain(CALL),
+                "line 1: 2 lines have several messages: a peer of this protocol needs a line for each"
+                    .to_owned(),
+            ],
+        ),
+        // A list of what both sides send is no batch.
+        (
+            format!("[\n  {CALL},\n  {LIST},\n  {ANSWER}\n]\n"),
+            vec![plain(CALL), plain(LIST), plain(ANSWER)],
+        ),
+        (
+            format!("{HOVER}\n{NULL}\n"),
+            vec![header(HOVER), header(NULL), no_header.clone()],
+        ),
+        (
+            format!("{long}\n{NULL}\n"),
+            vec![header(&long), header(NULL), no_header],
+        ),
+        // These are streams, the last two with faults.
+        (format!("{CALL}\n{ANSWER}\n"), vec![format!("- - {CALL}\n{ANSWER}")]),
+        (format!("[{CALL},{LIST}]\n"), vec![format!("- - [{CALL},{LIST}]")]),
+        (
+            format!("{HOVER}Content-Length: {}\r\n\r\n{NULL}", NULL.len()),
+            vec![format!("- - {HOVER}Content-Length: {}\r\n\r\n{NULL}", NULL.len())],
+        ),
+        (format!("{CALL} x\n{ANSWER}\n"), vec![format!("- - {CALL} x\n{ANSWER}")]),
+    ] {
+        let mut joined: Vec<String> = Vec::new();
+        let got = read_in(&text, text.len());
+        assert_eq!(got, wanted, "{text}");
+        // A stream has a chunk for each push.
+        for line in read_in(&text, 7) {
+            match joined.last_mut() {
+                Some(last) if got.len() == 1 => last.push_str(&line["- - ".len()..]),
+                _ => joined.push(line),
+            }
+        }
+        assert_eq!(joined.len(), got.len(), "{text}");
     }
 }

@@ -371,7 +371,7 @@ pub(super) fn is_json(text: &[u8]) -> bool {
 }
 
 /// The length of the JSON value that a text begins with.
-fn json_len(text: &[u8]) -> Option<usize> {
+pub(super) fn json_len(text: &[u8]) -> Option<usize> {
     let mut values =
         serde_json::Deserializer::from_slice(text).into_iter::<serde::de::IgnoredAny>();
     values.next()?.ok()?;

@@ -46,6 +46,8 @@ pub(super) struct Log {
     words: BTreeMap<Vec<u8>, (u64, u64)>,
     /// The number of messages that stand alone in the text.
     alone: u64,
+    /// The number of lines with several messages, and the first one.
+    several: Option<(u64, u64)>,
     /// There is something else than messages.
     has_other: bool,
 }
@@ -201,6 +203,10 @@ impl Log {
         sink: &mut ItemSink<'_>,
     ) {
         let is_json = matches!(text.trim_ascii_start().first(), Some(b'{' | b'['));
+        if messages.len() > 1 && !text.starts_with(b"[") && !text.contains(&b'\n') {
+            let (count, _) = self.several.get_or_insert((0, origin.line));
+            *count += 1;
+        }
         let mut emitted: Vec<Vec<u8>> = Vec::new();
         for found in messages {
             if found.is_alone() {
@@ -383,9 +389,20 @@ impl LineForm for Log {
             };
             Problem::note(InputPlace::Line(*line), text).report(sink);
         }
-        if self.finder.has_headers() && self.alone > 0 && !self.has_other {
+        if self.alone == 0 || self.has_other {
+            return;
+        }
+        if self.finder.has_headers() {
             let text = "the messages have no header with their length, which a peer needs";
             Problem::note(InputPlace::Whole, text).report(sink);
+        } else if let Some((count, line)) = self.several {
+            let lines = match count {
+                1 => "this line has".to_owned(),
+                _ => format!("{count} lines have"),
+            };
+            let text =
+                format!("{lines} several messages: a peer of this protocol needs a line for each");
+            Problem::note(InputPlace::Line(line), text).report(sink);
         }
     }
 

@@ -1,0 +1,89 @@
+//! JSON that is no stream of its protocol, although it contains nothing else than messages.
+//!
+//! ```text
+//!   {"jsonrpc":"2.0","id":1,...}{"jsonrpc":...}    several messages on a line
+//!   {"jsonrpc":"2.0","method":"textDocument/...    a message without the header that its peers need
+//!   [{...,"method":...},{...,"result":...}]        a list of what both sides send
+//! ```
+
+use super::finder::json_len;
+use super::objects;
+use super::probe::{MessageFraming, MessageTest};
+use crate::capture::form::{FormVerdict, InputEnd};
+use FormVerdict::{No, Open, Yes};
+use serde_json::Value;
+
+/// The most messages that are examined.
+const MAX_MESSAGES: usize = 16;
+
+/// Says if text that begins with JSON is such a text. Its first line decides, or the first elements of a list.
+pub(in super::super) fn detect_loose(text: &[u8], end: InputEnd) -> FormVerdict {
+    let start = text.trim_ascii_start();
+    let list = start.strip_prefix(b"[");
+    let mut rest = list.unwrap_or(start).trim_ascii_start();
+    let mut test = MessageTest::default();
+    let mut seen: Vec<Value> = Vec::new();
+    while rest.starts_with(b"{") && seen.len() < MAX_MESSAGES {
+        let Some(len) = json_len(rest) else {
+            return is_loose_beginning(rest, end, &mut test);
+        };
+        let (message, after) = rest.split_at_checked(len).unwrap_or_default();
+        let framing = test.framing(message);
+        rest = after.trim_ascii_start();
+        match (framing, rest.first()) {
+            (None, _) => return No,
+            (Some(MessageFraming::Headers), None) if end == InputEnd::More => return Open,
+            (Some(MessageFraming::Headers), None | Some(b'{' | b',' | b']')) => {
+                return without_header();
+            }
+            // The next message has a header.
+            (Some(MessageFraming::Headers), Some(_)) => return No,
+            (Some(MessageFraming::Lines | MessageFraming::Either), _) => {}
+        }
+        if list.is_none() {
+            let (blanks, _) = after
+                .split_at_checked(after.len() - rest.len())
+                .unwrap_or_default();
+            return match rest.first() {
+                _ if blanks.contains(&b'\n') => No,
+                None if end == InputEnd::More => Open,
+                Some(b'{') => Yes("several messages are on one line".into()),
+                _ => No,
+            };
+        }
+        let message: Value = serde_json::from_slice(message).unwrap_or_default();
+        if seen.iter().any(|other| are_pair(other, &message)) {
+            return Yes("it is a list of what both sides send".into());
+        }
+        seen.push(message);
+        rest = rest.strip_prefix(b",").unwrap_or(rest).trim_ascii_start();
+    }
+    if rest.is_empty() && end == InputEnd::More {
+        Open
+    } else {
+        No
+    }
+}
+
+/// Judges a message that does not end here.
+fn is_loose_beginning(text: &[u8], end: InputEnd, test: &mut MessageTest) -> FormVerdict {
+    if end == InputEnd::More {
+        return Open;
+    }
+    let mut completed = objects::completed(text).into_iter().flatten();
+    if completed.any(|json| test.framing(&json) == Some(MessageFraming::Headers)) {
+        return without_header();
+    }
+    No
+}
+
+fn without_header() -> FormVerdict {
+    Yes("its messages have no headers, which their protocol needs".into())
+}
+
+/// Returns true if one of these is the answer to the other one.
+fn are_pair(a: &Value, b: &Value) -> bool {
+    let id = a.get("id").filter(|id| !id.is_null());
+    let is_request = |value: &Value| value.get("method").is_some();
+    id.is_some() && id == b.get("id") && is_request(a) != is_request(b)
+}
