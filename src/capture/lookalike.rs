@@ -95,6 +95,10 @@ fn of_text(text: &str) -> Option<LookAlike> {
     if first.starts_with("<!DOCTYPE") || first.starts_with("<html") || first.starts_with("<?xml") {
         return Some(("XML or HTML".into(), RECORD));
     }
+    if text.lines().any(|line| line.starts_with("@@ -")) {
+        let how = "give wiretool both files, or all lines around the changes: diff -U9999, git diff -U9999";
+        return Some(("a diff of parts of messages".into(), how));
+    }
     if let Some(columns) = columns(text) {
         let name = format!("a table with the columns {columns}");
         let how = "give wiretool only the column with the messages or bytes: mlr --icsv --onidx cut -f NAME FILE";

@@ -522,3 +522,129 @@ fn json_that_is_no_stream_of_its_protocol_is_read() {
         assert_eq!(joined.len(), got.len(), "{text}");
     }
 }
+
+#[test]
+fn columns_beside_a_message_are_no_part_of_it() {
+    let long = CALL.replace(
+        "echo",
+        "a name that is long enough for several lines of text",
+    );
+    let numbered = |mark: &str| {
+        let lines = format!("{}\n{}", pretty(CALL), pretty(ANSWER));
+        let lines = lines.lines().zip(1..);
+        lines
+            .map(|(line, n)| format!("{n:>6}{mark}{line}\n"))
+            .collect::<String>()
+    };
+    let beside = |name: &str, text: &str| {
+        let lines = text.lines().map(|line| format!("{name}{line}\n"));
+        lines.collect::<String>()
+    };
+    let two = [CALL, ANSWER];
+    let diff = |old: &str, new: &str| {
+        let line = |mark: &str, text: &str| format!("{mark}{text}\n");
+        let lines = pretty(old);
+        let changed = lines
+            .lines()
+            .zip(pretty(new).lines().map(str::to_owned).collect::<Vec<_>>());
+        let body: String = changed
+            .map(|(a, b)| match a == b {
+                true => line(" ", a),
+                false => line("-", a) + &line("+", &b),
+            })
+            .collect();
+        format!("--- a.json\n+++ b.json\n@@ -1,9 +1,9 @@\n{body}")
+    };
+    // Rich prints the place beside the first line, and a margin before the others.
+    let rich = |text: &str| {
+        let lines = wrapped(text, 50);
+        let mut lines = lines.lines();
+        let first = lines.next().unwrap_or_default();
+        let others = lines.map(|line| format!("{:20}{line:<50}\n", ""));
+        format!(
+            "[10:00:00] INFO     {first:<50} client.py:20\n{}",
+            others.collect::<String>()
+        )
+    };
+    for (text, wanted) in [
+        (numbered("\t"), two),
+        (numbered(" | "), two),
+        (numbered(": "), two),
+        (
+            beside(
+                "[server] ",
+                &format!("{}\n{}", pretty(CALL), pretty(ANSWER)),
+            ),
+            two,
+        ),
+        (
+            beside(
+                "client.log: ",
+                &format!("{}\n{}", wrapped(&long, 40), wrapped(ANSWER, 40)),
+            ),
+            [&*long, ANSWER],
+        ),
+        (
+            format!(
+                "{}{}",
+                beside("src/a.py:41  ", &wrapped(&long, 60)),
+                beside("src/a.py:52  ", &wrapped(ANSWER, 60))
+            ),
+            [&*long, ANSWER],
+        ),
+        (
+            rich(&format!("Got {long}")) + &rich(&format!("Got {ANSWER}")),
+            [&*long, ANSWER],
+        ),
+        // Lines of a terminal.
+        (
+            format!("{}\n{}\n", wrapped(&long, 40), wrapped(ANSWER, 40)),
+            [&*long, ANSWER],
+        ),
+        (
+            diff(CALL, &CALL.replace("echo", "add")),
+            [CALL, &CALL.replace("echo", "add")],
+        ),
+        (
+            format!(
+                "@@ -1,2 +1,2 @@\n {LIST}\n-{CALL}\n+{}\n",
+                CALL.replace("echo", "add")
+            )
+            .replace(&format!(" {LIST}\n"), ""),
+            [CALL, &CALL.replace("echo", "add")],
+        ),
+        // Terminals.
+        (
+            format!("$ nc -v localhost 3000\n{CALL}\n{ANSWER}\n^C\n"),
+            two,
+        ),
+        (
+            format!("me@host:~$ websocat ws://a\n{CALL}\n{ANSWER}\n"),
+            two,
+        ),
+        (
+            format!(
+                "Connection to localhost (127.0.0.1) 3000 port [tcp/*] succeeded!\n{CALL}\n{ANSWER}\n"
+            ),
+            two,
+        ),
+    ] {
+        let got: Vec<String> = read(&text)
+            .iter()
+            .map(|line| {
+                unpadded(line)
+                    .split_once('{')
+                    .map_or_else(|| line.clone(), |(_, rest)| format!("{{{rest}"))
+            })
+            .collect();
+        let wanted = wanted.map(|line| unpadded(line));
+        assert_eq!(got, wanted, "{text}");
+    }
+    let text = format!(
+        "> POST /mcp HTTP/1.1\n> Host: a\n> \n{CALL}\n\n< HTTP/1.1 200 OK\n< \nevent: message\ndata: {ANSWER}\n\n"
+    );
+    assert_eq!(
+        read(&text),
+        [format!("c2s - {CALL}"), format!("s2c - {ANSWER}")]
+    );
+}

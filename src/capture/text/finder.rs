@@ -8,6 +8,7 @@
 //! ```
 
 use super::clean::{to_ascii, unescaped};
+use super::columns;
 use super::escapes::Escapes;
 use super::line::with_header;
 use super::objects;
@@ -143,15 +144,27 @@ impl Finder {
         FoundAll { messages, open }
     }
 
-    /// Finds the messages in JSON of several lines. A line may have been broken anywhere, also inside a text.
+    /// Finds the messages in JSON of several lines. A line may have been broken anywhere, also inside a text, and may have
+    /// columns beside it.
     pub(super) fn in_lines(&mut self, text: &[u8]) -> FoundAll {
+        let bare = columns::without_left(text);
         let mut messages = Vec::new();
         self.in_text(text, 0, &mut messages);
+        if messages.is_empty() && matches!(bare, Cow::Owned(_)) {
+            self.in_text(&bare, 0, &mut messages);
+        }
         if messages.is_empty() {
-            self.in_text(&unwrapped(text), 0, &mut messages);
+            self.in_text(&columns::unwrapped(&bare), 0, &mut messages);
         }
         if messages.is_empty() {
             self.in_text(&unescaped(text), 0, &mut messages);
+        }
+        if let Some([old, new]) = columns::versions(text).filter(|_| messages.is_empty()) {
+            self.in_text(&old, 0, &mut messages);
+            let mut changed = Vec::new();
+            self.in_text(&new, 0, &mut changed);
+            changed.retain(|found| messages.iter().all(|old| old.message != found.message));
+            messages.append(&mut changed);
         }
         if messages.is_empty() {
             return self.find(text);
@@ -376,22 +389,4 @@ pub(super) fn json_len(text: &[u8]) -> Option<usize> {
         serde_json::Deserializer::from_slice(text).into_iter::<serde::de::IgnoredAny>();
     values.next()?.ok()?;
     Some(values.byte_offset())
-}
-
-/// Joins lines that were broken at a fixed width, or at blanks.
-fn unwrapped(text: &[u8]) -> Vec<u8> {
-    let chars = |line: &[u8]| String::from_utf8_lossy(line).chars().count();
-    let mut lines: Vec<&[u8]> = text.split(|&c| c == b'\n').collect();
-    let last = lines.pop().unwrap_or_default();
-    let width = lines.first().map_or(0, |line| chars(line));
-    let is_fixed = lines.iter().all(|line| chars(line) == width) && chars(last) <= width;
-    let mut joined = Vec::with_capacity(text.len());
-    for line in lines {
-        joined.extend_from_slice(line);
-        if !is_fixed && !line.ends_with(b" ") {
-            joined.push(b' ');
-        }
-    }
-    joined.extend_from_slice(last);
-    joined
 }

@@ -3,18 +3,24 @@
 //! ```text
 //!   {"jsonrpc":"2.0","id":1,...}{"jsonrpc":...}    several messages on a line
 //!   {"jsonrpc":"2.0","method":"textDocument/...    a message without the header that its peers need
+//!   {"jsonrpc":"2.0","id":1,"meth                  a line that was broken at a width
+//!   od":"tools/list"}
 //!   [{...,"method":...},{...,"result":...}]        a list of what both sides send
 //! ```
 
+use super::columns::unwrapped;
 use super::finder::json_len;
 use super::objects;
 use super::probe::{MessageFraming, MessageTest};
 use crate::capture::form::{FormVerdict, InputEnd};
 use FormVerdict::{No, Open, Yes};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// The most messages that are examined.
 const MAX_MESSAGES: usize = 16;
+/// The most lines that are joined.
+const MAX_LINES: usize = 64;
 
 /// Says if text that begins with JSON is such a text. Its first line decides, or the first elements of a list.
 pub(in super::super) fn detect_loose(text: &[u8], end: InputEnd) -> FormVerdict {
@@ -65,8 +71,28 @@ pub(in super::super) fn detect_loose(text: &[u8], end: InputEnd) -> FormVerdict 
     }
 }
 
-/// Judges a message that does not end here.
+/// Judges a message that does not end here, or that is no JSON.
 fn is_loose_beginning(text: &[u8], end: InputEnd, test: &mut MessageTest) -> FormVerdict {
+    let first = memchr::memchr(b'\n', text).unwrap_or(text.len());
+    match serde_json::from_slice::<IgnoredAny>(text) {
+        // The error is before the first line end.
+        Err(error) if !error.is_eof() && error.line() == 1 && error.column() < first => return No,
+        Err(error) if !error.is_eof() => {
+            let breaks = memchr::memchr_iter(b'\n', text).skip(1).take(MAX_LINES);
+            let last = (end != InputEnd::More).then_some(text.len());
+            let mut joined = breaks
+                .chain(last)
+                .map(|at| unwrapped(text.get(..at).unwrap_or(text)));
+            let is_message = |line: Vec<u8>| {
+                let message = json_len(&line).and_then(|len| line.get(..len));
+                message.is_some_and(|message| test.is_message(message))
+            };
+            if joined.any(is_message) {
+                return Yes("its lines were broken at a width".into());
+            }
+        }
+        _ => {}
+    }
     if end == InputEnd::More {
         return Open;
     }

@@ -16,6 +16,7 @@
 mod arrays;
 mod call_log;
 mod clean;
+mod columns;
 mod escapes;
 mod finder;
 mod line;
