@@ -18,7 +18,7 @@ use super::hex::{self, HexLineKind};
 use super::lines::{BOM, LineForm, Lines, split_lines};
 #[cfg(feature = "pcap")]
 use super::pcap;
-use super::printed::{curl, flows, socat};
+use super::printed::{curl, flows, follow, socat};
 #[cfg(feature = "pcap")]
 use super::printed::{tcpdump, tshark};
 use super::readable::is_readable;
@@ -82,6 +82,7 @@ const FORMS: &[FormEntry] = &[
         text_of(Some(Form::Dump), Form::Dump)
     }),
     (Form::Text, |_, _| No, || text_of(None, Form::Raw)),
+    (Form::Text, follow::detect, boxed::<follow::Follow>),
     (Form::Text, is_loose_hex, || text_of(None, Form::Hex)),
     (Form::Hex, is_hex_lines, lines_of::<hex::Hex>),
     (

@@ -3,20 +3,21 @@
 use super::*;
 use crate::protocol::Direction;
 
-const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
-const ANSWER: &str =
+pub(super) const CALL: &str =
+    r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
+pub(super) const ANSWER: &str =
     r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a b"}]}}"#;
-const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}"#;
+pub(super) const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}"#;
 
 /// Returns direction, time and bytes of the messages, and the notes; the same in all splits.
-fn read(text: &str) -> Vec<String> {
+pub(super) fn read(text: &str) -> Vec<String> {
     let whole = read_in(text, text.len());
     assert_eq!(read_in(text, 7), whole, "{text}");
     whole
 }
 
 /// Returns what [`read`] does, of a text that comes in pieces of a length.
-fn read_in(text: &str, step: usize) -> Vec<String> {
+pub(super) fn read_in(text: &str, step: usize) -> Vec<String> {
     let mut found = Vec::new();
     let mut reader = CaptureInput::new(Form::Auto);
     let mut sink = |item: Item<'_>| match item {
@@ -38,7 +39,7 @@ fn read_in(text: &str, step: usize) -> Vec<String> {
     found
 }
 
-fn pretty(text: &str) -> String {
+pub(super) fn pretty(text: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(text).unwrap();
     serde_json::to_string_pretty(&value).unwrap()
 }
@@ -52,7 +53,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Breaks a text at a width.
-fn wrapped(text: &str, width: usize) -> String {
+pub(super) fn wrapped(text: &str, width: usize) -> String {
     let chars: Vec<char> = text.chars().collect();
     let lines = chars
         .chunks(width)
@@ -359,290 +360,6 @@ fn unreadable_messages_are_counted() {
 #[test]
 fn many_open_brackets_are_read_in_time() {
     let text = format!("[c2s] {CALL}\n{}[s2c] {ANSWER}\n", "x {\n".repeat(1 << 13));
-    assert_eq!(
-        read(&text),
-        [format!("c2s - {CALL}"), format!("s2c - {ANSWER}")]
-    );
-}
-
-#[test]
-fn directions_of_a_text_agree_with_its_messages() {
-    const INIT: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}"#;
-    const TURNED: &str = "the directions are those of the server, which receives what a client sends: all are turned round";
-    let mail = |text: &str| format!("See below.\n\nOn Tue, Ann <a@b.c> wrote:\n{text}");
-    let way = |sent: &str, received: &str| {
-        [format!("{sent} - {CALL}"), format!("{received} - {ANSWER}")].to_vec()
-    };
-    for (text, wanted) in [
-        // The mark of a quotation is no direction.
-        (mail(&format!("> {CALL}\n> {ANSWER}\n")), way("-", "-")),
-        (
-            mail(&format!("> Bob wrote:\n> > {CALL}\n> {ANSWER}\n")),
-            way("-", "-"),
-        ),
-        (
-            format!("> {}\n> {ANSWER}\n", pretty(CALL).replace('\n', "\n> ")),
-            way("-", "-"),
-        ),
-        // Lines of both sides show that it is none.
-        (
-            format!("Connected\n> {CALL}\n< {ANSWER}\n"),
-            way("c2s", "s2c"),
-        ),
-        (
-            format!(
-                "$ curl -v localhost:3000/mcp -d '{CALL}'\n* Connected to localhost\n> POST /mcp HTTP/1.1\n> Host: a\n> \n< HTTP/1.1 200 OK\n< \n{ANSWER}\n* Connection #0 left intact\n"
-            ),
-            way("c2s", "s2c"),
-        ),
-        // A server prints what it receives.
-        (
-            format!("12:00 received {INIT}\n12:00 sending {ANSWER}\n12:00 received {CALL}\n"),
-            [
-                TURNED.to_owned(),
-                format!("c2s - {INIT}"),
-                format!("s2c - {ANSWER}"),
-                format!("c2s - {CALL}"),
-            ]
-            .to_vec(),
-        ),
-        (
-            format!("sending {INIT}\nreceived {ANSWER}\n"),
-            [format!("c2s - {INIT}"), format!("s2c - {ANSWER}")].to_vec(),
-        ),
-    ] {
-        let got: Vec<String> = read(&text).iter().map(|line| unpadded(line)).collect();
-        let wanted: Vec<String> = wanted.iter().map(|line| unpadded(line)).collect();
-        assert_eq!(got, wanted, "{text}");
-    }
-}
-
-/// Returns a line of [`read`] with its message as compact JSON.
-fn unpadded(line: &str) -> String {
-    let at = line.find('{').unwrap_or(line.len());
-    let (mark, message) = line.split_at(at);
-    serde_json::from_str::<serde_json::Value>(message)
-        .map_or_else(|_| line.to_owned(), |value| format!("{mark}{value}"))
-}
-
-#[test]
-fn a_byte_order_mark_is_no_part_of_the_messages() {
-    let note = "a byte order mark is before the text, and is left out: peers refuse it";
-    let list = format!("[\n{CALL},\n{LIST}\n]");
-    for (text, wanted) in [
-        (
-            format!("\u{feff}{CALL}\n{LIST}\n"),
-            format!("{CALL}\n{LIST}\n"),
-        ),
-        (format!("\u{feff}{list}"), list),
-    ] {
-        for step in [1, 4, 4096] {
-            let (mut bytes, mut notes) = (Vec::new(), Vec::new());
-            let mut reader = CaptureInput::new(Form::Auto);
-            let mut sink = |item: Item<'_>| match item {
-                Item::Chunk(chunk) => bytes.extend_from_slice(chunk.bytes),
-                Item::Problem(problem) => notes.push(problem.to_string()),
-                _ => {}
-            };
-            for piece in text.as_bytes().chunks(step) {
-                reader.push(piece, &mut sink);
-            }
-            reader.finish(&mut sink);
-            assert_eq!(String::from_utf8_lossy(&bytes), wanted);
-            assert_eq!(notes, [note]);
-        }
-    }
-}
-
-#[test]
-fn json_that_is_no_stream_of_its_protocol_is_read() {
-    const HOVER: &str = r#"{"jsonrpc":"2.0","id":1,"method":"textDocument/hover","params":{"position":{"line":1,"character":9}}}"#;
-    const NULL: &str = r#"{"jsonrpc":"2.0","id":1,"result":null}"#;
-    let header = |message: &str| format!("- - Content-Length: {}\r\n\r\n{message}", message.len());
-    let no_header = "the messages have no header with their length, which a peer needs".to_owned();
-    let plain = |message: &str| format!("- - {message}");
-    let long = HOVER.replace(
-        "\"line\"",
-        &format!("\"x\":\"{}\",\"line\"", "y".repeat(5000)),
-    );
-    for (text, wanted) in [
-        (
-            format!("{CALL}{ANSWER}\n{LIST}\n"),
-            vec![
-                plain(CALL),
-                plain(ANSWER),
-                plain(LIST),
-                "line 1: this line has several messages: a peer of this protocol needs a line for each"
-                    .to_owned(),
-            ],
-        ),
-        (
-            format!("{CALL} {ANSWER}\n{LIST}{CALL}"),
-            vec![
-                plain(CALL),
-                plain(ANSWER),
-                plain(LIST),
-                plain(CALL),
-                "line 1: 2 lines have several messages: a peer of this protocol needs a line for each"
-                    .to_owned(),
-            ],
-        ),
-        // A list of what both sides send is no batch.
-        (
-            format!("[\n  {CALL},\n  {LIST},\n  {ANSWER}\n]\n"),
-            vec![plain(CALL), plain(LIST), plain(ANSWER)],
-        ),
-        (
-            format!("{HOVER}\n{NULL}\n"),
-            vec![header(HOVER), header(NULL), no_header.clone()],
-        ),
-        (
-            format!("{long}\n{NULL}\n"),
-            vec![header(&long), header(NULL), no_header],
-        ),
-        // These are streams, the last two with faults.
-        (format!("{CALL}\n{ANSWER}\n"), vec![format!("- - {CALL}\n{ANSWER}")]),
-        (format!("[{CALL},{LIST}]\n"), vec![format!("- - [{CALL},{LIST}]")]),
-        (
-            format!("{HOVER}Content-Length: {}\r\n\r\n{NULL}", NULL.len()),
-            vec![format!("- - {HOVER}Content-Length: {}\r\n\r\n{NULL}", NULL.len())],
-        ),
-        (format!("{CALL} x\n{ANSWER}\n"), vec![format!("- - {CALL} x\n{ANSWER}")]),
-    ] {
-        let mut joined: Vec<String> = Vec::new();
-        let got = read_in(&text, text.len());
-        assert_eq!(got, wanted, "{text}");
-        // A stream has a chunk for each push.
-        for line in read_in(&text, 7) {
-            match joined.last_mut() {
-                Some(last) if got.len() == 1 => last.push_str(&line["- - ".len()..]),
-                _ => joined.push(line),
-            }
-        }
-        assert_eq!(joined.len(), got.len(), "{text}");
-    }
-}
-
-#[test]
-fn columns_beside_a_message_are_no_part_of_it() {
-    let long = CALL.replace(
-        "echo",
-        "a name that is long enough for several lines of text",
-    );
-    let numbered = |mark: &str| {
-        let lines = format!("{}\n{}", pretty(CALL), pretty(ANSWER));
-        let lines = lines.lines().zip(1..);
-        lines
-            .map(|(line, n)| format!("{n:>6}{mark}{line}\n"))
-            .collect::<String>()
-    };
-    let beside = |name: &str, text: &str| {
-        let lines = text.lines().map(|line| format!("{name}{line}\n"));
-        lines.collect::<String>()
-    };
-    let two = [CALL, ANSWER];
-    let diff = |old: &str, new: &str| {
-        let line = |mark: &str, text: &str| format!("{mark}{text}\n");
-        let lines = pretty(old);
-        let changed = lines
-            .lines()
-            .zip(pretty(new).lines().map(str::to_owned).collect::<Vec<_>>());
-        let body: String = changed
-            .map(|(a, b)| match a == b {
-                true => line(" ", a),
-                false => line("-", a) + &line("+", &b),
-            })
-            .collect();
-        format!("--- a.json\n+++ b.json\n@@ -1,9 +1,9 @@\n{body}")
-    };
-    // Rich prints the place beside the first line, and a margin before the others.
-    let rich = |text: &str| {
-        let lines = wrapped(text, 50);
-        let mut lines = lines.lines();
-        let first = lines.next().unwrap_or_default();
-        let others = lines.map(|line| format!("{:20}{line:<50}\n", ""));
-        format!(
-            "[10:00:00] INFO     {first:<50} client.py:20\n{}",
-            others.collect::<String>()
-        )
-    };
-    for (text, wanted) in [
-        (numbered("\t"), two),
-        (numbered(" | "), two),
-        (numbered(": "), two),
-        (
-            beside(
-                "[server] ",
-                &format!("{}\n{}", pretty(CALL), pretty(ANSWER)),
-            ),
-            two,
-        ),
-        (
-            beside(
-                "client.log: ",
-                &format!("{}\n{}", wrapped(&long, 40), wrapped(ANSWER, 40)),
-            ),
-            [&*long, ANSWER],
-        ),
-        (
-            format!(
-                "{}{}",
-                beside("src/a.py:41  ", &wrapped(&long, 60)),
-                beside("src/a.py:52  ", &wrapped(ANSWER, 60))
-            ),
-            [&*long, ANSWER],
-        ),
-        (
-            rich(&format!("Got {long}")) + &rich(&format!("Got {ANSWER}")),
-            [&*long, ANSWER],
-        ),
-        // Lines of a terminal.
-        (
-            format!("{}\n{}\n", wrapped(&long, 40), wrapped(ANSWER, 40)),
-            [&*long, ANSWER],
-        ),
-        (
-            diff(CALL, &CALL.replace("echo", "add")),
-            [CALL, &CALL.replace("echo", "add")],
-        ),
-        (
-            format!(
-                "@@ -1,2 +1,2 @@\n {LIST}\n-{CALL}\n+{}\n",
-                CALL.replace("echo", "add")
-            )
-            .replace(&format!(" {LIST}\n"), ""),
-            [CALL, &CALL.replace("echo", "add")],
-        ),
-        // Terminals.
-        (
-            format!("$ nc -v localhost 3000\n{CALL}\n{ANSWER}\n^C\n"),
-            two,
-        ),
-        (
-            format!("me@host:~$ websocat ws://a\n{CALL}\n{ANSWER}\n"),
-            two,
-        ),
-        (
-            format!(
-                "Connection to localhost (127.0.0.1) 3000 port [tcp/*] succeeded!\n{CALL}\n{ANSWER}\n"
-            ),
-            two,
-        ),
-    ] {
-        let got: Vec<String> = read(&text)
-            .iter()
-            .map(|line| {
-                unpadded(line)
-                    .split_once('{')
-                    .map_or_else(|| line.clone(), |(_, rest)| format!("{{{rest}"))
-            })
-            .collect();
-        let wanted = wanted.map(|line| unpadded(line));
-        assert_eq!(got, wanted, "{text}");
-    }
-    let text = format!(
-        "> POST /mcp HTTP/1.1\n> Host: a\n> \n{CALL}\n\n< HTTP/1.1 200 OK\n< \nevent: message\ndata: {ANSWER}\n\n"
-    );
     assert_eq!(
         read(&text),
         [format!("c2s - {CALL}"), format!("s2c - {ANSWER}")]

@@ -1,6 +1,7 @@
 //! Tests every form from bytes to items, in all splits.
 
 mod foreign;
+mod loose;
 mod messages;
 mod pastes;
 mod samples;

@@ -11,6 +11,7 @@ use super::clean::{to_ascii, unescaped};
 use super::columns;
 use super::escapes::Escapes;
 use super::line::with_header;
+use super::loose;
 use super::objects;
 use super::probe::{MessageFraming, MessageTest};
 use serde_json::value::RawValue;
@@ -317,6 +318,7 @@ impl Finder {
         messages: &mut Vec<Found>,
     ) {
         let is_list = whole.first() == Some(&b'[');
+        let begin = messages.len();
         let mut from = 0;
         for part in parts {
             let text = part.get().as_bytes();
@@ -324,6 +326,18 @@ impl Finder {
             let end = at + text.len();
             let count = messages.len();
             self.in_value(text, depth + 1, messages);
+            // A log can repeat the request beside its answer.
+            if !is_list && messages.len() == count + 1 {
+                let (earlier, own) = messages.split_at(count);
+                let earlier = earlier.get(begin..).unwrap_or_default();
+                if own.iter().any(|own| {
+                    earlier
+                        .iter()
+                        .any(|answer| loose::answers(&answer.message, &own.message))
+                }) {
+                    messages.truncate(count);
+                }
+            }
             let before = whole.get(from..at).unwrap_or_default();
             // What follows an element of a list belongs to the next one.
             let after = whole.get(end..).filter(|_| !is_list).unwrap_or_default();

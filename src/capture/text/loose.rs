@@ -9,7 +9,7 @@
 //! ```
 
 use super::columns::unwrapped;
-use super::finder::json_len;
+use super::finder::{Finder, json_len};
 use super::objects;
 use super::probe::{MessageFraming, MessageTest};
 use crate::capture::form::{FormVerdict, InputEnd};
@@ -34,7 +34,11 @@ pub(in super::super) fn detect_loose(text: &[u8], end: InputEnd) -> FormVerdict 
             return is_loose_beginning(rest, end, &mut test);
         };
         let (message, after) = rest.split_at_checked(len).unwrap_or_default();
-        let framing = test.framing(message);
+        let certain = test.certain_framing(message);
+        if !matches!(certain, Some((_, true))) && has_inner_message(message) {
+            return Yes("its objects have messages inside".into());
+        }
+        let framing = certain.map(|(framing, _)| framing);
         rest = after.trim_ascii_start();
         match (framing, rest.first()) {
             (None, _) => return No,
@@ -105,6 +109,19 @@ fn is_loose_beginning(text: &[u8], end: InputEnd, test: &mut MessageTest) -> For
 
 fn without_header() -> FormVerdict {
     Yes("its messages have no headers, which their protocol needs".into())
+}
+
+/// Returns true if the first message is the answer to the second one.
+pub(super) fn answers(answer: &[u8], request: &[u8]) -> bool {
+    let read = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap_or_default();
+    let (answer, request) = (read(answer), read(request));
+    are_pair(&answer, &request) && request.get("method").is_some()
+}
+
+/// Returns true if an object has a message inside.
+fn has_inner_message(object: &[u8]) -> bool {
+    let all = Finder::default().find(object);
+    all.messages.iter().any(|found| found.message != object)
 }
 
 /// Returns true if one of these is the answer to the other one.

@@ -4,7 +4,7 @@ use crate::capture::chunk::{Item, ProblemSeverity};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Framing, Head, Places, View};
-use crate::protocol::{Context, Evidence, Role, registry};
+use crate::protocol::{Context, Direction, Evidence, Role, registry};
 use crate::span::Span;
 
 /// The result of decoding the bytes of a reading.
@@ -28,6 +28,10 @@ pub(super) struct Score {
     /// Messages that only one side sends, in its direction and in the opposite direction.
     pub right: u64,
     pub wrong: u64,
+    /// Messages from the client and from the server, as the text says.
+    pub to_server: u64,
+    pub to_client: u64,
+    pub answers: u64,
 }
 
 impl Score {
@@ -46,7 +50,17 @@ impl Score {
 
     /// Returns true if every message that only one side sends has the direction of the other side.
     pub(super) fn is_reversed(self) -> bool {
-        self.wrong > 0 && self.right == 0
+        self.wrong > 0 && self.right == 0 && !self.is_one_way()
+    }
+
+    /// Returns true if requests and answers have the same direction, which is not that of all of them.
+    pub(super) fn is_one_way(self) -> bool {
+        let is_mixed = self.right > 0 || self.answers > 0;
+        self.wrong > 0 && is_mixed && !self.has_both_ways()
+    }
+
+    pub(super) fn has_both_ways(self) -> bool {
+        self.to_server > 0 && self.to_client > 0
     }
 
     /// Returns true if more bytes may show a message.
@@ -138,6 +152,13 @@ fn count(score: &mut Score, decoded: &Decoded<'_>) {
     } else if decoded.message.role != Some(Role::Control) {
         score.whole += 1;
         score.message_bytes += decoded.frame.len;
+        match decoded.origin.direction {
+            Some(Direction::ToServer) => score.to_server += 1,
+            Some(Direction::ToClient) => score.to_client += 1,
+            None => {}
+        }
+        let is_answer = matches!(decoded.message.role, Some(Role::Response | Role::Error));
+        score.answers += u64::from(is_answer);
         let sender = decoded.protocol.fixed_direction(decoded.message);
         if let (Some(sender), Some(direction)) = (sender, decoded.origin.direction) {
             let is_right = sender == direction;
@@ -182,6 +203,10 @@ impl MessageTest {
             control: None,
             fault: None,
         };
+        // A batch has nothing else than objects.
+        if body.starts_with(b"[") && !is_list_of_objects(body) {
+            return None;
+        }
         let (mut found, mut is_certain) = (None, false);
         for protocol in registry::all() {
             let has = |framing| protocol.descriptor().framings.contains(&framing);
@@ -206,6 +231,12 @@ impl MessageTest {
         }
         Some((found?, is_certain))
     }
+}
+
+/// Returns true if each element of a list is an object.
+fn is_list_of_objects(list: &[u8]) -> bool {
+    let elements: Result<Vec<&serde_json::value::RawValue>, _> = serde_json::from_slice(list);
+    elements.is_ok_and(|all| all.iter().all(|element| element.get().starts_with('{')))
 }
 
 /// The framing of the messages of a log.
