@@ -174,7 +174,7 @@ impl CaptureInput {
     /// that side.
     #[cfg(any(feature = "cli", feature = "snapshot"))]
     #[must_use]
-    pub(crate) fn as_sent(mut self, is_exact: bool) -> Self {
+    pub(crate) fn of_exact_bytes(mut self, is_exact: bool) -> Self {
         self.plain.is_exact = is_exact;
         self
     }

@@ -39,7 +39,7 @@ impl<'h> FixtureReader<'h> {
             ..RuleSettings::default()
         });
         let is_exact = how.direction.is_some() || how.framing.is_some();
-        let input = CaptureInput::new(how.from).as_sent(is_exact);
+        let input = CaptureInput::new(how.from).of_exact_bytes(is_exact);
         Self {
             run: Run::of_source(source, Some(input), options, rules),
             shown: ShownSnapshot::new(how),

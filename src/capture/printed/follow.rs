@@ -96,17 +96,17 @@ impl Follow {
             Direction::ToServer
         };
         let digits = std::str::from_utf8(number.unwrap_or(text)).ok();
-        match digits.and_then(|digits| digits.parse().ok()) {
-            Some(len) => (self.rest, self.direction) = (len, Some(direction)),
-            None => {
-                // One report is enough if the text was changed.
-                if self.ignored == 0 {
-                    let text = "wanted the length of a part, got other text: parts before it have another length";
-                    Problem::error(InputPlace::Line(self.number), text).report(sink);
-                }
-                self.ignored += 1;
-            }
+        if let Some(len) = digits.and_then(|digits| digits.parse().ok()) {
+            (self.rest, self.direction) = (len, Some(direction));
+            return;
         }
+        // One report is enough if the text was changed.
+        if self.ignored == 0 {
+            let text =
+                "wanted the length of a part, got other text: parts before it have another length";
+            Problem::error(InputPlace::Line(self.number), text).report(sink);
+        }
+        self.ignored += 1;
     }
 }
 

@@ -263,11 +263,12 @@ fn columns_beside_a_message_are_no_part_of_it() {
         let lines = lines.lines().zip(1..);
         lines
             .map(|(line, n)| format!("{n:>6}{mark}{line}\n"))
-            .collect::<String>()
+            .collect::<Vec<_>>()
+            .concat()
     };
     let beside = |name: &str, text: &str| {
         let lines = text.lines().map(|line| format!("{name}{line}\n"));
-        lines.collect::<String>()
+        lines.collect::<Vec<_>>().concat()
     };
     let two = [CALL, ANSWER];
     let diff = |old: &str, new: &str| {
@@ -277,9 +278,12 @@ fn columns_beside_a_message_are_no_part_of_it() {
             .lines()
             .zip(pretty(new).lines().map(str::to_owned).collect::<Vec<_>>());
         let body: String = changed
-            .map(|(a, b)| match a == b {
-                true => line(" ", a),
-                false => line("-", a) + &line("+", &b),
+            .map(|(a, b)| {
+                if a == b {
+                    line(" ", a)
+                } else {
+                    line("-", a) + &line("+", &b)
+                }
             })
             .collect();
         format!("--- a.json\n+++ b.json\n@@ -1,9 +1,9 @@\n{body}")
@@ -292,7 +296,7 @@ fn columns_beside_a_message_are_no_part_of_it() {
         let others = lines.map(|line| format!("{:20}{line:<50}\n", ""));
         format!(
             "[10:00:00] INFO     {first:<50} client.py:20\n{}",
-            others.collect::<String>()
+            others.collect::<Vec<_>>().concat()
         )
     };
     for (text, wanted) in [
@@ -366,7 +370,7 @@ fn columns_beside_a_message_are_no_part_of_it() {
                     .map_or_else(|| line.clone(), |(_, rest)| format!("{{{rest}"))
             })
             .collect();
-        let wanted = wanted.map(|line| unpadded(line));
+        let wanted = wanted.map(unpadded);
         assert_eq!(got, wanted, "{text}");
     }
     let text = format!(

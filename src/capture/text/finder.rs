@@ -11,9 +11,8 @@ use super::clean::{to_ascii, unescaped};
 use super::columns;
 use super::escapes::Escapes;
 use super::line::with_header;
-use super::loose;
 use super::objects;
-use super::probe::{MessageFraming, MessageTest};
+use super::probe::{MessageFraming, MessageTest, answers};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -183,6 +182,13 @@ impl Finder {
         !messages.is_empty()
     }
 
+    /// Returns true if a member of an object has a message.
+    pub(super) fn has_inner_message(&mut self, object: &[u8]) -> bool {
+        let mut messages = Vec::new();
+        self.in_object(object, 0, &mut messages);
+        !messages.is_empty()
+    }
+
     /// Returns true if a text is the beginning of a message.
     pub(super) fn is_cut_message(&mut self, text: &[u8]) -> bool {
         let text = &*to_ascii(text);
@@ -333,7 +339,7 @@ impl Finder {
                 if own.iter().any(|own| {
                     earlier
                         .iter()
-                        .any(|answer| loose::answers(&answer.message, &own.message))
+                        .any(|answer| answers(&answer.message, &own.message))
                 }) {
                     messages.truncate(count);
                 }

@@ -11,11 +11,11 @@
 use super::columns::unwrapped;
 use super::finder::{Finder, json_len};
 use super::objects;
-use super::probe::{MessageFraming, MessageTest};
+use super::probe::{MessageFraming, MessageTest, are_pair};
 use crate::capture::form::{FormVerdict, InputEnd};
 use FormVerdict::{No, Open, Yes};
 use serde::de::IgnoredAny;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The most messages that are examined.
 const MAX_MESSAGES: usize = 16;
@@ -27,15 +27,15 @@ pub(in super::super) fn detect_loose(text: &[u8], end: InputEnd) -> FormVerdict 
     let start = text.trim_ascii_start();
     let list = start.strip_prefix(b"[");
     let mut rest = list.unwrap_or(start).trim_ascii_start();
-    let mut test = MessageTest::default();
+    let mut known = MessageTest::default();
     let mut seen: Vec<Value> = Vec::new();
     while rest.starts_with(b"{") && seen.len() < MAX_MESSAGES {
         let Some(len) = json_len(rest) else {
-            return is_loose_beginning(rest, end, &mut test);
+            return is_loose_beginning(rest, end, &mut known);
         };
         let (message, after) = rest.split_at_checked(len).unwrap_or_default();
-        let certain = test.certain_framing(message);
-        if !matches!(certain, Some((_, true))) && has_inner_message(message) {
+        let certain = known.certain_framing(message);
+        if !matches!(certain, Some((_, true))) && is_wrapper(message) {
             return Yes("its objects have messages inside".into());
         }
         let framing = certain.map(|(framing, _)| framing);
@@ -76,7 +76,7 @@ pub(in super::super) fn detect_loose(text: &[u8], end: InputEnd) -> FormVerdict 
 }
 
 /// Judges a message that does not end here, or that is no JSON.
-fn is_loose_beginning(text: &[u8], end: InputEnd, test: &mut MessageTest) -> FormVerdict {
+fn is_loose_beginning(text: &[u8], end: InputEnd, known: &mut MessageTest) -> FormVerdict {
     let first = memchr::memchr(b'\n', text).unwrap_or(text.len());
     match serde_json::from_slice::<IgnoredAny>(text) {
         // The error is before the first line end.
@@ -89,7 +89,7 @@ fn is_loose_beginning(text: &[u8], end: InputEnd, test: &mut MessageTest) -> For
                 .map(|at| unwrapped(text.get(..at).unwrap_or(text)));
             let is_message = |line: Vec<u8>| {
                 let message = json_len(&line).and_then(|len| line.get(..len));
-                message.is_some_and(|message| test.is_message(message))
+                message.is_some_and(|message| known.is_message(message))
             };
             if joined.any(is_message) {
                 return Yes("its lines were broken at a width".into());
@@ -101,7 +101,7 @@ fn is_loose_beginning(text: &[u8], end: InputEnd, test: &mut MessageTest) -> For
         return Open;
     }
     let mut completed = objects::completed(text).into_iter().flatten();
-    if completed.any(|json| test.framing(&json) == Some(MessageFraming::Headers)) {
+    if completed.any(|json| known.framing(&json) == Some(MessageFraming::Headers)) {
         return without_header();
     }
     No
@@ -111,22 +111,10 @@ fn without_header() -> FormVerdict {
     Yes("its messages have no headers, which their protocol needs".into())
 }
 
-/// Returns true if the first message is the answer to the second one.
-pub(super) fn answers(answer: &[u8], request: &[u8]) -> bool {
-    let read = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap_or_default();
-    let (answer, request) = (read(answer), read(request));
-    are_pair(&answer, &request) && request.get("method").is_some()
-}
-
-/// Returns true if an object has a message inside.
-fn has_inner_message(object: &[u8]) -> bool {
-    let all = Finder::default().find(object);
-    all.messages.iter().any(|found| found.message != object)
-}
-
-/// Returns true if one of these is the answer to the other one.
-fn are_pair(a: &Value, b: &Value) -> bool {
-    let id = a.get("id").filter(|id| !id.is_null());
-    let is_request = |value: &Value| value.get("method").is_some();
-    id.is_some() && id == b.get("id") && is_request(a) != is_request(b)
+/// Returns true if an object that is no message itself has one inside.
+fn is_wrapper(object: &[u8]) -> bool {
+    let members: Map<String, Value> = serde_json::from_slice(object).unwrap_or_default();
+    let is_own = |key: &str| members.contains_key(key);
+    !["method", "result", "error"].into_iter().any(is_own)
+        && Finder::default().has_inner_message(object)
 }

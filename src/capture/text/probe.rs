@@ -6,6 +6,7 @@ use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Framing, Head, Places, View};
 use crate::protocol::{Context, Direction, Evidence, Role, registry};
 use crate::span::Span;
+use serde_json::Value;
 
 /// The result of decoding the bytes of a reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -248,4 +249,18 @@ pub(super) enum MessageFraming {
     Headers,
     /// Several protocols have such a message.
     Either,
+}
+
+/// Returns true if the first message is the answer to the second one.
+pub(super) fn answers(answer: &[u8], request: &[u8]) -> bool {
+    let read = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap_or_default();
+    let (answer, request) = (read(answer), read(request));
+    are_pair(&answer, &request) && request.get("method").is_some()
+}
+
+/// Returns true if one of these is the answer to the other one.
+pub(super) fn are_pair(a: &Value, b: &Value) -> bool {
+    let id = a.get("id").filter(|id| !id.is_null());
+    let is_request = |value: &Value| value.get("method").is_some();
+    id.is_some() && id == b.get("id") && is_request(a) != is_request(b)
 }
