@@ -15,7 +15,7 @@ use crate::protocol::peer::PeerConfig;
 use crate::protocol::{Descriptor, Direction, Protocol};
 use crate::render::style::{Highlight, shorten};
 use crate::render::{DisplayOptions, arrow, findings};
-use crate::transport::{Address, ListenOutcome, Setup, Target, call};
+use crate::transport::{ListenOutcome, Setup, Target, call};
 use anyhow::{Context as _, Result};
 use std::ffi::OsString;
 use std::io::Write as _;
