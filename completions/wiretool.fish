@@ -1584,6 +1584,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l lint -d 'Ch
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l exact -d 'With -f json: add `wire` and `raw`, so that encode writes the same bytes'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l verify -d 'Decode as --exact does, encode again, and report bytes that differ'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l stderr -d 'Show what children wrote to stderr, between the messages'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l state -d 'sael: show the value of a stream after each delta; not in json'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l print-schema -d 'Print the JSON Schema of `-f json` and exit'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
