@@ -226,6 +226,8 @@ pub mod framing;
 mod inject;
 #[cfg(feature = "cli")]
 mod live;
+#[cfg(feature = "described")]
+mod own_rules;
 mod path;
 pub mod protocol;
 #[cfg(feature = "cli")]

@@ -6,6 +6,8 @@
 
 use super::config;
 use super::values::{Names, read_text, words};
+use crate::conversation::rules_of;
+use crate::own_rules;
 use crate::protocol::described::{Described, embedded};
 use crate::protocol::{Protocol, registry};
 use crate::settings::{FileScope, SettingsFile};
@@ -19,6 +21,8 @@ use std::sync::Mutex;
 
 /// The maximum size of a description, in bytes.
 const MAX_FILE: u64 = 256 << 10;
+/// The maximum size of a schema file, in bytes.
+const MAX_SCHEMA: u64 = 3 << 20;
 /// The maximum number of descriptions in the folder of the user.
 const MAX_FILES: usize = 64;
 
@@ -36,10 +40,26 @@ pub fn is_path(word: &OsStr) -> bool {
 /// Reads a description.
 pub fn read(path: &Path) -> Result<Described> {
     let text = read_text(path, MAX_FILE)?;
-    Ok(Described::from_toml_named(
-        &path.display().to_string(),
-        &text,
-    )?)
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let folder = folder.unwrap_or(Path::new("."));
+    let files = |name: &str| beside(folder, name);
+    let name = path.display().to_string();
+    Ok(Described::from_toml_with(&name, &text, &files)?)
+}
+
+/// Returns the text of a file in the folder of a description, also below it.
+fn beside(folder: &Path, name: &str) -> Result<String, String> {
+    let whole = |path: &Path| {
+        let whole = path.canonicalize();
+        whole.map_err(|error| format!("cannot read {}: {error}", path.display()))
+    };
+    let path = whole(&folder.join(name))?;
+    if !path.starts_with(whole(folder)?) || !path.is_file() {
+        return Err(format!(
+            "wanted a file in the folder of the description, got {name}"
+        ));
+    }
+    read_text(&path, MAX_SCHEMA).map_err(|error| format!("{error:#}"))
 }
 
 /// Adds the protocol of a file to those of the process, which uses it until it ends. Returns its name.
@@ -74,14 +94,45 @@ pub fn add(path: &Path) -> Result<&'static str> {
 
 /// Adds the protocols of the project and of the user.
 pub fn add_all(args: &[OsString]) -> Result<()> {
-    for path in of_project(args)?.into_iter().chain(of_user()) {
+    let project = project_file(args);
+    let named = match &project {
+        Some((file, scope)) => SettingsFile::protocols(file, *scope)?,
+        None => Vec::new(),
+    };
+    for path in named.into_iter().chain(of_user()) {
         add(&path)?;
+    }
+    if let Some((file, _)) = &project {
+        add_rules(file)?;
     }
     Ok(())
 }
 
-/// Returns the descriptions that the project's file names.
-fn of_project(args: &[OsString]) -> Result<Vec<PathBuf>> {
+/// Adds the rules that the project's file states.
+fn add_rules(file: &Path) -> Result<()> {
+    let names: Vec<_> = registry::names().collect();
+    let rules = SettingsFile::own_rules(file, &names)?;
+    for own in &rules {
+        let protocols = registry::all().iter();
+        let is_for = |name| own.protocol.as_deref().is_none_or(|one| one == name);
+        // A description that is not needed is not read.
+        let mut built_in = protocols.filter(|one| own.protocol.is_some() && is_for(one.name()));
+        let known = built_in.find(|one| rules_of(**one).any(|rule| rule.name == own.rule.name));
+        if let Some(known) = known {
+            bail!(
+                "{}: {} has a rule {} already",
+                own.rule.clause,
+                known.name(),
+                own.rule.name
+            );
+        }
+    }
+    own_rules::set_project(rules);
+    Ok(())
+}
+
+/// Returns the project's file.
+fn project_file(args: &[OsString]) -> Option<(PathBuf, FileScope)> {
     // Flags of a child process are not ours.
     let own = args.iter().take_while(|word| *word != "--");
     let mut words = own.filter_map(|word| word.to_str());
@@ -94,10 +145,8 @@ fn of_project(args: &[OsString]) -> Result<Vec<PathBuf>> {
         Some(path) => (Some(path), FileScope::Named),
         None => (config::project_file_here(), FileScope::Project),
     };
-    match file.filter(|file| file.is_file()) {
-        Some(file) => Ok(SettingsFile::protocols(&file, scope)?),
-        None => Ok(Vec::new()),
-    }
+    let file = file.filter(|file| file.is_file())?;
+    Some((file, scope))
 }
 
 /// Returns the descriptions in the folder of the user, in the order of their names.

@@ -24,6 +24,7 @@ use crate::transport::{
 };
 use anyhow::{Context as _, Result};
 use note::RecordingNote;
+use serde_json::Value;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
@@ -398,11 +399,20 @@ pub fn words(command: &[OsString]) -> Vec<String> {
         .collect()
 }
 
+/// Returns the header of a recording that starts now. It names this host, this process, its parent and this version.
 pub fn header(protocol: Option<&str>) -> Header {
-    Header {
+    let mut header = Header {
         protocol: protocol.map(str::to_owned),
         ..Header::new(crate::transport::now())
-    }
+    };
+    let system = rustix::system::uname();
+    let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
+    let mut set = |key: &str, value: Value| header.more.insert(key.to_owned(), value);
+    set("host", system.nodename().to_string_lossy().into());
+    set("pid", std::process::id().into());
+    set("ppid", parent.into());
+    set("version", env!("CARGO_PKG_VERSION").into());
+    header
 }
 
 /// Opens the outputs. The recording is last: creating its file also chooses its name.

@@ -105,10 +105,12 @@ impl Damages {
         let origin = broken.place.origin;
         let none = Damage::default();
         let damage = self.links.get(&origin.link()).unwrap_or(&none);
-        let compares = rule
-            .needs
-            .iter()
-            .any(|need| matches!(need, Need::BothWays | Need::Order | Need::Ends));
+        let compares = rule.needs.iter().any(|need| {
+            matches!(
+                need,
+                Need::BothWays | Need::Order | Need::Sequence | Need::Ends
+            )
+        });
         let cause = match *damage.lost.get(origin.direction) {
             Some(cause) if broken.place.index == current => Some((cause, origin.direction)),
             _ => damage.cause.filter(|_| compares),

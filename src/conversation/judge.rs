@@ -95,9 +95,14 @@ pub fn full_name(protocol: &str, rule: &Rule) -> String {
     format!("{protocol}/{}", rule.name)
 }
 
-/// Returns all rules of a protocol, the common ones last.
+/// Returns all rules of a protocol: its own, those of the project, and the common ones.
 pub fn rules_of(protocol: &dyn Protocol) -> impl Iterator<Item = &Arc<Rule>> {
-    protocol.behavior().rules().iter().chain(COMMON.iter())
+    #[cfg(feature = "described")]
+    let project = crate::own_rules::of_project(protocol.name()).map(|own| &own.rule);
+    #[cfg(not(feature = "described"))]
+    let project = std::iter::empty();
+    let own = protocol.behavior().rules().iter();
+    own.chain(project).chain(COMMON.iter())
 }
 
 /// Finds a rule by its full name.

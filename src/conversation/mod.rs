@@ -29,6 +29,8 @@ mod tests;
 
 use crate::capture::{Event, EventKind, Header};
 use crate::decoder::{Decoded, Origin};
+#[cfg(feature = "described")]
+use crate::own_rules::{OwnRule, judged, of_project};
 use crate::protocol::rule_names::common as rule;
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::{
@@ -351,6 +353,7 @@ impl<'p> Conversation<'p> {
         match need {
             Need::BothWays => self.facts.has_both_directions(),
             Need::Order => self.facts.order && self.facts.has_messages == [true; 2],
+            Need::Sequence => self.facts.order,
             Need::Times => self.facts.times,
             Need::Ends => self.facts.ends,
             Need::Secret | Need::Signature | Need::Connection => {
@@ -362,7 +365,16 @@ impl<'p> Conversation<'p> {
     /// Creates the session as soon as the protocol is known.
     fn create_session(&mut self) {
         if self.session.is_none() {
-            self.session = self.protocol.map(|p| p.behavior().session(&self.config));
+            self.session = self.protocol.map(|p| {
+                let session = p.behavior().session(&self.config);
+                #[cfg(feature = "described")]
+                let session = judged(
+                    session,
+                    p,
+                    of_project(p.name()).map(|own| -> &'p OwnRule { own }),
+                );
+                session
+            });
             self.report.off = self
                 .protocol
                 .map_or(RuleSet::default(), |p| self.judge.off(p));
@@ -418,11 +430,11 @@ impl<'p> Conversation<'p> {
         if *self.name != *name {
             self.name = name.into();
         }
-        let own = self.protocol.map_or(&[][..], |p| p.behavior().rules());
-        let rule = own
-            .iter()
-            .chain(COMMON.iter())
-            .find(|r| r.id == broken.rule);
+        let is_it = |rule: &&Arc<Rule>| rule.id == broken.rule;
+        let rule = match self.protocol {
+            Some(protocol) => rules_of(protocol).find(is_it),
+            None => COMMON.iter().find(is_it),
+        };
         debug_assert!(rule.is_some(), "{:?} is not a rule of {name}", broken.rule);
         let Some(rule) = rule else {
             return;

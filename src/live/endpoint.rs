@@ -254,6 +254,20 @@ impl<'p> Endpoint<'p> {
         Ok(index)
     }
 
+    /// Sends a message to the session of a connection that has ended: on the connection that has resumed it, otherwise
+    /// as soon as one does.
+    pub fn send_missed(
+        &mut self,
+        conn: u32,
+        message: String,
+        now: i64,
+        commands: &mut Vec<Command>,
+    ) {
+        if let Some(conn) = self.peer.missed(conn, &message) {
+            self.send_all(&[Outgoing::new(conn, message)], now, commands);
+        }
+    }
+
     /// Returns a connection on which a message can be sent at once.
     fn free_connection(&self) -> Option<u32> {
         let mut all = self.codecs.keys().copied();

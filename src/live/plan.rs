@@ -119,6 +119,13 @@ pub struct Expected {
     pub is_answered: bool,
 }
 
+impl Expected {
+    /// Returns `true` for a message that the peer sends without a request.
+    pub fn is_push(&self) -> bool {
+        self.answers.is_none() && !self.is_orphan
+    }
+}
+
 /// A connection of the recording.
 #[derive(Clone, Debug, Default)]
 pub struct PlannedConnection {

@@ -174,6 +174,11 @@ pub enum ScriptAction {
     Await(usize),
     /// Waits for a message of the peer about the same call: the next one in a channel, or a cancellation.
     AwaitMessage(AwaitedMessage),
+    /// Waits until the caller has sent a recorded request, at most for a time.
+    AwaitRequest(AwaitedRequest),
+    /// Waits until the connection has ended. The messages after it belong to the session, and are sent when it is
+    /// resumed.
+    AwaitEnd,
     /// Sends a message.
     SendReply(Reply, Arc<Mutation>),
     /// Closes the connection.
@@ -220,6 +225,15 @@ pub struct AwaitedMessage {
     pub path: Path,
     /// The path of that value in the request.
     pub request: Path,
+}
+
+/// A recorded request that is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AwaitedRequest {
+    /// Its number in the recording.
+    pub index: u64,
+    /// The maximum time in ns: another caller may never send it.
+    pub most: i64,
 }
 
 /// Changes to a message that break the rules of the protocol deliberately.

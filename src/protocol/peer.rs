@@ -326,6 +326,13 @@ pub trait Peer: Send {
         let _ = (seen, now);
     }
 
+    /// Stores a message for the session of a connection that has ended. Returns the connection that has resumed it, if
+    /// there is one: the message is not stored then.
+    fn missed(&mut self, conn: u32, message: &str) -> Option<u32> {
+        let _ = (conn, message);
+        None
+    }
+
     /// Handles the end of a connection.
     fn closed(&mut self, conn: u32, now: i64) {
         let _ = (conn, now);

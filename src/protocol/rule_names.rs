@@ -23,6 +23,11 @@ impl RuleId {
         Self((NAMES.len() as u16).saturating_add(heading))
     }
 
+    /// A rule of the project, after those of any protocol.
+    pub(crate) const fn of_project(heading: u16) -> Self {
+        Self::own(heading.saturating_add(1 << 12))
+    }
+
     /// Returns the number of a name in the files of this crate.
     pub(crate) fn of(name: &str) -> Option<Self> {
         let at = NAMES.binary_search(&name).ok()?;

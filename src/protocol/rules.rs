@@ -66,6 +66,8 @@ pub enum Need {
     BothWays,
     /// The order of two messages of different directions.
     Order,
+    /// The order of all messages.
+    Sequence,
     /// The times of messages.
     Times,
     /// The times when connections opened and ended.
@@ -80,9 +82,10 @@ pub enum Need {
 
 impl Need {
     /// All needs.
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::BothWays,
         Self::Order,
+        Self::Sequence,
         Self::Times,
         Self::Ends,
         Self::Secret,
@@ -95,6 +98,7 @@ impl Need {
         match self {
             Self::BothWays => "both-ways",
             Self::Order => "order",
+            Self::Sequence => "sequence",
             Self::Times => "times",
             Self::Ends => "ends",
             Self::Secret => "secret",
@@ -107,7 +111,7 @@ impl Need {
     pub const fn about(self) -> &'static str {
         match self {
             Self::BothWays => "messages of both directions",
-            Self::Order => "the order of the two directions",
+            Self::Order | Self::Sequence => "the order of the two directions",
             Self::Times => "times",
             Self::Ends => "the ends of connections",
             Self::Secret => "a secret (`secret-file`)",

@@ -7,7 +7,7 @@ use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::encoding::json::lone_surrogate;
 use crate::encoding::lossless;
-use crate::protocol::session::name_of;
+use crate::protocol::session::{Answer, name_of};
 use crate::protocol::{Direction, Id, Role};
 use crate::tape::{Node, Scalar, Value, unescape};
 use std::borrow::Cow;
@@ -36,6 +36,21 @@ impl Expr {
             verdict,
             scratch,
         })
+    }
+
+    /// Returns `true` if a message fulfils the condition, with the request that it answers.
+    #[cfg(feature = "described")]
+    pub(crate) fn holds_with(
+        &self,
+        decoded: &Decoded<'_>,
+        answer: Option<&Answer>,
+        scratch: &mut Vec<u8>,
+    ) -> bool {
+        let verdict = Verdict {
+            answer,
+            ..Verdict::default()
+        };
+        self.holds(decoded, Some(verdict), scratch)
     }
 
     fn evaluate(&self, case: &mut Case<'_, '_>) -> bool {
@@ -72,6 +87,7 @@ impl Case<'_, '_> {
             Key::BodyLen => number(body().map(|_| message.body.len), what),
             Key::ReplyTo => number(answer.map(|a| a.to), what),
             Key::Latency => number(answer.and_then(|a| a.latency), what),
+            Key::Of => text(answer.and_then(|a| a.subject.as_deref()), what),
             Key::Dir => text(origin.direction.map(Direction::name), what),
             Key::Framing => text(Some(frame.framing.name()), what),
             Key::Protocol => text(Some(self.decoded.protocol.name()), what),
@@ -105,6 +121,43 @@ impl Case<'_, '_> {
                 node.is_some_and(|node| what.fits(node, self.scratch))
             }
         }
+    }
+}
+
+#[cfg(feature = "described")]
+impl Key {
+    /// Returns the value of a message as text; `None` if it has none.
+    pub(crate) fn text(&self, decoded: &Decoded<'_>, answer: Option<&Answer>) -> Option<String> {
+        let (frame, message, origin) = (decoded.frame, decoded.message, decoded.origin);
+        let span = frame.view.run(message.body);
+        Some(match self {
+            Self::Index => decoded.index.to_string(),
+            Self::Conn => origin.conn?.to_string(),
+            Self::Stream => origin.stream?.to_string(),
+            Self::Time => origin.time?.to_string(),
+            Self::Offset => frame.offset.to_string(),
+            Self::Len => frame.len.to_string(),
+            Self::BodyOffset => span?.to_string(),
+            Self::BodyLen => message.body.len.to_string(),
+            Self::ReplyTo => answer?.to.to_string(),
+            Self::Latency => format!("{} ms", answer?.latency? / 1_000_000),
+            Self::Of => answer?.subject.as_deref()?.to_owned(),
+            Self::Dir => origin.direction?.name().to_owned(),
+            Self::Framing => frame.framing.name().to_owned(),
+            Self::Protocol => decoded.protocol.name().to_owned(),
+            Self::Kind => message.kind.to_string(),
+            Self::Role => message.role?.name().to_owned(),
+            Self::Id => Some(message.id.text().into_owned()).filter(|id| !id.is_empty())?,
+            Self::Subject => message.subject.as_deref()?.to_owned(),
+            Self::Name => name_of(message, answer)?.to_owned(),
+            Self::Outcome => message.outcome.as_deref()?.to_owned(),
+            Self::Fault | Self::Faults => decoded.faults().next()?.1.code.to_owned(),
+            Self::Message(path) => {
+                let node = path.find(decoded.root()?)?;
+                text_of(node, &mut Vec::new()).into_owned()
+            }
+            Self::Guess | Self::Raw | Self::Findings => return None,
+        })
     }
 }
 

@@ -154,7 +154,7 @@ impl Expr {
     }
 
     /// Returns `true` if it uses a key.
-    #[cfg(feature = "cli")]
+    #[cfg(feature = "described")]
     pub(crate) fn uses(&self, key: &Key) -> bool {
         self.has_key(&|used| used == key)
     }
@@ -225,7 +225,7 @@ impl Expr {
 }
 
 fn needs_conversation(key: &Key) -> bool {
-    matches!(key, Key::Findings | Key::ReplyTo | Key::Latency)
+    matches!(key, Key::Findings | Key::ReplyTo | Key::Latency | Key::Of)
 }
 
 /// Returns the only part, or all of them.

@@ -17,6 +17,7 @@
 use super::table::{Place, SETTINGS, Setting, SettingKind, is_rule, nearest_rule, setting};
 use super::{FixtureOptions, SettingsError};
 use crate::diff::PathPattern;
+use crate::own_rules::{self, OwnRule};
 use crate::protocol::session::Severity;
 use crate::toml_text::{Item, Key, TomlError, TomlText, in_order};
 use crate::words::{glob, nearest};
@@ -30,7 +31,7 @@ const PROJECT_FILE: &str = "wiretool.toml";
 /// The maximum size of a settings file, in bytes; the parser needs a multiple of it.
 const MAX_FILE: u64 = 1 << 20;
 /// The tables of a settings file.
-const TABLES: [&str; 5] = ["rules", "ignore", "files", "snapshot", "protocols"];
+const TABLES: [&str; 6] = ["rules", "rule", "ignore", "files", "snapshot", "protocols"];
 /// Names that a project's file must not contain, beside the settings of the user: they do more than change how input is
 /// read and shown.
 const ACTIVE: [&str; 6] = [
@@ -182,6 +183,20 @@ impl SettingsFile {
         Self::read_with(path, scope, reader)
     }
 
+    /// Returns the rules that a settings file states, for these protocols. Other settings may name these rules, so that they
+    /// are read first.
+    pub fn own_rules(path: &Path, protocols: &[&str]) -> Result<Vec<OwnRule>, SettingsError> {
+        let (name, text) = (path.display().to_string(), read_text(path)?);
+        let toml = TomlText {
+            name: &name,
+            text: &text,
+        };
+        own_rules::read(toml, protocols).map_err(|errors| {
+            let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
+            SettingsError(texts.join("\n"))
+        })
+    }
+
     /// Returns the folder that relative paths in the file are relative to.
     pub fn folder(&self) -> &Path {
         let folder = self.path.parent();
@@ -241,6 +256,7 @@ impl FileReader<'_> {
             ("ignore", _) => self.read_ignore(item),
             ("files", _) => self.read_path_rules(item),
             ("snapshot", _) => self.read_snapshot(item),
+            ("rule", _) if self.scope != FileScope::User => Ok(()),
             ("protocols", _) if self.scope != FileScope::User => {
                 self.read_protocols(item).map(drop)
             }

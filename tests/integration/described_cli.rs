@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The protocols of this crate that files describe.
-const EMBEDDED: [&str; 3] = ["dap", "cdp", "nvim"];
+const EMBEDDED: [&str; 4] = ["dap", "cdp", "nvim", "i3"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -99,6 +99,47 @@ fn recordings_of_cdp_are_played() {
 #[test]
 fn recordings_of_nvim_are_played() {
     play("nvim", "tcp");
+}
+
+#[test]
+fn recordings_of_i3_are_played() {
+    play("i3", "tcp");
+}
+
+#[test]
+fn texts_of_regular_expressions_are_only_read() {
+    let folder = folder("described-read-only");
+    let text = "name = \"log\"\nframings = [\"lines\"]\nencodings = [\"text\"]\ntext = [{ regex = '^(?<level>\\w+) (?<text>.*)$' }]\n[[message]]\nwhen = \".level\"\nrole = \"notification\"\nsubject = \".level\"\n";
+    let log = file(&folder, "log.toml", text);
+    let input = file(&folder, "log.txt", "INFO up\n");
+    let (code, out, err) = ran(&["decode", "-p", &log, "-f", "json", &input]);
+    let message = r#""message":{"level":"INFO","text":"up"}"#;
+    assert!(code == 0 && out.contains(message), "{out}{err}");
+    for args in [
+        &["encode", "-p", &log, &input][..],
+        &["make", &log, "notification", "INFO"],
+        &[
+            "send",
+            &log,
+            "notification",
+            "INFO",
+            "--connect",
+            "tcp://127.0.0.1:1",
+        ],
+        &["stub", &log, "--listen", "tcp://127.0.0.1:0"],
+        &[
+            "replay",
+            "-p",
+            &log,
+            &input,
+            "--connect",
+            "tcp://127.0.0.1:1",
+        ],
+    ] {
+        let want =
+            "wiretool: log is only read: regular expressions describe its texts, no template\n";
+        assert_eq!(ran(args), (2, String::new(), want.to_owned()), "{args:?}");
+    }
 }
 
 #[test]
@@ -260,6 +301,67 @@ fn descriptions_that_cannot_be_used_are_reported() {
     assert!(code == 2 && err.contains("unknown key rol"), "{err}");
 }
 
+#[cfg(unix)]
+#[test]
+fn schemas_are_beside_their_description() {
+    let folder = folder("described-schema");
+    let inside = folder.join("inside");
+    std::fs::create_dir_all(inside.join("types")).unwrap();
+    let schema = r#"{"$defs": {"ask": {"properties": {"of": {"const": "quiz"}, "ask": {"$ref": "number.json"}}}}}"#;
+    file(&inside, "quiz.json", schema);
+    file(
+        &inside.join("types"),
+        "number.json",
+        "{\"type\": \"integer\"}",
+    );
+    file(&folder, "outside.json", schema);
+    std::os::unix::fs::symlink("../outside.json", inside.join("link.json")).unwrap();
+    let text = |name: &str| {
+        format!(
+            "schema = \"{name}\"\nschema-dir = \"types\"\n{}",
+            quiz("quiz")
+        )
+    };
+    let right = file(&inside, "quiz.toml", text("quiz.json"));
+    let input = file(&folder, "input.txt", "{\"ask\":\"1\",\"of\":\"quiz\"}\n");
+    let (code, out, err) = ran(&["lint", "--fail-on", "error", "-p", &right, &input]);
+    let want = r#"quiz/wrong-type: #0 · ask: message.ask is a string; it must be "integer""#;
+    assert!(out.contains(want), "{code} {out}{err}");
+    for (name, want) in [
+        (
+            "link.json",
+            "wanted a file in the folder of the description, got link.json",
+        ),
+        (
+            "types",
+            "wanted a file in the folder of the description, got types",
+        ),
+        ("none.json", "cannot read"),
+        (
+            "../outside.json",
+            "wanted a path in the folder of the description",
+        ),
+    ] {
+        let path = file(&inside, "wrong.toml", text(name));
+        let (code, out, err) = ran(&["protocol", "check", &path]);
+        assert_eq!(
+            (
+                code,
+                out.contains("wrong.toml:1:10: schema: "),
+                out.contains(want)
+            ),
+            (1, true, true),
+            "{out}{err}"
+        );
+    }
+    // A link to a file of the same folder is no way out.
+    let other = inside.join("types/number.json");
+    std::fs::remove_file(&other).unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", &other).unwrap();
+    let (_, out, err) = ran(&["lint", "--fail-on", "never", "-p", &right, &input]);
+    assert!(out.contains("quiz/not-checked: #0"), "{out}{err}");
+}
+
 #[test]
 fn descriptions_are_checked() {
     let folder = folder("described-check");
@@ -283,7 +385,7 @@ fn descriptions_are_checked() {
 
 #[test]
 fn protocols_are_shown() {
-    for name in ["dap", "cdp", "nvim", "saikuro", "telequick", "lsp"] {
+    for name in ["dap", "cdp", "nvim", "i3", "saikuro", "telequick", "lsp"] {
         let (code, out, err) = ran(&["protocol", "show", name]);
         assert_eq!(code, 0, "{err}");
         for part in [name, "sides", "framings", "Kinds:", "Rules"] {

@@ -26,6 +26,7 @@ mod lint_cli;
 mod lint_positions;
 mod manual;
 mod oracle_cli;
+mod own_rules_cli;
 mod packet_captures;
 mod proxy;
 mod quic_cli;

@@ -625,61 +625,96 @@ fn recorded_http(name: &str, protocol: &str, parts: &[ExchangePart<'_>]) -> Path
 /// An event follows the last request about its call, at the recorded distance, not the request for events.
 #[test]
 fn events_belong_to_the_request_about_their_call() {
-    let make = |words: &str| {
-        let mut command = common::wiretool();
-        command.args(["make", "telequick", "--to", "raw"]);
-        command.args(words.split(' ')).output().unwrap().stdout
-    };
     // Over QUIC each request has a stream, and events are on one that the server opens.
     let messages = [
-        ("c2s", 1, 0, make("StreamEvents client_id=me")),
-        ("c2s", 2, 4, make("Originate")),
-        (
-            "s2c",
-            3,
-            4,
-            make("OriginateResponse call_sid=CA01 status=QUEUED"),
-        ),
+        ("c2s", 1, 0, "StreamEvents client_id=me"),
+        ("c2s", 2, 4, "Originate"),
+        ("s2c", 3, 4, "OriginateResponse call_sid=CA01 status=QUEUED"),
         (
             "s2c",
             53,
             3,
-            make("CallEvent call_sid=CA01 client_id=me status=RINGING"),
+            "CallEvent call_sid=CA01 client_id=me status=RINGING",
         ),
-        ("c2s", 60, 8, make("Terminate call_sid=CA01")),
-        (
-            "s2c",
-            61,
-            8,
-            make("TerminateResponse call_sid=CA01 status=OK"),
-        ),
+        ("c2s", 60, 8, "Terminate call_sid=CA01"),
+        ("s2c", 61, 8, "TerminateResponse call_sid=CA01 status=OK"),
         (
             "s2c",
             91,
             3,
-            make("CallEvent call_sid=CA01 client_id=me status=COMPLETED"),
+            "CallEvent call_sid=CA01 client_id=me status=COMPLETED",
         ),
     ];
     for transport in ["tcp", "quic"] {
-        let mut text = format!(
-            "{{\"wiretool\":1,\"protocol\":\"telequick\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"{transport}\"}}"
-        );
-        for (dir, t, stream, bytes) in &messages {
-            let bytes = BASE64.encode(bytes);
-            let stream = match transport {
-                "quic" => format!("\"stream\":{stream},"),
-                _ => String::new(),
-            };
-            text += &format!(
-                "\n{{\"t\":{t}000000,\"conn\":1,\"dir\":\"{dir}\",{stream}\"b64\":\"{bytes}\"}}"
-            );
-        }
-        text += "\n{\"t\":92000000,\"event\":\"end\",\"chunks\":7,\"bytes\":{}}\n";
-        let path =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("both-events-{transport}.jsonl"));
-        std::fs::write(&path, text).unwrap();
+        let path = recorded_calls("events", transport, &messages);
         events_keep_their_requests(transport, &path);
     }
+}
+
+/// Events of two calls share one stream. Without intervals they keep their order to the requests that were received.
+#[test]
+fn events_of_overlapping_calls_keep_their_order() {
+    let messages = [
+        ("c2s", 20, 2, "StreamEvents client_id=me"),
+        ("c2s", 40, 0, "Originate call_sid=CA1 to=+491"),
+        ("s2c", 60, 0, "OriginateResponse call_sid=CA1 status=OK"),
+        ("s2c", 80, 3, "CallEvent call_sid=CA1 status=RINGING"),
+        ("c2s", 100, 4, "Originate call_sid=CA2 to=+491"),
+        ("s2c", 120, 4, "OriginateResponse call_sid=CA2 status=OK"),
+        ("s2c", 140, 3, "CallEvent call_sid=CA2 status=RINGING"),
+        ("s2c", 160, 3, "CallEvent call_sid=CA1 status=ANSWERED"),
+        ("c2s", 180, 8, "Terminate call_sid=CA1"),
+        ("s2c", 200, 8, "TerminateResponse call_sid=CA1 status=OK"),
+        ("s2c", 220, 3, "CallEvent call_sid=CA1 status=COMPLETED"),
+        ("s2c", 240, 3, "CallEvent call_sid=CA2 status=ANSWERED"),
+        ("c2s", 260, 12, "Terminate call_sid=CA2"),
+        ("s2c", 280, 12, "TerminateResponse call_sid=CA2 status=OK"),
+        ("s2c", 300, 3, "CallEvent call_sid=CA2 status=COMPLETED"),
+    ];
+    for transport in ["tcp", "quic"] {
+        let path = recorded_calls("overlapping", transport, &messages);
+        let name = path.to_str().unwrap();
+        for speed in ["1", "max"] {
+            let own = ["--speed", speed];
+            let stub = Stub::start_with("telequick", transport, &path, &own).unwrap();
+            let trust = (transport == "quic").then_some("--insecure");
+            let replay = ["replay", name, "--timeout", "20s", "--connect", &stub.1];
+            let replay = replay.into_iter().chain(own).chain(trust);
+            let (code, shown) = run(&replay.collect::<Vec<_>>());
+            assert_eq!(code, 0, "{transport} {speed}: {shown}");
+            assert!(
+                shown.contains("5 sent, 10 answers compared, 0 differ"),
+                "{transport} {speed}: {shown}"
+            );
+        }
+    }
+}
+
+/// Makes a recording of telequick: the direction, the time in ms, the stream over QUIC and the words of each message.
+fn recorded_calls(name: &str, transport: &str, messages: &[(&str, u32, u32, &str)]) -> PathBuf {
+    let mut text = format!(
+        "{{\"wiretool\":1,\"protocol\":\"telequick\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"{transport}\"}}"
+    );
+    for (dir, t, stream, words) in messages {
+        let mut command = common::wiretool();
+        command.args(["make", "telequick", "--to", "raw"]);
+        let bytes = command.args(words.split(' ')).output().unwrap().stdout;
+        let bytes = BASE64.encode(bytes);
+        let stream = match transport {
+            "quic" => format!("\"stream\":{stream},"),
+            _ => String::new(),
+        };
+        text += &format!(
+            "\n{{\"t\":{t}000000,\"conn\":1,\"dir\":\"{dir}\",{stream}\"b64\":\"{bytes}\"}}"
+        );
+    }
+    let (end, count) = (messages.last().unwrap().1 + 1, messages.len());
+    text +=
+        &format!("\n{{\"t\":{end}000000,\"event\":\"end\",\"chunks\":{count},\"bytes\":{{}}}}\n");
+    let path =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("both-{name}-{transport}.jsonl"));
+    std::fs::write(&path, text).unwrap();
+    path
 }
 
 fn events_keep_their_requests(transport: &str, path: &Path) {
@@ -888,8 +923,21 @@ fn resume_is_answered_as_recorded() {
     let alone = [&[RESUME][..], &missed, &[RESUMED], &asked].concat();
     let refused = [&[HEY, SESSION][..], &asked].concat();
     let other = [&[HEY, OTHER][..], &asked].concat();
+    let ask =
+        |seq: u32| format!(r#"{{"v":1,"kind":"INV","seq":{seq},"tool":"t","args":{{"n":{seq}}}}}"#);
+    let open: Vec<String> = (1..=3).map(ask).collect();
+    let answer = r#"{"v":1,"kind":"RES","seq":1,"result":1}"#;
+    let left = [
+        HEY,
+        SESSION,
+        ("c2s", &open[0]),
+        ("s2c", answer),
+        ("c2s", &open[1]),
+        ("c2s", &open[2]),
+    ];
     for (name, conns) in [
-        ("resumed-alone", &[&alone[..]][..]),
+        ("resumed-answers", &[&left[..], &alone][..]),
+        ("resumed-alone", &[&alone]),
         ("resume-refused", &[&refused, &[RESUME, EXPIRED]]),
         ("resume-refused-alone", &[&[RESUME, EXPIRED], &other]),
     ] {

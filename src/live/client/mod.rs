@@ -103,6 +103,10 @@ struct ClientRun<'p> {
     pending: BTreeSet<(i64, usize)>,
     /// The number of leading expected messages whose answers are complete: without items, and with items.
     answered: [usize; 2],
+    /// The number of leading expected messages without a notification that is missing.
+    notified: usize,
+    /// The number of leading expected messages whose notifications nothing waits for any more.
+    given_up: usize,
     /// For each expected message: it was received, or need not be.
     is_received: Vec<bool>,
     /// Expected messages without a request, by connection, kind and subject.
@@ -181,7 +185,7 @@ impl<'p> Client<'p> {
     ) -> Self {
         let mut pushes: HashMap<_, VecDeque<usize>> = HashMap::new();
         for (at, expected) in plan.expected.iter().enumerate() {
-            if expected.answers.is_none() && !expected.is_orphan {
+            if expected.is_push() {
                 let key = plan.push_key(&expected.stored);
                 pushes.entry(key).or_default().push_back(at);
             }
@@ -208,6 +212,8 @@ impl<'p> Client<'p> {
                 has_references: plan.steps.iter().any(|step| !step.refers_to.is_empty()),
                 pending: BTreeSet::new(),
                 answered: [0; 2],
+                notified: 0,
+                given_up: 0,
                 is_received: vec![false; plan.expected.len()],
                 states: plan.connections.iter().map(state).collect(),
                 conns: ConnectionOrder::of(plan),

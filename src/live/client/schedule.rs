@@ -7,7 +7,8 @@ use crate::live::endpoint::Endpoint;
 use crate::protocol::Role;
 use crate::protocol::peer::Readiness;
 
-/// Maximum time for a request to begin, in nanoseconds, before a message that ends or changes it.
+/// Maximum time, in nanoseconds, for a request to begin before a message that ends or changes it, and for a notification
+/// that came before a request.
 const MAX_HEAD_START: i64 = 1_000_000_000;
 
 /// The reason why a step is not sent yet.
@@ -56,8 +57,17 @@ impl<'p> ClientRun<'p> {
         }
     }
 
-    /// Advances `self.answered`.
+    /// Advances `self.answered` and `self.notified`.
     pub(super) fn advance_answered(&mut self) {
+        while let Some((expected, is_received)) =
+            (self.plan.expected.get(self.notified)).zip(self.is_received.get(self.notified))
+        {
+            let is_needed = expected.is_required && expected.is_push();
+            if is_needed && !is_received && self.notified >= self.given_up {
+                break;
+            }
+            self.notified += 1;
+        }
         for (all, with_items) in [false, true].into_iter().enumerate() {
             let mut upto = self.answered.get(all).copied().unwrap_or_default();
             while let Some((expected, is_received)) =
@@ -149,6 +159,11 @@ impl<'p> ClientRun<'p> {
                     .unwrap_or_default(),
             }));
         }
+        if self.settings.in_order && self.notified < step.received_before {
+            let expected = self.plan.expected.get(self.notified);
+            let what = expected.map(|expected| expected.stored.what());
+            return Err(StepWait::For(what.unwrap_or_default()));
+        }
         if self.plan.protocol.descriptor().is_sequential {
             let mut before = self.pending.iter().filter(|(_, n)| *n < number);
             let before = before.find_map(|(_, n)| {
@@ -163,7 +178,12 @@ impl<'p> ClientRun<'p> {
                 )));
             }
         }
-        match self.send_time(step).max(self.head_start_end(step)) {
+        let times = [
+            self.send_time(step),
+            self.head_start_end(step),
+            self.notified_end(step),
+        ];
+        match times.into_iter().max().flatten() {
             Some(time) if time > now => Err(StepWait::Until(time)),
             _ => Ok(()),
         }
@@ -260,6 +280,14 @@ impl<'p> ClientRun<'p> {
         ends.max()
     }
 
+    /// Returns the time until which a request waits for the notifications before it: they may be the reason for it. One
+    /// that does not come delays the run once.
+    fn notified_end(&self, step: &PlanStep) -> Option<i64> {
+        let waits = step.role == Some(Role::Request) && self.notified < step.received_before;
+        let most = MAX_HEAD_START.min(self.settings.timeout / 2);
+        waits.then(|| self.last_progress.saturating_add(most))
+    }
+
     /// Returns the time until which the messages at the end of the run wait that end open requests: the recording has no
     /// distance for them.
     pub(super) fn last_head_start_end(&self, endpoint: &Endpoint<'_>) -> Option<i64> {
@@ -284,7 +312,8 @@ impl<'p> ClientRun<'p> {
 
     /// Returns the time of the next step that waits only for its time.
     pub(super) fn next_time(&self, endpoint: &Endpoint<'_>) -> Option<i64> {
-        if self.settings.speed == Speed::MAX && !self.has_references {
+        let is_notified = self.notified >= self.plan.expected.len();
+        if self.settings.speed == Speed::MAX && !self.has_references && is_notified {
             return None;
         }
         let waits = self.conns.sending().filter_map(|conn| {
@@ -414,9 +443,13 @@ impl<'p> ClientRun<'p> {
         if let Some(index) = index {
             self.step_by_index.insert(index, number);
         }
-        let Some(conn) = self.plan.steps.get(number).map(|step| step.conn) else {
+        let Some(step) = self.plan.steps.get(number) else {
             return;
         };
+        let conn = step.conn;
+        if step.role == Some(Role::Request) {
+            self.given_up = self.given_up.max(step.received_before);
+        }
         if let Some(state) = self.states.get_mut(&conn) {
             state.next += 1;
         }

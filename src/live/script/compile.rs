@@ -44,6 +44,7 @@ pub fn compile(
         requests: HashMap::new(),
         ours: HashMap::new(),
         opening: Opening::default(),
+        undecided: Vec::new(),
         directions: HashMap::new(),
         failed: None,
     };
@@ -61,6 +62,7 @@ pub fn compile(
         ControlFlow::Continue(())
     };
     let _ = run.read_all(recording, &mut sink);
+    reader.decide(None);
     // The script needs neither the state of the connections nor that of the values.
     drop(run);
     let CompileState {
@@ -122,9 +124,23 @@ struct CompileState<'p> {
     ours: HashMap<u64, (usize, usize)>,
     /// The first message of the stub's side, if no request came before it.
     opening: Opening,
+    /// Notifications of the stub's side during open requests.
+    undecided: Vec<Undecided>,
     directions: HashMap<u64, Direction>,
     /// Why a request cannot be a rule.
     failed: Option<String>,
+}
+
+/// A notification that may belong to each of several open requests. It goes with the one that is answered first: who
+/// reads that answer has read what came before it.
+struct Undecided {
+    /// The last request to which it may belong.
+    last: usize,
+    /// The requests that hold its values, with the number of these.
+    holders: BTreeMap<usize, usize>,
+    message: String,
+    places: Vec<ValuePlace>,
+    time: Option<i64>,
 }
 
 impl CompileState<'_> {
@@ -139,15 +155,19 @@ impl CompileState<'_> {
         })
     }
 
+    /// Returns `true` if the stub's side makes this value.
+    fn is_ours(&self, name: usize) -> bool {
+        (self.names.name(name)).is_some_and(|name| name.owner == self.side)
+    }
+
     /// Makes a message that answers a request. Values that differ in each run come from the request, or from the calls
     /// and their answers.
     fn message(&self, at: usize, text: String, places: Vec<ValuePlace>) -> OpenValue {
         let entry = self.entries.get(at);
         let source = |place: &ValuePlace| match place.binding {
             Binding::Name(number) => {
-                let is_ours = self.names.name(number)?.owner == self.side;
                 let entry = entry?;
-                (entry.timeline).source(&entry.places, number, is_ours)
+                (entry.timeline).source(&entry.places, number, self.is_ours(number))
             }
             Binding::Time | Binding::Given => None,
         };
@@ -183,6 +203,57 @@ impl CompileState<'_> {
             .or_else(|| last(&|entry| entry.conn == conn))
             .or_else(|| last(&|entry| !entry.is_done))
             .or_else(|| last(&|_| true))
+    }
+
+    /// Adds the notifications that may belong to a request to its actions, before another action; at the end, each that is
+    /// left to the last request to which it may belong.
+    fn decide(&mut self, request: Option<usize>) {
+        let belongs = |one: &mut Undecided| {
+            let Some(at) = request else {
+                return true;
+            };
+            let conn_of = |at: usize| self.entries.get(at).map(|entry| entry.conn);
+            let most = one.holders.values().max();
+            at <= one.last
+                && conn_of(at) == conn_of(one.last)
+                && (most.is_none() || one.holders.get(&at) == most)
+        };
+        let decided: Vec<Undecided> = self.undecided.extract_if(.., belongs).collect();
+        for one in decided {
+            self.act(
+                request.unwrap_or(one.last),
+                one.message,
+                one.places,
+                one.time,
+            );
+        }
+    }
+
+    /// Adds a notification of the stub's side to the actions of a request.
+    fn act(&mut self, at: usize, message: String, places: Vec<ValuePlace>, time: Option<i64>) {
+        self.holders.add(at, &places);
+        let message = self.message(at, message, places);
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.timeline.did(send_action(message), time);
+        }
+    }
+
+    /// Lets the next event of a request wait for the last request before it: the events of several requests share one
+    /// stream, in an order.
+    fn keep_order(&mut self, at: usize) {
+        let Some((entry, later)) = self
+            .entries
+            .split_at_mut_checked(at + 1)
+            .and_then(|(all, later)| Some((all.last_mut()?, later)))
+        else {
+            return;
+        };
+        let mut later = later.iter().rev();
+        let last =
+            later.find(|last| last.conn == entry.conn && last.is_request && last.hello.is_none());
+        if let Some(last) = last {
+            entry.timeline.received_request(last.index, last.time);
+        }
     }
 
     /// Returns `true` for the last answer of a request that comes once more on another connection: a peer that resumes a
@@ -262,6 +333,7 @@ impl CompileState<'_> {
             index,
             conn: decoded.origin.conn,
             is_request,
+            time: decoded.origin.time,
             is_done: hello.is_some() || is_about,
             hello: hello.map(Box::new),
             pattern,
@@ -311,6 +383,9 @@ impl CompileState<'_> {
                 if let Some(entry) = self.entries.get_mut(at).filter(|_| other.is_some()) {
                     entry.timeline.stay_silent();
                 }
+                if let Some(other) = other {
+                    self.keep_order(other);
+                }
                 other.or(request)
             }
             _ => request,
@@ -327,9 +402,14 @@ impl CompileState<'_> {
         };
         match (is_ours, request, greeted, role) {
             (true, Some(at), ..) => {
+                self.decide(Some(at));
                 self.holders.add(at, &places);
                 let reply = self.message(at, message, places);
                 if let Some(entry) = self.entries.get_mut(at) {
+                    // What a resumed session missed is sent before the answer to the hello.
+                    if open_hello.is_some() && entry.conn != conn && !entry.is_done {
+                        entry.timeline.received(ScriptAction::AwaitEnd, time);
+                    }
                     entry.is_done |= last;
                     entry.timeline.did(send_action(reply), time);
                 }
@@ -372,10 +452,31 @@ impl CompileState<'_> {
                     | Role::End),
                 ),
             ) => {
-                let holders = self.holders.find(&places, None);
+                let mut holders = self.holders.find(&places, None);
+                let is_open = |entry: &CompiledRequest| {
+                    entry.is_request && !entry.is_done && entry.conn == conn
+                };
+                // Values of the stub's side are the recorded ones in each run: they need no request that has ended.
+                let is_named_by_peer =
+                    |place: &ValuePlace| name_at(place).is_some_and(|name| !self.is_ours(name));
+                if role == Role::Notification && !places.iter().any(is_named_by_peer) {
+                    let entries = &self.entries;
+                    holders.retain(|at, _| entries.get(*at).is_some_and(is_open));
+                }
                 let Some(at) = self.course(conn, &holders) else {
                     return;
                 };
+                if role == Role::Notification && self.entries.get(at).is_some_and(is_open) {
+                    self.undecided.push(Undecided {
+                        last: at,
+                        holders,
+                        message,
+                        places,
+                        time,
+                    });
+                    return;
+                }
+                self.decide(Some(at));
                 let own = places.clone();
                 let message = self.message(at, message, places);
                 if self.is_repeated(at, conn, role, &message) {
@@ -405,6 +506,7 @@ impl CompileState<'_> {
             }
             (false, None, ..) if continued.is_some() => {
                 let awaited = continued.and_then(|at| Some((at, self.named(at, kind, &places)?)));
+                self.decide(continued);
                 if let Some((at, awaited)) = awaited
                     && let Some(entry) = self.entries.get_mut(at)
                 {
@@ -420,6 +522,7 @@ impl CompileState<'_> {
                 let Some((at, call)) = of.and_then(|to| self.ours.get(&to)).copied() else {
                     return;
                 };
+                self.decide(Some(at));
                 self.holders.add(at, &places);
                 if let Some(entry) = self.entries.get_mut(at) {
                     let timeline = &mut entry.timeline;

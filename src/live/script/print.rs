@@ -10,7 +10,9 @@
 use super::request::RequestPattern;
 use super::template::{Slot, ValueSource};
 use super::value::OpenValue;
-use super::{AwaitedMessage, Reply, RuleCondition, Script, ScriptAction, ScriptRule};
+use super::{
+    AwaitedMessage, AwaitedRequest, Reply, RuleCondition, Script, ScriptAction, ScriptRule,
+};
 use crate::framing::Framing;
 use crate::path::Path;
 use crate::protocol::Protocol;
@@ -134,6 +136,10 @@ fn step(action: &ScriptAction) -> Option<String> {
             quote(kind),
             path(at),
             path(request)
+        )),
+        ScriptAction::AwaitEnd => Some("{ ended = true }".to_owned()),
+        ScriptAction::AwaitRequest(AwaitedRequest { index, most }) => Some(format!(
+            "{{ after = {{ request = {index}, most = \"{most}ns\" }} }}"
         )),
         _ => Some(format!("{{ message = {} }}", message(action)?)),
     }

@@ -42,6 +42,12 @@ pub(super) struct Job {
     pub(super) count: u64,
     /// Its number.
     pub(super) id: u64,
+    /// The number of its request in the recording.
+    pub(super) recorded: Option<u64>,
+    /// The recorded request that it waits for.
+    pub(super) after: Option<u64>,
+    /// It waits for the end of its connection.
+    pub(super) until_end: bool,
     /// The time until which it waits.
     pub(super) until: Option<i64>,
     /// The recorded calls.

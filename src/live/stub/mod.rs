@@ -33,7 +33,7 @@ use crate::protocol::peer::{Outgoing, PeerConfig, PeerReply, Request};
 use batch::Batches;
 use dispatch::{Dispatch, Dispatcher};
 use matcher::RequestMatcher;
-use pending::PendingJobs;
+use pending::{PendingJobs, RequestOrder};
 use report::RateLimit;
 pub use report::{AnswerSource, StubReport, Usage};
 use std::collections::{BTreeSet, HashMap};
@@ -102,6 +102,7 @@ pub struct Stub<'p> {
     framing: Framing,
     waiting: PendingJobs,
     batches: Batches,
+    order: RequestOrder,
     /// Connections and streams whose peer sends no more: they are closed when their jobs are done.
     ending: BTreeSet<Channel>,
     /// Streams on which something was sent.
@@ -139,6 +140,7 @@ impl<'p> Stub<'p> {
         let rules = std::mem::take(&mut script.rules);
         let matcher =
             RequestMatcher::new(connection.protocol, from, framing, config.limits, &rules);
+        let order = RequestOrder::new(rules::awaited_requests(&rules));
         let endpoint = Endpoint::new(connection, &peer_config, config.limits, &Judge::default());
         Self {
             dispatcher: Dispatcher {
@@ -167,6 +169,7 @@ impl<'p> Stub<'p> {
             framing,
             waiting: PendingJobs::default(),
             batches: Batches::default(),
+            order,
             ending: BTreeSet::new(),
             started: BTreeSet::new(),
             next: 0,
@@ -353,6 +356,9 @@ impl Handler for Stub<'_> {
         (self.endpoint).ended(channel, how, now, commands, &mut |message| {
             dispatcher.receive(message, &mut found);
         });
+        if channel.stream.is_none() {
+            self.store_missed(conn, now, commands);
+        }
         if *how == Ended::Eof {
             self.act(conn, found, now, commands);
             self.ending.insert(channel);
@@ -372,6 +378,7 @@ impl Handler for Stub<'_> {
             self.started.retain(|channel| channel.conn != conn);
             self.dispatcher.greeted.remove(&conn);
             self.dispatcher.ended.remove(&conn);
+            self.order.forget(conn);
             if let Ended::Refused(why) = how {
                 commands.push(Command::Log(why.clone()));
             }

@@ -75,6 +75,7 @@ impl Stub<'_> {
                     self.opening = opening;
                 }
                 SessionEvent::Closing(conn) => {
+                    self.store_missed(conn, now, commands);
                     self.drop_jobs(conn);
                     self.endpoint.close(conn, now, commands);
                 }

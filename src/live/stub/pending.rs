@@ -12,8 +12,8 @@ use super::{Stub, no};
 use crate::diff::Val;
 use crate::framing::Framing;
 use crate::live::handler::{Channel, Command};
-use crate::live::script::ScriptAction;
 use crate::live::script::value::with_json;
+use crate::live::script::{Reply, ScriptAction};
 use crate::path::Path;
 use crate::protocol::peer::Request;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,6 +58,8 @@ impl Job {
                     | ScriptAction::Ask(..)
                     | ScriptAction::Await(_)
                     | ScriptAction::AwaitMessage(_)
+                    | ScriptAction::AwaitRequest(_)
+                    | ScriptAction::AwaitEnd
             )
         };
         self.actions.iter().any(waits)
@@ -79,6 +81,40 @@ impl Job {
         };
         let own = value(&self.request.message, &received.request)?;
         (value(&reported.message, &received.path)? == own).then_some(at)
+    }
+}
+
+/// Which of the recorded requests that rules wait for were received.
+pub(super) struct RequestOrder {
+    awaited: BTreeSet<u64>,
+    received: BTreeSet<(u32, u64)>,
+}
+
+impl RequestOrder {
+    pub(super) fn new(awaited: BTreeSet<u64>) -> Self {
+        Self {
+            awaited,
+            received: BTreeSet::new(),
+        }
+    }
+
+    /// Stores a received request. Returns `true` if jobs may wait for it.
+    fn receive(&mut self, conn: u32, index: u64) -> bool {
+        self.awaited.contains(&index) && self.received.insert((conn, index))
+    }
+
+    pub(super) fn is_received(&self, conn: u32, index: u64) -> bool {
+        self.received.contains(&(conn, index))
+    }
+
+    /// Forgets a connection.
+    pub(super) fn forget(&mut self, conn: u32) {
+        while let Some(own) = self.received.range((conn, 0)..).next().copied() {
+            if own.0 != conn {
+                break;
+            }
+            self.received.remove(&own);
+        }
     }
 }
 
@@ -105,6 +141,7 @@ impl PendingJobs {
 
     fn take(&mut self, id: u64) -> Option<Job> {
         let mut job = self.jobs.remove(&id)?;
+        job.after = None;
         self.held = self.held.saturating_sub(job.weight());
         if let Some(due) = job.until.take() {
             self.due.remove(&(due, id));
@@ -115,6 +152,24 @@ impl PendingJobs {
     /// Returns the time at which the first job continues.
     pub(super) fn due(&self) -> Option<i64> {
         self.due.first().map(|(due, _)| *due)
+    }
+
+    /// Removes a job of a connection that waits for a recorded request.
+    fn take_after(&mut self, conn: u32, index: u64) -> Option<Job> {
+        let mut jobs = self.jobs.values();
+        let id = jobs
+            .find(|job| job.request.conn == conn && job.after == Some(index))?
+            .id;
+        self.take(id)
+    }
+
+    /// Removes a job that waits for the end of its connection.
+    fn take_ended(&mut self, conn: u32) -> Option<Job> {
+        let mut jobs = self.jobs.values();
+        let id = jobs
+            .find(|job| job.request.conn == conn && job.until_end)?
+            .id;
+        self.take(id)
     }
 
     /// Removes a job that is due.
@@ -188,6 +243,8 @@ impl Stub<'_> {
     pub(super) fn start(&mut self, mut job: Job, now: i64, commands: &mut Vec<Command>) {
         job.id = self.next;
         self.next += 1;
+        let (conn, recorded) = (job.request.conn, job.recorded);
+        let recorded = recorded.filter(|index| self.order.receive(conn, *index));
         let room = if job.may_wait() {
             self.waiting.check_capacity(&job)
         } else {
@@ -200,6 +257,9 @@ impl Stub<'_> {
                 self.dispatcher.changed();
             }
         }
+        while let Some(job) = recorded.and_then(|index| self.waiting.take_after(conn, index)) {
+            self.run(job, now, commands);
+        }
     }
 
     /// Runs a job until it waits or is done.
@@ -211,10 +271,18 @@ impl Stub<'_> {
                 Ok(None) => continue,
                 Ok(Some(JobWait::Never)) => return,
                 Ok(Some(JobWait::Until(due))) => Ok((Some(due), None)),
+                Ok(Some(JobWait::After(index, due))) => {
+                    job.after = Some(index);
+                    Ok((Some(due), None))
+                }
                 Ok(Some(JobWait::For(_) | JobWait::Message))
                     if self.ending.contains(&channel.conn.into()) && !self.answers_elsewhere() =>
                 {
                     Err(PEER_HAS_ENDED.to_owned())
+                }
+                Ok(Some(JobWait::End)) => {
+                    job.until_end = true;
+                    Ok((None, None))
                 }
                 Ok(Some(JobWait::For(index))) => Ok((None, Some(index))),
                 Ok(Some(JobWait::Message)) => Ok((None, None)),
@@ -275,6 +343,23 @@ impl Stub<'_> {
         }
         self.drop_expected_answers();
         self.dispatcher.changed();
+    }
+
+    /// Hands over the messages for a session whose connection has ended.
+    pub(super) fn store_missed(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
+        while let Some(mut job) = self.waiting.take_ended(conn) {
+            let left = job.actions.get(job.at..).unwrap_or_default();
+            let messages = left.iter().filter_map(|action| match action {
+                ScriptAction::SendReply(Reply::Message(message), _) => job.json(message).ok(),
+                _ => None,
+            });
+            let messages: Vec<String> = messages.collect();
+            job.answered |= !messages.is_empty();
+            for message in messages {
+                self.endpoint.send_missed(conn, message, now, commands);
+            }
+            self.dispatcher.done(&job);
+        }
     }
 
     /// Removes all jobs of a connection.

@@ -8,7 +8,7 @@ use crate::encoding::lossless::bytes_json;
 use crate::framing::Framing;
 use crate::live::handler::Command;
 use crate::live::script::value::{Fill, MadeCall, OpenValue, call, with_json};
-use crate::live::script::{BytesTemplate, Mutation, Reply, ScriptAction};
+use crate::live::script::{AwaitedRequest, BytesTemplate, Mutation, Reply, ScriptAction};
 use crate::protocol::peer::{Outgoing, PeerReply};
 use crate::protocol::uuid_text;
 use crate::tape::Node;
@@ -17,7 +17,11 @@ use crate::tape::Node;
 pub(super) enum JobWait {
     Until(i64),
     For(u64),
+    /// A recorded request, at most until a time.
+    After(u64, i64),
     Message,
+    /// The end of its connection.
+    End,
     Never,
 }
 
@@ -40,7 +44,7 @@ impl Job {
         }
     }
 
-    fn json(&self, value: &OpenValue) -> Result<String, String> {
+    pub(super) fn json(&self, value: &OpenValue) -> Result<String, String> {
         value.fill(&self.fill())
     }
 
@@ -151,6 +155,12 @@ impl Stub<'_> {
                     return Ok(Some(JobWait::For(*index)));
                 }
             }
+            ScriptAction::AwaitRequest(AwaitedRequest { index, most }) => {
+                if !self.order.is_received(conn, *index) {
+                    return Ok(Some(JobWait::After(*index, now.saturating_add(*most))));
+                }
+            }
+            ScriptAction::AwaitEnd => return Ok(Some(JobWait::End)),
             ScriptAction::AwaitMessage(_) => return Ok(Some(JobWait::Message)),
             ScriptAction::SendReply(reply, mutation) => {
                 self.send_reply(job, reply, mutation, now, commands)?;

@@ -15,6 +15,7 @@ use crate::live::script::value::OpenValue;
 use crate::live::script::{Reply, RuleCondition, ScriptAction, ScriptRule, value};
 use crate::protocol::Role;
 use crate::protocol::peer::{Outgoing, Request};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Dispatcher {
@@ -142,6 +143,7 @@ impl Dispatcher {
             Some(index) => AnswerSource::Recorded(index),
             None => AnswerSource::Rule(&rule.place),
         };
+        job.recorded = index;
         job.place = match index {
             Some(index) => format!("recorded #{index}").into(),
             None => rule.place.as_str().into(),
@@ -171,6 +173,16 @@ impl Dispatcher {
 pub(super) fn reads_more(rules: &[ScriptRule]) -> bool {
     let mut actions = rules.iter().flat_map(|rule| rule.actions.iter());
     actions.any(|action| matches!(action, ScriptAction::AwaitMessage(_)))
+}
+
+/// Returns the recorded requests that rules wait for.
+pub(super) fn awaited_requests(rules: &[ScriptRule]) -> BTreeSet<u64> {
+    let actions = rules.iter().flat_map(|rule| rule.actions.iter());
+    let awaited = actions.filter_map(|action| match action {
+        ScriptAction::AwaitRequest(awaited) => Some(awaited.index),
+        _ => None,
+    });
+    awaited.collect()
 }
 
 /// Returns `true` if a reply of the protocol is an error.

@@ -1,7 +1,9 @@
 //! A description as data, without its meaning.
 
-use crate::encoding::Encoding;
+use super::body::Body;
+use super::schema::Schemas;
 use crate::framing::Framing;
+use crate::own_rules::OwnRule;
 use crate::path::Path;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::{Direction, Role};
@@ -16,7 +18,10 @@ pub(super) struct Description {
     pub sides: [String; 2],
     pub port: Option<u16>,
     pub framings: Vec<Framing>,
-    pub encodings: Vec<Encoding>,
+    /// The end of each line that is written; empty if it is LF.
+    pub line_end: String,
+    /// Encodings, header and forms of texts.
+    pub body: Body,
     pub pairing: Pairing,
     /// An answer may come on another connection than its request.
     pub across_connections: bool,
@@ -24,8 +29,10 @@ pub(super) struct Description {
     pub base: Option<String>,
     /// The kinds of messages; the first that matches counts.
     pub messages: Vec<MessageKind>,
+    pub schemas: Schemas,
     pub marks: Marks,
     pub opening: Opening,
+    pub rules: Vec<OwnRule>,
 }
 
 /// The way in which an answer names its request.
@@ -35,6 +42,8 @@ pub(super) enum Pairing {
     Id,
     /// Answers come in the order of the requests.
     Order,
+    /// Answers come in the order of the requests with the same subject.
+    Subject,
 }
 
 /// A kind of message.
@@ -61,6 +70,8 @@ pub(super) struct MessageKind {
     pub direction: Option<Direction>,
     /// The id of the request that a message cancels.
     pub cancels: Option<Path>,
+    /// The name of its definition.
+    pub ty: Option<String>,
     /// The condition of the last item.
     pub last: Option<Expr>,
     /// No other protocol has such a message.

@@ -8,20 +8,27 @@
 //! The first `[[message]]` whose condition holds gives kind, role, id and subject. Messages are written of the same facts.
 //! With `base`, another protocol reads and writes the messages, and the description gives names and marks.
 
+mod body;
+mod checked;
 mod description;
 mod embedded;
 mod matching;
 mod message;
+mod names;
 mod peer;
 mod read;
+mod schema;
 mod session;
 #[cfg(test)]
 mod tests;
+mod text;
 mod write;
 
 use super::make::{IdGen, Made, Recipe, Words};
 use super::peer::{Peer, PeerConfig, with_json};
+use super::rule_names::described as rule;
 use super::rules::{Rule, built_in};
+use super::schema::files::SchemaFile;
 use super::schema::json_schema::MessageJsonSchema;
 use super::schema::marks::{Generated, Marks};
 use super::schema::{Fresh, Maker};
@@ -32,13 +39,16 @@ use super::{
 };
 use crate::encoding::Parsed;
 use crate::error::Refusal;
-use crate::framing::Frame;
+use crate::framing::{CustomFraming, Frame, FramingName};
+use crate::own_rules::judged;
 use crate::tape::Node;
 use crate::toml_text::TomlError;
+use body::Header;
 use description::{Description, MessageKind, Pairing};
 pub use embedded::embedded;
 pub(crate) use embedded::texts;
 use matching::Matcher;
+use read::FIELDS;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
@@ -83,6 +93,8 @@ pub struct Described {
     kinds: Vec<Kind>,
     recipes: Vec<Recipe>,
     marks: Marks,
+    /// Those of the protocol, and those of the description.
+    rules: Vec<Arc<Rule>>,
 }
 
 impl fmt::Debug for Described {
@@ -129,7 +141,18 @@ impl Described {
 
     /// Reads a description; `name` names the text in errors, for example its file.
     pub fn from_toml_named(name: &str, text: &str) -> Result<Self, DescriptionError> {
-        match read::read(name, text) {
+        let none = |_: &str| Err("the description is in no folder".to_owned());
+        Self::from_toml_with(name, text, &none)
+    }
+
+    /// Reads a description; `files` returns the text of a file that it names, by its path from the description's folder, or
+    /// the reason why it cannot. Absolute paths and those with `..` are refused before.
+    pub fn from_toml_with(
+        name: &str,
+        text: &str,
+        files: &dyn Fn(&str) -> Result<String, String>,
+    ) -> Result<Self, DescriptionError> {
+        match read::read(name, text, files) {
             Ok(description) => Ok(Self::new(description)),
             Err(mut errors) => {
                 errors.sort_by_key(|error| (error.line, error.column));
@@ -151,14 +174,44 @@ impl Described {
             kinds: kinds(&description.messages),
             recipes: Self::recipes_of(&description.messages),
             marks: marks(&description, base),
+            rules: rules_without_own(base)
+                .iter()
+                .chain(rules_of_types(base, &description))
+                .cloned()
+                .chain(description.rules.iter().map(|own| Arc::clone(&own.rule)))
+                .collect(),
             description,
         }
+    }
+
+    /// Adds the types of a file of this crate.
+    fn with_schema(mut self, schema: Option<&'static LazyLock<SchemaFile>>) -> Self {
+        self.description.schemas.own = schema;
+        self
     }
 
     /// Returns its meaning in one line; empty if the description has none.
     pub fn about(&self) -> &str {
         &self.description.about
     }
+}
+
+/// Returns the rules that every description has, or those of its base.
+fn rules_without_own(base: Option<&'static dyn Protocol>) -> &'static [Arc<Rule>] {
+    static RULES: LazyLock<Vec<Arc<Rule>>> =
+        LazyLock::new(|| built_in(include_str!("rules.md"), None));
+    base.map_or(&RULES, |base| base.behavior().rules())
+}
+
+/// Returns the rules of types, if the base does not have them.
+fn rules_of_types(
+    base: Option<&'static dyn Protocol>,
+    description: &Description,
+) -> impl Iterator<Item = &'static Arc<Rule>> {
+    let has_types = base.is_some() && description.schemas.is_any();
+    let ids = [rule::WRONG_TYPE, rule::NOT_CHECKED];
+    let all = rules_without_own(None).iter();
+    all.filter(move |one| has_types && ids.contains(&one.id))
 }
 
 /// Returns the kinds of messages, each once.
@@ -224,6 +277,9 @@ fn marks(description: &Description, base: Option<&dyn Protocol>) -> Marks {
     /// The group of all ids: each side counts its own.
     const GROUP: &str = "id";
     let mut marks = description.marks.clone();
+    let computed = description.body.header.iter().flat_map(Header::computed);
+    let computed = computed.map(|path| Generated::ignored(path.clone(), path));
+    marks.generated.extend(computed);
     let of = |kind: &MessageKind, path: &crate::path::Path, fresh, maker| Generated {
         maker,
         ..Generated::new(
@@ -271,8 +327,10 @@ impl Protocol for Described {
         let description = &self.description;
         let [first, second] = &description.sides;
         let own = Descriptor {
-            encodings: &description.encodings,
-            is_sequential: description.pairing == Pairing::Order,
+            encodings: &description.body.encodings,
+            is_sequential: description.pairing != Pairing::Id,
+            line_end: &description.line_end,
+            is_read_only: description.body.is_read_only(),
             ..Descriptor::USUAL
         };
         Descriptor {
@@ -298,6 +356,11 @@ impl Protocol for Described {
 
     fn shapes(&self) -> Vec<MessageJsonSchema> {
         self.base.map(Protocol::shapes).unwrap_or_default()
+    }
+
+    fn custom_framing(&self, name: FramingName) -> Option<&dyn CustomFraming> {
+        let header = self.description.body.header.as_ref()?;
+        (name == FIELDS).then_some(&header.layout)
     }
 
     fn read<'a>(
@@ -376,19 +439,16 @@ impl Protocol for Described {
 
 impl Behavior for Described {
     fn rules(&self) -> &[Arc<Rule>] {
-        static RULES: LazyLock<Vec<Arc<Rule>>> =
-            LazyLock::new(|| built_in(include_str!("rules.md"), None));
-        match self.base {
-            Some(base) => base.behavior().rules(),
-            None => &RULES,
-        }
+        &self.rules
     }
 
     fn session<'a>(&'a self, config: &SessionConfig) -> Box<dyn Session + 'a> {
-        match self.base {
+        let session = match self.base {
             Some(base) => base.behavior().session(config),
             None => Box::new(session::DescribedSession::new(self, config)),
-        }
+        };
+        let session = checked::checked(session, self, config);
+        judged(session, self, &self.description.rules)
     }
 
     fn peer<'a>(&'a self, side: Direction, config: &PeerConfig) -> Box<dyn Peer + 'a> {

@@ -1,16 +1,20 @@
 //! Reads the TOML of a description, once. Every error has its place and names what was expected.
 
+mod body;
 mod marks;
 mod messages;
+mod types;
 mod values;
 
 use super::description::{Description, Opening, Pairing};
 use super::matching::{MAX_FIRST_MEMBERS, Matcher};
-use crate::encoding::Encoding;
 use crate::framing::Framing;
+use crate::own_rules::{OwnRule, read_rules};
+use crate::protocol::rule_names::RuleId;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::{Protocol, registry};
 use crate::toml_text::{Item, TomlError, TomlText, in_order};
+pub(super) use body::FIELDS;
 use std::ops::Range;
 
 /// The maximum length of a description, in bytes.
@@ -18,13 +22,16 @@ const MAX_TEXT: usize = 256 << 10;
 /// The maximum number of errors that are reported.
 const MAX_ERRORS: usize = 100;
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 20] = [
     "name",
     "about",
     "sides",
     "port",
     "framings",
+    "line-end",
     "encodings",
+    "header",
+    "text",
     "pair",
     "across-connections",
     "certain",
@@ -32,10 +39,24 @@ const KEYS: [&str; 13] = [
     "message",
     "marks",
     "opening",
+    "rule",
+    "types",
+    "schema",
+    "schema-dir",
 ];
 /// The keys beside `base`; the base has the others.
-const KEYS_WITH_BASE: [&str; 7] = [
-    "name", "about", "sides", "port", "framings", "base", "marks",
+const KEYS_WITH_BASE: [&str; 11] = [
+    "name",
+    "about",
+    "sides",
+    "port",
+    "framings",
+    "base",
+    "marks",
+    "rule",
+    "types",
+    "schema",
+    "schema-dir",
 ];
 
 /// The framings that a description can name.
@@ -48,11 +69,16 @@ const FRAMINGS: [Framing; 7] = [
     Framing::Values,
     Framing::Message,
 ];
-/// The encodings that a description can name.
-const ENCODINGS: [Encoding; 3] = [Encoding::Json, Encoding::MessagePack, Encoding::Cbor];
+
+/// Returns the text of a file beside the description, or the reason why there is none.
+pub(super) type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
 
 /// Reads a description; `name` names the text in errors.
-pub(super) fn read(name: &str, text: &str) -> Result<Description, Vec<TomlError>> {
+pub(super) fn read(
+    name: &str,
+    text: &str,
+    files: Files<'_>,
+) -> Result<Description, Vec<TomlError>> {
     let toml = TomlText { name, text };
     if text.len() > MAX_TEXT {
         let error = format!("wanted a description of at most {} KiB", MAX_TEXT >> 10);
@@ -61,6 +87,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Description, Vec<TomlError>
     let table = toml.parse().map_err(|error| vec![error])?;
     let mut reader = Reader {
         toml,
+        files,
         errors: Vec::new(),
         patterns: 0,
     };
@@ -74,6 +101,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Description, Vec<TomlError>
 
 struct Reader<'t> {
     toml: TomlText<'t>,
+    files: Files<'t>,
     errors: Vec<TomlError>,
     /// The number of regular expressions so far.
     patterns: usize,
@@ -125,8 +153,8 @@ impl<'t> Reader<'t> {
                 }
             }
         }
-        let of_base = base.as_deref().and_then(registry::find_built_in);
-        let of_base = of_base.map(Protocol::descriptor);
+        let base_protocol = base.as_deref().and_then(registry::find_built_in);
+        let of_base = base_protocol.map(Protocol::descriptor);
         let certain = get(&entries, "certain").is_some_and(|item| self.flag("certain", item));
         let pairing = self.pairing(get(&entries, "pair"));
         let name = if let Some(item) = get(&entries, "name") {
@@ -137,6 +165,7 @@ impl<'t> Reader<'t> {
         };
         let framings = match get(&entries, "framings") {
             Some(item) => self.framings(item),
+            None if get(&entries, "header").is_some() => vec![Framing::Custom(FIELDS)],
             None if of_base.is_some() => of_base.map_or(&[][..], |base| base.framings).to_vec(),
             None => {
                 let names = FRAMINGS.map(|framing| framing.name().to_owned()).join(", ");
@@ -144,10 +173,14 @@ impl<'t> Reader<'t> {
                 Vec::new()
             }
         };
-        let encodings = match get(&entries, "encodings") {
-            Some(item) => self.encodings(item),
-            None => vec![Encoding::Json],
-        };
+        let body = self.body(&entries);
+        self.check_framings(&entries, &framings, &body);
+        // Bytes that look like a header by chance do not start with so many of it.
+        let certain = certain
+            || body
+                .header
+                .as_ref()
+                .is_some_and(|header| header.magic() >= 4);
         let messages = match get(&entries, "message") {
             Some(item) => self.messages(item, certain, pairing),
             None if base.is_some() => Vec::new(),
@@ -156,6 +189,8 @@ impl<'t> Reader<'t> {
                 Vec::new()
             }
         };
+        let schemas = self.schemas(&entries);
+        self.check_types(&entries, &messages, &schemas);
         let sides = get(&entries, "sides").and_then(|item| self.sides(item));
         let default_sides = || of_base.map_or(["client", "server"], |base| base.sides);
         let description = Description {
@@ -167,18 +202,44 @@ impl<'t> Reader<'t> {
                 None => of_base.and_then(|base| base.port),
             },
             framings,
-            encodings,
+            line_end: get(&entries, "line-end")
+                .map_or_else(String::new, |item| self.line_end(item)),
+            body,
             pairing,
             across_connections: get(&entries, "across-connections")
                 .is_some_and(|item| self.flag("across-connections", item)),
             base,
+            schemas,
             marks: get(&entries, "marks").map_or_else(Marks::default, |item| self.marks(item)),
             opening: get(&entries, "opening")
                 .map_or_else(Opening::default, |item| self.opening(item, &messages)),
             messages,
+            rules: get(&entries, "rule")
+                .map_or_else(Vec::new, |item| self.rules(item, base_protocol)),
         };
         self.check_members(&description);
         description
+    }
+
+    fn rules(&mut self, item: &Item<'t>, base: Option<&'static dyn Protocol>) -> Vec<OwnRule> {
+        let rules = match read_rules(self.toml, item, None, RuleId::own) {
+            Ok(rules) => rules,
+            Err(errors) => {
+                for error in errors {
+                    self.add(error);
+                }
+                return Vec::new();
+            }
+        };
+        let known = super::rules_without_own(base);
+        for own in &rules {
+            let name = &own.rule.name;
+            if known.iter().any(|rule| rule.name == *name) {
+                let text = format!("name: the protocol has a rule {name} already");
+                self.error(&item.span(), text);
+            }
+        }
+        rules
     }
 
     fn check_members(&mut self, description: &Description) {
@@ -259,20 +320,6 @@ impl<'t> Reader<'t> {
         self.list("framings", item, &wanted, find)
     }
 
-    fn encodings(&mut self, item: &Item<'t>) -> Vec<Encoding> {
-        let names = ENCODINGS.map(Encoding::name).join(", ");
-        let find = |text: &str| {
-            ENCODINGS
-                .into_iter()
-                .find(|encoding| encoding.name() == text)
-        };
-        let found = self.list("encodings", item, &format!("a list of {names}"), find);
-        if found.iter().filter(|one| **one != Encoding::Json).count() > 1 {
-            self.wrong::<()>("encodings", item, "json and at most one other");
-        }
-        found
-    }
-
     /// Reads a list of different names.
     fn list<T: PartialEq>(
         &mut self,
@@ -305,8 +352,9 @@ impl<'t> Reader<'t> {
         match item.map(|item| (item, item.get_ref().as_str())) {
             None | Some((_, Some("id"))) => Pairing::Id,
             Some((_, Some("order"))) => Pairing::Order,
+            Some((_, Some("subject"))) => Pairing::Subject,
             Some((item, _)) => {
-                self.wrong::<()>("pair", item, "id or order");
+                self.wrong::<()>("pair", item, "id, order or subject");
                 Pairing::Id
             }
         }

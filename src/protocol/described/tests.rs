@@ -1,8 +1,10 @@
 //! Tests of descriptions: their errors, and protocols that are read, written and checked by them.
 
 mod errors;
+mod forms;
 mod reading;
 mod rules;
+mod types;
 
 use super::Described;
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};

@@ -59,7 +59,7 @@ fn incorrect_lines_are_errors() {
         (
             "\nIt waits.",
             "\n- needs: time\n\nIt waits.",
-            "line 7: needs: wanted both-ways or order or times or ends or secret or signature or connection, got time",
+            "line 7: needs: wanted both-ways or order or sequence or times or ends or secret or signature or connection, got time",
         ),
         (
             "\nIt waits.",

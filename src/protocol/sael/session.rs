@@ -36,7 +36,7 @@ use crate::protocol::session::{
 };
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
-use ends::OVER;
+use ends::{LeftOpen, OVER};
 use envelope::Seq;
 use foldhash::HashMap;
 use state::{ENDED, EndedCall, Opening, SaelCall, SaelConnection, SessionState};
@@ -57,6 +57,8 @@ pub(super) struct SaelSession {
     named: HashMap<Box<str>, u32>,
     /// Sessions whose connection has ended, the oldest first. One that was resumed may still be listed.
     disconnected: VecDeque<u32>,
+    /// What the clients of sessions that may be resumed left open.
+    left_open: HashMap<u32, Vec<LeftOpen>>,
     calls: Exchange<u32, i128, SaelCall, EndedCall>,
     tools: Tools,
     session_count: u32,
@@ -108,6 +110,7 @@ impl SaelSession {
             states: HashMap::default(),
             named: HashMap::default(),
             disconnected: VecDeque::new(),
+            left_open: HashMap::default(),
             calls: Exchange::new(Ids::Once, config.max_open, ENDED),
             tools: Tools::default(),
             session_count: 0,

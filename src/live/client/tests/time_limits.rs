@@ -171,6 +171,40 @@ fn unrecorded_traffic_does_not_extend_a_replay() {
     }
 }
 
+/// A notification may be the reason for the request after it. One that does not come delays the request by half the time
+/// limit.
+#[test]
+fn requests_wait_for_the_notifications_before_them() {
+    let call = r#"
+    > {"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000002","method":"components/list","params":{}}
+    < {"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000002","result":{"serverProtocolVersion":1}}
+"#;
+    let pushed = "{\"jsonrpc\":\"2.0\",\"method\":\"log\",\"params\":{\"text\":\"at work\"}}\n";
+    let recording = recorded("stepflow", &[PUSH, call].concat());
+    let plan = plan(&recording);
+    for (noise, in_order, sent, ends) in [
+        (pushed, false, 1, 0),
+        (pushed, true, 1, 0),
+        // It does not come. The run waits for it once more at its end.
+        (NOISE, false, 1, 1000),
+        // In the order of the recording, nothing is sent before it.
+        (NOISE, true, 0, 1000),
+    ] {
+        let mut settings = settings(plan.protocol);
+        settings.in_order = in_order;
+        let all = Messages::default();
+        let config = ConnectionConfig::new(plan.protocol, plan.framing, Direction::ToServer);
+        let mut client = Client::replaying(&plan, config, &settings, observer(&all));
+        let mut calls = 0;
+        let ended = run(&mut client, noise, 300, |message| {
+            calls += usize::from(message.contains("components/list"));
+            answer_initialize(message)
+        });
+        assert_eq!(ended, ends, "{noise} {in_order}: {:?}", all.lock().unwrap());
+        assert_eq!(calls, sent, "{noise} {in_order}");
+    }
+}
+
 #[test]
 fn repeated_unexpected_messages_are_reported_up_to_a_limit() {
     let recording = recorded("stepflow", PUSH);

@@ -5,12 +5,15 @@ use crate::live::names::{Binding, ValuePlace};
 use crate::live::script::request::RequestPattern;
 use crate::live::script::template::{Replacement, Template, ValueSource};
 use crate::live::script::value::OpenValue;
-use crate::live::script::{HelloReply, Reply, ScriptAction};
+use crate::live::script::{AwaitedRequest, HelloReply, Reply, ScriptAction};
 use crate::live::speed::Speed;
 use crate::path::{Path, PathStep};
 use crate::protocol::Direction;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+
+/// The maximum time in ns that an event waits for the request before it, if the intervals are not kept.
+const MAX_ORDER_WAIT: i64 = 1_000_000_000;
 
 /// The first messages of the connections that the simulated side has opened.
 #[derive(Default)]
@@ -41,6 +44,7 @@ pub(super) struct CompiledRequest {
     pub(super) index: u64,
     pub(super) conn: Option<u32>,
     pub(super) is_request: bool,
+    pub(super) time: Option<i64>,
     /// It is a hello, with this reply. Boxed: few are.
     pub(super) hello: Option<Box<HelloReply>>,
     /// Its last answer is read.
@@ -63,6 +67,8 @@ pub(super) struct Timeline {
     /// The time of the last action.
     pub(super) time: Option<i64>,
     pub(super) speed: Speed,
+    /// The number of the last request that an action waits for.
+    pub(super) awaited: u64,
     /// The values of the calls.
     pub(super) calls: Vec<Vec<ValuePlace>>,
     /// The answered calls: their numbers, and the values of the answers that stand for something.
@@ -75,6 +81,7 @@ impl Timeline {
             actions: Vec::new(),
             time,
             speed,
+            awaited: 0,
             calls: Vec::new(),
             answers: Vec::new(),
         }
@@ -91,6 +98,22 @@ impl Timeline {
     pub(super) fn received(&mut self, action: ScriptAction, time: Option<i64>) {
         self.time = time.or(self.time);
         self.actions.push(action);
+    }
+
+    /// Adds a wait for a later request of the peer, at most as long as in the recording. Without intervals the order
+    /// alone counts.
+    pub(super) fn received_request(&mut self, index: u64, time: Option<i64>) {
+        if index <= self.awaited {
+            return;
+        }
+        self.awaited = index;
+        let since = time
+            .zip(self.time)
+            .map(|(now, last)| now.saturating_sub(last));
+        let most = self.speed.scale(since.unwrap_or_default());
+        let most = most.unwrap_or(MAX_ORDER_WAIT);
+        let awaited = AwaitedRequest { index, most };
+        self.received(ScriptAction::AwaitRequest(awaited), time);
     }
 
     /// Adds an action of the stub's side, after the recorded pause.

@@ -6,7 +6,7 @@ use crate::framing::Framing;
 use crate::live::script::request::RequestPattern;
 use crate::live::script::template::{Replacement, Template, ValueSource};
 use crate::live::script::value::OpenValue;
-use crate::live::script::{AwaitedMessage, HelloReply, Reply, ScriptAction};
+use crate::live::script::{AwaitedMessage, AwaitedRequest, HelloReply, Reply, ScriptAction};
 use crate::path::Path;
 use crate::toml_text::Item;
 use std::sync::Arc;
@@ -24,9 +24,13 @@ const REQUEST: [&str; 7] = [
     "secret",
 ];
 /// The keys of a step.
-const STEP: [&str; 5] = ["wait", "message", "call", "answer", "until"];
+const STEP: [&str; 7] = [
+    "wait", "message", "call", "answer", "until", "after", "ended",
+];
 /// The keys of a message that is waited for.
 const UNTIL: [&str; 3] = ["kind", "path", "request"];
+/// The keys of a recorded request that is waited for.
+const AFTER: [&str; 2] = ["request", "most"];
 /// The keys of a value that is replaced.
 const FILL: [&str; 6] = ["at", "key", "from", "answer", "call", "keeps_form"];
 
@@ -119,7 +123,7 @@ impl ScriptReader<'_> {
 
     /// One step of an answer.
     pub(super) fn step(&self, item: &Item<'_>) -> Read<ScriptAction> {
-        let wanted = "a table with one of wait, message, call, answer, until";
+        let wanted = "a table with one of wait, message, call, answer, until, after, ended";
         let table = self.toml.entries("steps", item)?;
         let [(key, value)] = table.as_slice() else {
             return Err(self.toml.wrong_value("steps", item, wanted));
@@ -140,6 +144,9 @@ impl ScriptReader<'_> {
             "call" => ScriptAction::Call(self.value(value)?),
             "answer" => ScriptAction::Await(self.index(word, value)?),
             "until" => ScriptAction::AwaitMessage(self.until(value)?),
+            "after" => ScriptAction::AwaitRequest(self.after(value)?),
+            "ended" if self.toml.bool(word, value)? => ScriptAction::AwaitEnd,
+            "ended" => return Err(self.toml.wrong_value(word, value, "true")),
             _ => return Err(self.toml.unknown_key(key, &STEP)),
         })
     }
@@ -160,6 +167,19 @@ impl ScriptReader<'_> {
             }
         }
         Ok(received)
+    }
+
+    fn after(&self, item: &Item<'_>) -> Read<AwaitedRequest> {
+        let mut awaited = AwaitedRequest { index: 0, most: 0 };
+        for (key, item) in self.toml.entries("after", item)? {
+            let word: &str = key.get_ref();
+            match word {
+                "request" => awaited.index = self.number(word, item)?,
+                "most" => awaited.most = self.time(word, item)?,
+                _ => return Err(self.toml.unknown_key(key, &AFTER)),
+            }
+        }
+        Ok(awaited)
     }
 
     /// `{ json = '…', fill = [{ at = "id", from = "id" }] }`.

@@ -223,3 +223,59 @@ fn recorded_stream_waits_for_its_cancellation() {
     assert_eq!(kinds(output), ["ERR 3"]);
     assert!(!stub_test.stub.waiting.has(1.into()));
 }
+
+/// A notification that may belong to several open requests is sent before the answer that followed it, as recorded.
+#[test]
+fn notifications_keep_their_place_before_answers() {
+    let ask = |id: u32| call(id, &json!({ "component": format!("/{id}") }));
+    let answer = |id: u32| json!({"jsonrpc": "2.0", "id": id, "result": id}).to_string();
+    let log = |text: &str| {
+        json!({"jsonrpc": "2.0", "method": "log", "params": {"text": text}}).to_string()
+    };
+    let messages = [
+        ("c2s", ask(1)),
+        ("c2s", ask(2)),
+        ("s2c", log("a")),
+        ("s2c", answer(1)),
+        ("s2c", log("b")),
+        ("s2c", answer(2)),
+        // Answered in the reverse order.
+        ("c2s", ask(3)),
+        ("c2s", ask(4)),
+        ("s2c", log("c")),
+        ("s2c", answer(4)),
+        ("s2c", answer(3)),
+    ];
+    let head = json!({"wiretool": 1, "protocol": "stepflow", "started": "2026-01-01T00:00:00Z", "transport": "stdio"});
+    let chunks = messages.iter().map(|(dir, text)| {
+        json!({"t": 1, "conn": 0, "dir": dir, "text": format!("{text}\n")}).to_string()
+    });
+    let recording: Vec<String> = [head.to_string()].into_iter().chain(chunks).collect();
+    let script = compile(
+        recording.join("\n").as_bytes(),
+        known("stepflow"),
+        Direction::ToClient,
+        Limits::default(),
+        Speed::default(),
+    );
+    let mut stub_test = StubTest::made(known("stepflow"), script.unwrap(), OnMiss::Error, false);
+    stub_test.open();
+    let sent = [1, 2, 3, 4].map(|id| {
+        let output = stub_test.receive(&format!("{}\n", ask(id)));
+        let lines = output
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        let name = |line: Json| {
+            let text = line.pointer("/params/text").cloned();
+            text.unwrap_or(line["result"].clone())
+        };
+        lines.map(name).collect::<Vec<Json>>()
+    });
+    let wanted = [
+        vec![json!("a"), json!(1)],
+        vec![json!("b"), json!(2)],
+        vec![json!(3)],
+        vec![json!("c"), json!(4)],
+    ];
+    assert_eq!(sent, wanted);
+}

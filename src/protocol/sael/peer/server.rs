@@ -341,6 +341,19 @@ impl Peer for SaelServer {
         session.store(seq, String::from_utf8(text).unwrap_or_default());
     }
 
+    fn missed(&mut self, conn: u32, message: &str) -> Option<u32> {
+        let number = with_json(message, seq).flatten();
+        let session = self.session(conn);
+        if let Some(resumed) = session.conn.filter(|current| *current != conn) {
+            return Some(resumed);
+        }
+        if let Some(seq) = number {
+            session.answered(seq);
+            session.store(seq, message.to_owned());
+        }
+        None
+    }
+
     fn closed(&mut self, conn: u32, now: i64) {
         let state = self.conns.entry(conn);
         state.is_closed = true;

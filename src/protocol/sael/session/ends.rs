@@ -3,12 +3,29 @@
 use super::state::SaelConnection;
 use super::{Report, SaelSession, broken, login, rule};
 use crate::protocol::exchange::OpenRequest;
+use crate::protocol::rule_names::RuleId;
+use crate::protocol::session::Place;
 use crate::protocol::session::memory::ConnId;
 
 /// The number of ended connections that are stored for late messages.
 pub(super) const OVER: usize = 256;
 /// The number of sessions without a connection that can still be resumed.
 pub(super) const SESSIONS: usize = 1024;
+
+/// Requests that the client left open. They are no error if it resumes the session.
+#[derive(Debug)]
+pub(super) struct LeftOpen {
+    rule: RuleId,
+    place: Place,
+    by: Option<u64>,
+    text: String,
+}
+
+impl LeftOpen {
+    fn report(&self, report: &mut Report) {
+        broken!(report, self.rule, self.place, self.by; "{}", self.text);
+    }
+}
 
 impl SaelSession {
     /// Handles the end of a connection. Sessions that are too old to be resumed are removed.
@@ -47,6 +64,18 @@ impl SaelSession {
 
     /// Reports requests that will not be answered any more: of one session, or of all.
     pub(super) fn report_unanswered(&mut self, session: Option<u32>, report: &mut Report) {
+        let mut left = Vec::new();
+        self.left_open.retain(|of, found| {
+            let is_over = session.is_none_or(|session| session == *of);
+            if is_over {
+                left.append(found);
+            }
+            !is_over
+        });
+        left.sort_by_key(|left| left.place.index);
+        for left in left {
+            left.report(report);
+        }
         // If the greeting has no answer, no later request has one.
         let is_mute = |of| {
             self.connection_of(of)
@@ -79,6 +108,7 @@ impl SaelSession {
             return;
         }
         let session = conn.session;
+        let may_resume = conn.bye[0].is_none() && !state.names.is_empty();
         for (rule, live, what) in [
             (rule::DROPPED_CALL, false, "call"),
             (rule::DROPPED_SUBSCRIPTION, true, "subscription"),
@@ -102,9 +132,21 @@ impl SaelSession {
                 0 => String::new(),
                 n => format!(", and {n} more {what}{}", if n > 1 { "s" } else { "" }),
             };
-            broken!(report, rule, first.place, by;
-                "{}{others} {} open while the client closes the connection",
-                describe(first), if more > 0 { "are" } else { "is" });
+            let are = if more > 0 { "are" } else { "is" };
+            let found = LeftOpen {
+                rule,
+                place: first.place,
+                by,
+                text: format!(
+                    "{}{others} {are} open while the client closes the connection",
+                    describe(first)
+                ),
+            };
+            if may_resume {
+                self.left_open.entry(session).or_default().push(found);
+            } else {
+                found.report(report);
+            }
             // Their missing answers follow from that.
             self.calls.open.each(session, |_, call| {
                 call.dropped |= call.conn == id && !live && call.needs_answer();

@@ -188,7 +188,9 @@ impl SaelSession {
     fn resumed(&mut self, message: &SaelMessage<'_, '_>) {
         let session = self.parts(message.conn).0.session;
         let mut cancelled = 0;
+        self.left_open.remove(&session);
         self.calls.open.each(session, |_, call| {
+            call.dropped = false;
             let stream = call.items > 0 || call.streaming == Some(true);
             if call.conn != message.conn && call.needs_answer() && stream && !call.live {
                 call.released = true;
