@@ -158,7 +158,7 @@ fn a_framing_that_does_not_fit_names_the_right_one() {
         (
             "lines",
             &joined,
-            "two messages on one line: each needs its own line; --framing values reads them",
+            "two messages on one line: each needs its own line; --framing values reads both",
         ),
         (
             "lines",

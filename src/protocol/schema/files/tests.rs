@@ -295,7 +295,7 @@ fn other_files_are_refused() {
     for (text, want) in [
         (
             "{\n  \"a\": 1,\n}",
-            "line 3, column 1: wanted JSON: trailing comma at line 3 column 1",
+            "line 3, column 1: wanted JSON: trailing comma",
         ),
         (
             "[1]",
