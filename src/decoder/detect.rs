@@ -69,7 +69,21 @@ impl<'p> Detector<'p> {
         framing_only: bool,
     ) -> Self {
         let mut candidates = Vec::new();
+        // In another framing, messages lack the header that says what they are.
+        let has_header = |protocol: &dyn Protocol| {
+            let mut own = protocol.descriptor().framings.iter();
+            own.all(|framing| matches!(framing, Framing::Custom(_)))
+        };
+        let is_other = |protocol: &dyn Protocol| {
+            let own = protocol.descriptor().framings;
+            let given = options.framing.as_ref();
+            given.is_some_and(|given| !own.contains(given)) && has_header(protocol)
+        };
+        let is_named = protocols.len() == 1;
         for protocol in protocols {
+            if !is_named && is_other(*protocol) {
+                continue;
+            }
             let framings = match &options.framing {
                 Some(framing) => std::slice::from_ref(framing),
                 None => protocol.descriptor().framings,
