@@ -15,6 +15,7 @@ use crate::conversation::tap::TapConfig;
 use crate::decoder;
 use crate::framing::Framing;
 use crate::protocol::Protocol;
+use crate::protocol::registry;
 use crate::protocol::session::Severity;
 use crate::render::format::Format;
 use crate::transport::{
@@ -382,10 +383,17 @@ pub fn words(command: &[OsString]) -> Vec<String> {
 }
 
 pub fn header(protocol: Option<&str>) -> Header {
-    Header {
+    let mut header = Header {
         protocol: protocol.map(str::to_owned),
         ..Header::new(crate::transport::now())
+    };
+    let described = protocol.and_then(registry::find);
+    if let Some(hash) = described.and_then(|one| one.description_hash()) {
+        header
+            .more
+            .insert(Header::DESCRIPTION.to_owned(), hash.into());
     }
+    header
 }
 
 /// Opens the outputs. The recording is last: creating its file also chooses its name.

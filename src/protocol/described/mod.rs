@@ -40,6 +40,7 @@ use description::{Description, MessageKind, Pairing};
 pub use embedded::embedded;
 pub(crate) use embedded::texts;
 use matching::Matcher;
+use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
@@ -86,6 +87,8 @@ pub struct Described {
     marks: Marks,
     /// Those of the protocol, and those of the description.
     rules: Vec<Arc<Rule>>,
+    /// The SHA-256 of the text.
+    hash: String,
 }
 
 impl fmt::Debug for Described {
@@ -133,7 +136,7 @@ impl Described {
     /// Reads a description; `name` names the text in errors, for example its file.
     pub fn from_toml_named(name: &str, text: &str) -> Result<Self, DescriptionError> {
         match read::read(name, text) {
-            Ok(description) => Ok(Self::new(description)),
+            Ok(description) => Ok(Self::new(description, text)),
             Err(mut errors) => {
                 errors.sort_by_key(|error| (error.line, error.column));
                 Err(DescriptionError { errors })
@@ -141,7 +144,7 @@ impl Described {
         }
     }
 
-    fn new(description: Description) -> Self {
+    fn new(description: Description, text: &str) -> Self {
         let base = description
             .base
             .as_deref()
@@ -150,6 +153,7 @@ impl Described {
         Self {
             base,
             hellos: hellos(&description, &matcher),
+            hash: hex::encode(Sha256::digest(text)),
             matcher,
             kinds: kinds(&description.messages),
             recipes: Self::recipes_of(&description.messages),
@@ -386,6 +390,10 @@ impl Protocol for Described {
 
     fn behavior(&self) -> &dyn Behavior {
         self
+    }
+
+    fn description_hash(&self) -> Option<&str> {
+        Some(&self.hash)
     }
 }
 
