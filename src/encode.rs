@@ -292,7 +292,13 @@ impl<'p> Encoder<'p> {
         let mut body = Vec::new();
         match line.get("raw") {
             _ if wire.hex.is_some() => {}
-            Some(raw) => body = raw_bytes(raw)?,
+            Some(raw) => {
+                if matches!(framing, Framing::Custom(_)) {
+                    // The message gives the header.
+                    let _ = self.body(&written, &mut wire, &mut Vec::new());
+                }
+                body = raw_bytes(raw)?;
+            }
             None => self
                 .body(&written, &mut wire, &mut body)
                 .map_err(|r| r.inside("message"))?,
@@ -391,6 +397,10 @@ impl<'p> Encoder<'p> {
         if wire.hex.is_none() {
             let mask = self.id_gen.uuid();
             let mask = [mask[0], mask[1], mask[2], mask[3]];
+            let line_end = target.protocol.descriptor().line_end;
+            if target.framing == Framing::Lines && !line_end.is_empty() {
+                wire.eol.get_or_insert_with(|| line_end.to_owned());
+            }
             let from_client = target.direction == Some(Direction::ToServer);
             wire.fill_defaults(target.framing, body, from_client, mask);
         }

@@ -230,16 +230,17 @@ impl PrintedFrame {
                 Some((u32::try_from(id.as_i128()?).ok()?, mode.unwrap_or_default()))
             });
         }
-        let body = match (root.get("raw"), message) {
-            (Some(raw), _) => raw_bytes(raw),
-            (None, Some(message)) => {
-                let form = MessageForm::of(wire.encoding);
-                // If writing is refused, the bytes differ.
-                let body = render::json::encode_body(decoded, message, form);
-                body.unwrap_or_default()
-            }
-            (None, None) => Vec::new(),
-        };
+        let has_header = matches!(decoded.frame.framing, Framing::Custom(_));
+        let needed = root.get("raw").is_none() || has_header && wire.header.is_empty();
+        let form = MessageForm::of(wire.encoding);
+        let encode = |message| render::json::encode_body(decoded, message, form);
+        // If writing is refused, the bytes differ.
+        let encoded = message.filter(|_| needed).and_then(encode);
+        let (header, body) = encoded.unwrap_or_default();
+        if wire.header.is_empty() {
+            wire.header = header;
+        }
+        let body = root.get("raw").map_or(body, raw_bytes);
         Ok(Self { wire, body })
     }
 }
@@ -298,6 +299,9 @@ fn freedom(decoded: &Decoded<'_>, printed: &PrintedFrame) -> Option<EncodingChoi
         return at_frame(wire.head.as_ref().map_or(0, Vec::len), "chunks");
     }
     let parsed = decoded.message.value.filter(|_| decoded.message.valid)?;
+    if parsed.has_header() {
+        return None;
+    }
     let body = decoded.message.body;
     let bytes = body.of(frame.view.bytes);
     let at_body = |at: usize, name| {

@@ -14,6 +14,7 @@ mod form;
 mod streamed;
 
 pub use exact::write_exact;
+pub(super) use exact::write_parts;
 pub(crate) use form::{ObjectForm, form, quote, text};
 pub(super) use streamed::{PairMaps, StreamedText};
 

@@ -51,6 +51,10 @@ pub enum Encoding {
     SerdeEnvelope,
     /// CBOR (RFC 8949).
     Cbor,
+    /// Text that is not JSON.
+    Text,
+    /// Bytes without a meaning.
+    Bytes,
 }
 
 impl Encoding {
@@ -64,6 +68,8 @@ impl Encoding {
             Self::MessagePack => "msgpack",
             Self::SerdeEnvelope => "serde-envelope",
             Self::Cbor => "cbor",
+            Self::Text => "text",
+            Self::Bytes => "bytes",
         }
     }
 
@@ -140,6 +146,8 @@ pub struct Parsed {
     pair_maps: Vec<u32>,
     /// The encoding of the last message, if it was `MessagePack` or CBOR.
     packed: Option<Encoding>,
+    /// The last message is an object whose last member alone has an encoding, after a header.
+    has_header: bool,
 }
 
 /// The length of a message from which on its text is not stored.
@@ -172,6 +180,7 @@ impl Parsed {
             source: ParsedSource::Tape,
             pair_maps: Vec::new(),
             packed: None,
+            has_header: false,
         }
     }
 
@@ -229,6 +238,7 @@ impl Parsed {
         self.text.clear();
         self.source = ParsedSource::Tape;
         self.packed = None;
+        self.has_header = false;
     }
 
     /// Parses one JSON value that fills `span`; the readable part of a malformed one stays in the
@@ -314,6 +324,20 @@ impl Parsed {
         result
     }
 
+    /// Runs a parser of a message of several parts: an object with a header, and a body in an encoding after it. `body` is
+    /// that encoding, if its text is written as it arrived.
+    pub(crate) fn compose(
+        &mut self,
+        span: Span,
+        body: Option<Encoding>,
+        parse: impl FnOnce(&mut Tape) -> Result<(), DecodeError>,
+    ) -> Result<(), DecodeError> {
+        let result = self.parse_whole(span, parse);
+        self.set_head(0);
+        (self.packed, self.has_header) = (body.filter(|_| result.is_ok()), true);
+        result
+    }
+
     /// Runs a parser with the required sink, for messages whose head can be read without a tape. If
     /// the run for the text fails, or a map needs `$map`, a run for the tape follows.
     pub fn with<T>(
@@ -366,6 +390,11 @@ impl Parsed {
         self.packed
     }
 
+    /// Returns `true` if the message is an object with a header before the value that has an encoding.
+    pub(crate) fn has_header(&self) -> bool {
+        self.has_header
+    }
+
     /// Returns `true` if the text of a `MessagePack` or CBOR message does not tell the encoding of its values.
     pub(crate) fn is_shortest_form(&self) -> bool {
         matches!(self.source, ParsedSource::Again(..))
@@ -380,6 +409,10 @@ impl Parsed {
             ParsedSource::Bytes(span) => json::write_text(span.of(bytes), self.seen.breaks, out),
             ParsedSource::Text => out.extend_from_slice(self.text.as_bytes()),
             ParsedSource::Tape => match (self.tape.root(bytes), self.packed) {
+                (Some(node), Some(encoding)) if self.has_header => {
+                    let is_exact = self.want.is_exact();
+                    lossless::write_parts(node, encoding, is_exact, out);
+                }
                 (Some(node), Some(encoding)) if self.want.is_exact() => {
                     lossless::write_exact(node, encoding, out);
                 }

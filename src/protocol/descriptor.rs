@@ -114,6 +114,10 @@ pub struct Descriptor<'p> {
     pub has_http_bodies: bool,
     /// The body of the HTTP response to a message that has no answer.
     pub accepted_body: &'p str,
+    /// The end of each line that is written, if it is not LF.
+    pub line_end: &'p str,
+    /// Its messages are read, but cannot be written.
+    pub is_read_only: bool,
 }
 
 impl std::fmt::Debug for Descriptor<'_> {
@@ -147,6 +151,8 @@ impl Descriptor<'_> {
         http: None,
         has_http_bodies: true,
         accepted_body: "",
+        line_end: "",
+        is_read_only: false,
     };
 
     /// Returns the form of its messages that are not text: CBOR if it has CBOR and no `MessagePack`.

@@ -196,7 +196,7 @@ fn message_form(decoded: &Decoded<'_>, shown: &[u8], body: &[u8]) -> Option<Mess
     let span = Span::new(0, message.len());
     json::parse(message, span, u32::MAX, &mut tape).ok()?;
     let root = tape.root(message)?;
-    forms.find(|form| encode_body(decoded, root, *form).is_some_and(|again| again == body))
+    forms.find(|form| encode_body(decoded, root, *form).is_some_and(|(_, again)| again == body))
 }
 
 /// Returns the encoding if it must be given: in binary frames, JSON is not the default.
@@ -215,21 +215,34 @@ fn explicit_encoding(
     }
 }
 
-/// Returns the body of a message, read back from its JSON.
+/// Returns the body of a message, read back from its JSON, after its header, if the framing has a header of fields.
 pub(crate) fn encode_body(
     decoded: &Decoded<'_>,
     message: Node<'_>,
     form: MessageForm,
-) -> Option<Vec<u8>> {
+) -> Option<(Vec<u8>, Vec<u8>)> {
     let options = WriteOptions {
         // The body is written unchanged, valid or not.
         force: true,
         direction: decoded.origin.direction,
         form,
     };
-    let mut again = Vec::new();
-    let written = decoded.protocol.write(message, &options, &mut again);
-    written.is_ok().then_some(again)
+    let mut header = Vec::new();
+    let written = decoded
+        .protocol
+        .write(message, &options, &mut header)
+        .ok()?;
+    let body = header.split_off(written.head.header_len.min(header.len()));
+    Some((header, body))
+}
+
+/// Returns the header that a message says, for a framing with a header of fields.
+fn shown_header(decoded: &Decoded<'_>) -> Option<Vec<u8>> {
+    let (mut text, mut tape) = (Vec::new(), Tape::new());
+    decoded.write_message(&mut text);
+    json::parse(&text, Span::new(0, text.len()), u32::MAX, &mut tape).ok()?;
+    let encoded = encode_body(decoded, tape.root(&text)?, MessageForm::Json);
+    encoded.map(|(header, _)| header)
 }
 
 /// Returns the parts of the frame other than its body, or its bytes if the parts do not reproduce it.
@@ -243,6 +256,21 @@ pub fn wire(decoded: &Decoded<'_>, raw: &RawFrame<'_>) -> Wire {
     if !skipped {
         let writer = decoded.protocol.frame_writer(frame.framing);
         framing::write(writer, body, &wire, &mut again);
+        let is_own = matches!(frame.framing, Framing::Custom(_)) && again != raw.bytes;
+        if is_own && let Some(header) = shown_header(decoded) {
+            wire.header = header;
+            again.clear();
+            framing::write(writer, body, &wire, &mut again);
+            if again == raw.bytes {
+                // The message says it.
+                wire.header.clear();
+            } else {
+                let header = raw.bytes.get(..frame.view.body.at());
+                wire.header = header.unwrap_or_default().to_vec();
+                again.clear();
+                framing::write(writer, body, &wire, &mut again);
+            }
+        }
     }
     if skipped || again != raw.bytes || !wire.set_between(raw.bytes, raw.between) {
         wire = Wire::verbatim(raw.bytes);
@@ -254,6 +282,10 @@ pub fn wire(decoded: &Decoded<'_>, raw: &RawFrame<'_>) -> Wire {
     // Servers do not mask: only an unmasked client is worth a key.
     if wire.mask.as_deref() == Some(&[]) && decoded.origin.direction == Some(Direction::ToClient) {
         wire.mask = None;
+    }
+    let has_line_end = !decoded.protocol.descriptor().line_end.is_empty();
+    if has_line_end && frame.framing == Framing::Lines && raw.bytes.ends_with(b"\n") {
+        wire.eol.get_or_insert_with(|| "\n".to_owned());
     }
     wire.before = raw.before.to_vec();
     wire.inside = raw.inside;

@@ -213,7 +213,9 @@ impl Output {
                 } else {
                     protocol::MessageForm::Json
                 };
-                render::json::encode_body(decoded, message, form).expect("a body")
+                render::json::encode_body(decoded, message, form)
+                    .expect("a body")
+                    .1
             }
             (None, None) => Vec::new(),
         };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The protocols of this crate that files describe.
-const EMBEDDED: [&str; 3] = ["dap", "cdp", "nvim"];
+const EMBEDDED: [&str; 4] = ["dap", "cdp", "nvim", "i3"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -100,6 +100,47 @@ fn recordings_of_cdp_are_played() {
 #[test]
 fn recordings_of_nvim_are_played() {
     play("nvim", "tcp");
+}
+
+#[test]
+fn recordings_of_i3_are_played() {
+    play("i3", "tcp");
+}
+
+#[test]
+fn texts_of_regular_expressions_are_only_read() {
+    let folder = folder("described-read-only");
+    let text = "name = \"log\"\nframings = [\"lines\"]\nencodings = [\"text\"]\ntext = [{ regex = '^(?<level>\\w+) (?<text>.*)$' }]\n[[message]]\nwhen = \".level\"\nrole = \"notification\"\nsubject = \".level\"\n";
+    let log = file(&folder, "log.toml", text);
+    let input = file(&folder, "log.txt", "INFO up\n");
+    let (code, out, err) = ran(&["decode", "-p", &log, "-f", "json", &input]);
+    let message = r#""message":{"level":"INFO","text":"up"}"#;
+    assert!(code == 0 && out.contains(message), "{out}{err}");
+    for args in [
+        &["encode", "-p", &log, &input][..],
+        &["make", &log, "notification", "INFO"],
+        &[
+            "send",
+            &log,
+            "notification",
+            "INFO",
+            "--connect",
+            "tcp://127.0.0.1:1",
+        ],
+        &["stub", &log, "--listen", "tcp://127.0.0.1:0"],
+        &[
+            "replay",
+            "-p",
+            &log,
+            &input,
+            "--connect",
+            "tcp://127.0.0.1:1",
+        ],
+    ] {
+        let want =
+            "wiretool: log is only read: regular expressions describe its texts, no template\n";
+        assert_eq!(ran(args), (2, String::new(), want.to_owned()), "{args:?}");
+    }
 }
 
 #[test]
@@ -303,7 +344,7 @@ fn descriptions_are_checked() {
 
 #[test]
 fn protocols_are_shown() {
-    for name in ["dap", "cdp", "nvim", "saikuro", "telequick", "lsp"] {
+    for name in ["dap", "cdp", "nvim", "i3", "saikuro", "telequick", "lsp"] {
         let (code, out, err) = ran(&["protocol", "show", name]);
         assert_eq!(code, 0, "{err}");
         for part in [name, "sides", "framings", "Kinds:", "Rules"] {

@@ -53,7 +53,15 @@ pub fn protocols_for_writing(
         ..Extensions::default()
     };
     let name = name.or(settings().protocol()).map(str::to_owned);
-    Protocols::new(extensions, name).map_err(anyhow::Error::msg)
+    let protocols = Protocols::new(extensions, name).map_err(anyhow::Error::msg)?;
+    if let Some(named) = protocols
+        .named()
+        .filter(|one| one.descriptor().is_read_only)
+    {
+        let name = named.name();
+        anyhow::bail!("{name} is only read: regular expressions describe its texts, no template");
+    }
+    Ok(protocols)
 }
 
 /// The maximum size of a schema, in bytes.

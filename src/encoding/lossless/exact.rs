@@ -1,6 +1,7 @@
 //! `MessagePack` and CBOR as JSON that reproduces the same bytes.
 
 use super::{write_scalar, write_str};
+use crate::encoding::json::write_text;
 use crate::encoding::msgpack::{shortest, width_name};
 use crate::encoding::{Encoding, cbor};
 use crate::tape::{Node, Scalar, Value};
@@ -13,6 +14,22 @@ pub fn write_exact(node: Node<'_>, encoding: Encoding, out: &mut Vec<u8>) {
         Encoding::Cbor => write_with(node, cbor::width, out),
         _ => write_with(node, packed_width, out),
     }
+}
+
+/// Writes an object with a header, and after it a value that arrived in an encoding. The text of JSON is copied.
+pub fn write_parts(node: Node<'_>, encoding: Encoding, is_exact: bool, out: &mut Vec<u8>) {
+    for (n, (key, value)) in node.members().enumerate() {
+        out.push(if n == 0 { b'{' } else { b',' });
+        super::write(key, out);
+        out.push(b':');
+        match encoding {
+            _ if n == 0 => super::write(value, out),
+            Encoding::Json => write_text(value.span().of(value.bytes()), true, out),
+            _ if is_exact => write_exact(value, encoding, out),
+            _ => super::write(value, out),
+        }
+    }
+    out.push(b'}');
 }
 
 /// Returns the name of a value's width, if the value does not determine it.

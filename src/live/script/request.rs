@@ -153,7 +153,7 @@ fn with_message<T>(
     };
     let view = View {
         bytes: &body,
-        body: Span::new(0, body.len()),
+        body: Span::new(written.head.header_len, body.len()),
         places: Places::Run(0),
     };
     let frame = Frame {

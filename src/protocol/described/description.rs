@@ -1,6 +1,6 @@
 //! A description as data, without its meaning.
 
-use crate::encoding::Encoding;
+use super::body::Body;
 use crate::framing::Framing;
 use crate::own_rules::OwnRule;
 use crate::path::Path;
@@ -17,7 +17,10 @@ pub(super) struct Description {
     pub sides: [String; 2],
     pub port: Option<u16>,
     pub framings: Vec<Framing>,
-    pub encodings: Vec<Encoding>,
+    /// The end of each line that is written; empty if it is LF.
+    pub line_end: String,
+    /// Encodings, header and forms of texts.
+    pub body: Body,
     pub pairing: Pairing,
     /// An answer may come on another connection than its request.
     pub across_connections: bool,
@@ -37,6 +40,8 @@ pub(super) enum Pairing {
     Id,
     /// Answers come in the order of the requests.
     Order,
+    /// Answers come in the order of the requests with the same subject.
+    Subject,
 }
 
 /// A kind of message.

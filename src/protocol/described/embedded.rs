@@ -1,9 +1,9 @@
 //! The descriptions of this crate. Each is read when something but its name is needed.
 
-use super::Described;
+use super::{Described, FIELDS};
 use crate::encoding::{Encoding, Parsed};
 use crate::error::Refusal;
-use crate::framing::{Frame, Framing};
+use crate::framing::{CustomFraming, Frame, Framing, FramingName};
 use crate::protocol::make::{IdGen, Made, Recipe, Words};
 use crate::protocol::schema::json_schema::MessageJsonSchema;
 use crate::protocol::schema::marks::Marks;
@@ -42,19 +42,29 @@ static NVIM: Embedded = embed!(
     }
 );
 
-static EMBEDDED: [&dyn Protocol; 3] = [&DAP, &CDP, &NVIM];
+static I3: Embedded = embed!(
+    "i3",
+    Descriptor {
+        framings: &[Framing::Custom(FIELDS)],
+        encodings: &[Encoding::Json, Encoding::Text],
+        sides: ["client", "i3"],
+        is_sequential: true,
+        ..Descriptor::USUAL
+    }
+);
+
+static ALL: [&Embedded; 4] = [&DAP, &CDP, &NVIM, &I3];
+static EMBEDDED: [&dyn Protocol; 4] = [&DAP, &CDP, &NVIM, &I3];
 
 /// Returns the protocols that this crate describes in files: the Debug Adapter Protocol, the Chrome `DevTools` Protocol,
-/// and the RPC of Neovim.
+/// the RPC of Neovim, and the IPC of i3.
 pub fn embedded() -> &'static [&'static dyn Protocol] {
     &EMBEDDED
 }
 
 /// Returns the texts of the descriptions, each after its name.
 pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [&DAP, &CDP, &NVIM]
-        .into_iter()
-        .map(|one| (one.descriptor.name, one.text))
+    ALL.iter().map(|one| (one.descriptor.name, one.text))
 }
 
 /// A description of this crate.
@@ -104,6 +114,10 @@ impl Protocol for Embedded {
 
     fn shapes(&self) -> Vec<MessageJsonSchema> {
         self.described.shapes()
+    }
+
+    fn custom_framing(&self, name: FramingName) -> Option<&dyn CustomFraming> {
+        self.described.custom_framing(name)
     }
 
     fn read<'a>(

@@ -1,6 +1,7 @@
 //! Interprets a frame by a description.
 
 use super::Described;
+use super::body::{Body, Header};
 use super::description::{MessageKind, Word, is_answer};
 use super::matching::Found;
 use crate::encoding::{Encoding, Parsed};
@@ -30,13 +31,26 @@ pub(super) fn read<'a>(
     };
     let body = view.body();
     let text = body.trim_ascii();
+    let format = &described.description.body;
+    let encoding = format.encoding(body);
+    let is_other = |header: &Header| frame.fault.is_some() && !header.is_whole(view.bytes);
+    if format.header.as_ref().is_some_and(is_other) {
+        message.valid = false;
+        return message;
+    }
     let exchange = Exchange::of(frame);
     if let Some(exchange) = exchange.filter(|exchange| !exchange.is_json(frame, text)) {
         message.valid = text.is_empty();
         exchange.control(&mut message);
         return message;
     }
-    if text.is_empty() && (body.is_empty() || described.encoding(body) == Encoding::Json) {
+    let is_empty = match encoding {
+        Encoding::Json => text.is_empty(),
+        // A text and bytes can be empty.
+        Encoding::Text | Encoding::Bytes if frame.framing != Framing::Lines => false,
+        _ => body.is_empty(),
+    };
+    if is_empty && format.header.is_none() {
         if frame.framing == Framing::Lines {
             (message.kind, message.role) = ("blank-line".into(), Some(Role::Control));
             return message;
@@ -46,13 +60,7 @@ pub(super) fn read<'a>(
         return message;
     }
     parsed.set_head(described.matcher.levels);
-    let root = parse(
-        described.encoding(body),
-        frame,
-        context,
-        parsed,
-        &mut message,
-    );
+    let root = parse(format, encoding, frame, context, parsed, &mut message);
     if let Some(root) = root {
         described.matcher.read(root, |found| {
             interpret(described, found, context, &mut message);
@@ -66,17 +74,20 @@ pub(super) fn read<'a>(
 
 /// Reads the value of a frame; its head is read from more levels than usual if paths are longer.
 fn parse<'a>(
+    format: &Body,
     encoding: Encoding,
     frame: &Frame<'a>,
     context: &Context<'_>,
     parsed: &'a mut Parsed,
     message: &mut Message<'a>,
 ) -> Option<Node<'a>> {
-    if encoding == Encoding::Json {
+    let is_plain = format.is_plain(encoding);
+    if encoding == Encoding::Json && is_plain {
         return json_body::parse(frame, context, parsed, message);
     }
     let view = frame.view;
     let read = match encoding {
+        _ if !is_plain => format.read(view.bytes, view.body, parsed),
         Encoding::Cbor => parsed.cbor(view.bytes, view.body),
         _ => parsed.msgpack(view.bytes, view.body),
     };
@@ -224,21 +235,6 @@ pub(super) fn content<'n>(
 }
 
 impl Described {
-    /// Returns the encoding of a body.
-    pub(super) fn encoding(&self, body: &[u8]) -> Encoding {
-        match self.description.encodings.as_slice() {
-            [only] => *only,
-            // A map or an array of the other encodings never starts like one of JSON.
-            all => match body.trim_ascii_start().first() {
-                Some(b'{' | b'[') => Encoding::Json,
-                _ => *all
-                    .iter()
-                    .find(|one| **one != Encoding::Json)
-                    .unwrap_or(&Encoding::Json),
-            },
-        }
-    }
-
     /// Returns the kind as which a message was read.
     pub(super) fn kind_of(
         &self,

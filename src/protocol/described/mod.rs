@@ -8,15 +8,18 @@
 //! The first `[[message]]` whose condition holds gives kind, role, id and subject. Messages are written of the same facts.
 //! With `base`, another protocol reads and writes the messages, and the description gives names and marks.
 
+mod body;
 mod description;
 mod embedded;
 mod matching;
 mod message;
+mod names;
 mod peer;
 mod read;
 mod session;
 #[cfg(test)]
 mod tests;
+mod text;
 mod write;
 
 use super::make::{IdGen, Made, Recipe, Words};
@@ -32,14 +35,16 @@ use super::{
 };
 use crate::encoding::Parsed;
 use crate::error::Refusal;
-use crate::framing::Frame;
+use crate::framing::{CustomFraming, Frame, FramingName};
 use crate::own_rules::judged;
 use crate::tape::Node;
 use crate::toml_text::TomlError;
+use body::Header;
 use description::{Description, MessageKind, Pairing};
 pub use embedded::embedded;
 pub(crate) use embedded::texts;
 use matching::Matcher;
+use read::FIELDS;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -243,6 +248,9 @@ fn marks(description: &Description, base: Option<&dyn Protocol>) -> Marks {
     /// The group of all ids: each side counts its own.
     const GROUP: &str = "id";
     let mut marks = description.marks.clone();
+    let computed = description.body.header.iter().flat_map(Header::computed);
+    let computed = computed.map(|path| Generated::ignored(path.clone(), path));
+    marks.generated.extend(computed);
     let of = |kind: &MessageKind, path: &crate::path::Path, fresh, maker| Generated {
         maker,
         ..Generated::new(
@@ -290,8 +298,10 @@ impl Protocol for Described {
         let description = &self.description;
         let [first, second] = &description.sides;
         let own = Descriptor {
-            encodings: &description.encodings,
-            is_sequential: description.pairing == Pairing::Order,
+            encodings: &description.body.encodings,
+            is_sequential: description.pairing != Pairing::Id,
+            line_end: &description.line_end,
+            is_read_only: description.body.is_read_only(),
             ..Descriptor::USUAL
         };
         Descriptor {
@@ -317,6 +327,11 @@ impl Protocol for Described {
 
     fn shapes(&self) -> Vec<MessageJsonSchema> {
         self.base.map(Protocol::shapes).unwrap_or_default()
+    }
+
+    fn custom_framing(&self, name: FramingName) -> Option<&dyn CustomFraming> {
+        let header = self.description.body.header.as_ref()?;
+        (name == FIELDS).then_some(&header.layout)
     }
 
     fn read<'a>(

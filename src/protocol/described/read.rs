@@ -1,18 +1,19 @@
 //! Reads the TOML of a description, once. Every error has its place and names what was expected.
 
+mod body;
 mod marks;
 mod messages;
 mod values;
 
 use super::description::{Description, Opening, Pairing};
 use super::matching::{MAX_FIRST_MEMBERS, Matcher};
-use crate::encoding::Encoding;
 use crate::framing::Framing;
 use crate::own_rules::{OwnRule, read_rules};
 use crate::protocol::rule_names::RuleId;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::{Protocol, registry};
 use crate::toml_text::{Item, TomlError, TomlText, in_order};
+pub(super) use body::FIELDS;
 use std::ops::Range;
 
 /// The maximum length of a description, in bytes.
@@ -20,13 +21,16 @@ const MAX_TEXT: usize = 256 << 10;
 /// The maximum number of errors that are reported.
 const MAX_ERRORS: usize = 100;
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 17] = [
     "name",
     "about",
     "sides",
     "port",
     "framings",
+    "line-end",
     "encodings",
+    "header",
+    "text",
     "pair",
     "across-connections",
     "certain",
@@ -51,8 +55,6 @@ const FRAMINGS: [Framing; 7] = [
     Framing::Values,
     Framing::Message,
 ];
-/// The encodings that a description can name.
-const ENCODINGS: [Encoding; 3] = [Encoding::Json, Encoding::MessagePack, Encoding::Cbor];
 
 /// Reads a description; `name` names the text in errors.
 pub(super) fn read(name: &str, text: &str) -> Result<Description, Vec<TomlError>> {
@@ -140,6 +142,7 @@ impl<'t> Reader<'t> {
         };
         let framings = match get(&entries, "framings") {
             Some(item) => self.framings(item),
+            None if get(&entries, "header").is_some() => vec![Framing::Custom(FIELDS)],
             None if of_base.is_some() => of_base.map_or(&[][..], |base| base.framings).to_vec(),
             None => {
                 let names = FRAMINGS.map(|framing| framing.name().to_owned()).join(", ");
@@ -147,10 +150,14 @@ impl<'t> Reader<'t> {
                 Vec::new()
             }
         };
-        let encodings = match get(&entries, "encodings") {
-            Some(item) => self.encodings(item),
-            None => vec![Encoding::Json],
-        };
+        let body = self.body(&entries);
+        self.check_framings(&entries, &framings, &body);
+        // Bytes that look like a header by chance do not start with so many of it.
+        let certain = certain
+            || body
+                .header
+                .as_ref()
+                .is_some_and(|header| header.magic() >= 4);
         let messages = match get(&entries, "message") {
             Some(item) => self.messages(item, certain, pairing),
             None if base.is_some() => Vec::new(),
@@ -170,7 +177,9 @@ impl<'t> Reader<'t> {
                 None => of_base.and_then(|base| base.port),
             },
             framings,
-            encodings,
+            line_end: get(&entries, "line-end")
+                .map_or_else(String::new, |item| self.line_end(item)),
+            body,
             pairing,
             across_connections: get(&entries, "across-connections")
                 .is_some_and(|item| self.flag("across-connections", item)),
@@ -285,20 +294,6 @@ impl<'t> Reader<'t> {
         self.list("framings", item, &wanted, find)
     }
 
-    fn encodings(&mut self, item: &Item<'t>) -> Vec<Encoding> {
-        let names = ENCODINGS.map(Encoding::name).join(", ");
-        let find = |text: &str| {
-            ENCODINGS
-                .into_iter()
-                .find(|encoding| encoding.name() == text)
-        };
-        let found = self.list("encodings", item, &format!("a list of {names}"), find);
-        if found.iter().filter(|one| **one != Encoding::Json).count() > 1 {
-            self.wrong::<()>("encodings", item, "json and at most one other");
-        }
-        found
-    }
-
     /// Reads a list of different names.
     fn list<T: PartialEq>(
         &mut self,
@@ -331,8 +326,9 @@ impl<'t> Reader<'t> {
         match item.map(|item| (item, item.get_ref().as_str())) {
             None | Some((_, Some("id"))) => Pairing::Id,
             Some((_, Some("order"))) => Pairing::Order,
+            Some((_, Some("subject"))) => Pairing::Subject,
             Some((item, _)) => {
-                self.wrong::<()>("pair", item, "id or order");
+                self.wrong::<()>("pair", item, "id, order or subject");
                 Pairing::Id
             }
         }

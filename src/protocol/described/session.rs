@@ -3,6 +3,7 @@
 //! ```text
 //!   by id       connection, direction of the request, id -> request
 //!   by order    connection, direction of the request     -> the oldest request       (see exchange)
+//!   by subject  the same, separate for each subject
 //! ```
 
 use super::Described;
@@ -149,6 +150,10 @@ impl<'d> DescribedSession<'d> {
         match self.described.description.pairing {
             Pairing::Id => Ident::of(&seen.message.id),
             Pairing::Order => Some(Ident::Order),
+            Pairing::Subject => {
+                let subject = seen.message.subject.as_deref();
+                subject.map(|text| Ident::Text(text.into()))
+            }
         }
     }
 
@@ -157,7 +162,7 @@ impl<'d> DescribedSession<'d> {
         let Some(id) = self.ident(seen) else {
             return;
         };
-        let reuses = id != Ident::Order;
+        let reuses = self.described.description.pairing == Pairing::Id;
         let key = self.key(seen, requester, id);
         let before = self.exchange.open.get(&key);
         let before = before.map(|(asked, _)| (asked.describe(), asked.place.index));
@@ -208,8 +213,8 @@ impl<'d> DescribedSession<'d> {
         let id = short(&id);
         match self.exchange.find(key) {
             Found::Open | Found::Untracked => {}
-            _ if key.id == Ident::Order => {
-                broken!(seen, rule::ORPHAN, place(seen); "no request is open");
+            _ if self.described.description.pairing != Pairing::Id => {
+                broken!(seen, rule::ORPHAN, place(seen); "no request is open{}", of_subject(key));
             }
             Found::Ended => {
                 let answer = self.exchange.ended.get(key).copied().unwrap_or_default();
@@ -286,6 +291,14 @@ impl Session for DescribedSession<'_> {
 
     fn untracked(&self) -> u64 {
         self.exchange.open.untracked()
+    }
+}
+
+/// Names the subject that pairs an answer.
+fn of_subject(key: &Key<ConnId, Ident>) -> String {
+    match &key.id {
+        Ident::Text(subject) => format!(" that asks for {}", short(subject)),
+        _ => String::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests of descriptions: their errors, and protocols that are read, written and checked by them.
 
 mod errors;
+mod forms;
 mod reading;
 mod rules;
 

@@ -5,10 +5,12 @@
 //!   when = ".[0]=0"         id = ".[1]"  subject = ".[2]"         [0,1,"next"]
 //! ```
 
+use super::body::Check;
 use super::description::{MessageKind, Word, is_answer};
 use super::{Described, about};
 use crate::encoding::lossless::quote;
 use crate::error::{Refusal, Result};
+use crate::framing::Framing;
 use crate::path::{Path, PathStep};
 use crate::protocol::make::{IdGen, Made, Recipe, Words, is_json, text, unknown_kind, value};
 use crate::protocol::peer::json_of;
@@ -40,6 +42,21 @@ impl Described {
             let wanted = format!("a message of {}", self.description.name);
             Err(Refusal::whole(wanted, quote(root)))
         };
+        let body = &self.description.body;
+        let packed = options.form != MessageForm::Json;
+        if !body.is_plain(body.encoding_of(body.value(message), packed)) {
+            let check: Option<Check<'_>> = Some(&check);
+            let mut written = Written::default();
+            let check = check.filter(|_| !options.force);
+            let start = out.len();
+            written.head.header_len = body.write(message, packed, check, out)?;
+            let is_lines = self.description.framings.first() == Some(&Framing::Lines);
+            if is_lines && out.get(start..).unwrap_or_default().contains(&b'\n') {
+                out.truncate(start);
+                return Err(Refusal::whole("one line", "a line break in the text"));
+            }
+            return Ok(written);
+        }
         match options.form {
             MessageForm::MessagePack => write_msgpack(message, options.force, check, out),
             MessageForm::Cbor => write_cbor(message, options.force, check, out),

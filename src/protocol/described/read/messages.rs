@@ -116,6 +116,10 @@ impl<'t> Reader<'t> {
             }
         }
         let has_pair = of_answers || message.role == Role::Request;
+        if pairing == Pairing::Subject && has_pair && message.subject.is_none() {
+            let wanted = format!("wanted subject: the path of the value that pairs the {role}");
+            self.error(&item.span(), wanted);
+        }
         let is_given = ["id", "reply-to"]
             .iter()
             .any(|key| get(entries, key).is_some());

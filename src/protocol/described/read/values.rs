@@ -8,7 +8,7 @@ use crate::toml_text::Item;
 use std::ops::Range;
 
 /// The maximum number of regular expressions: each may take memory of its own.
-const MAX_PATTERNS: usize = 16;
+pub(super) const MAX_PATTERNS: usize = 16;
 /// The maximum number of steps of a path.
 const MAX_STEPS: usize = 16;
 /// The maximum number of elements before one that a path names: messages are made with all of them.

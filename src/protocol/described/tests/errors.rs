@@ -193,12 +193,12 @@ fn wrong_descriptions_have_places() {
         (
             "framings",
             "pair = \"time\"\nframings",
-            &["2:8: pair: wanted id or order, got \"time\""],
+            &["2:8: pair: wanted id, order or subject, got \"time\""],
         ),
         (
             "framings",
             "encodings = [\"xml\"]\nframings",
-            &["2:14: encodings: wanted a list of json, msgpack, cbor, got \"xml\""],
+            &["2:14: encodings: wanted a list of json, msgpack, cbor, text, bytes, got \"xml\""],
         ),
         (
             "framings",
@@ -225,6 +225,165 @@ fn wrong_descriptions_have_places() {
             "{from} -> {to}"
         );
     }
+}
+
+/// A description with a header and forms of a text, without an error.
+const FORMS: &str = r#"name = "forms"
+encodings = ["json", "text"]
+text = ["{verb}:{what...}", { regex = '^(?<ping>PING)$' }]
+pair = "subject"
+[header]
+fields = [
+  { name = "magic", magic = [0xca, 0xfe] },
+  { name = "size", type = "u16", length = "body" },
+  { name = "op", type = "u8", names = { 1 = "get", 0x81 = "got" } },
+]
+checksum = { name = "sum", checksum = "crc32", order = "little" }
+[[message]]
+when = ".header.op=get"
+role = "request"
+subject = ".header.op"
+"#;
+
+#[test]
+fn wrong_headers_and_texts_have_places() {
+    assert_eq!(errors(FORMS), Vec::<String>::new());
+    for (from, to, want) in [
+        (
+            "name = \"op\", ",
+            "",
+            &["9:3: wanted a name of the field"][..],
+        ),
+        (
+            "\"op\"",
+            "\"size\"",
+            &["9:3: header: size: wanted a name of its own, got the name \"size\""],
+        ),
+        (
+            "\"u8\"",
+            "\"u9\"",
+            &["9:25: type: wanted u8, u16le, u32be, i64 and the like, or varint, got \"u9\""],
+        ),
+        (
+            "type = \"u8\"",
+            "bytes = 0",
+            &[
+                "9:26: bytes: wanted a number from 1 to 1024, got 0",
+                "9:29: names is of a field with type",
+            ],
+        ),
+        (
+            "type = \"u8\", ",
+            "",
+            &["9:3: op: wanted one of magic, type, bytes and checksum"],
+        ),
+        (
+            "0x81 =",
+            "x =",
+            &["9:52: names: wanted a number such as 7 or 0x80, got x"],
+        ),
+        (
+            "\"got\"",
+            "\"get\"",
+            &["9:59: names: wanted each number and each name once, got \"get\""],
+        ),
+        (
+            "\"body\"",
+            "\"all\"",
+            &["8:43: length: wanted body, after-length, from-length or frame, got \"all\""],
+        ),
+        (
+            "length = \"body\"",
+            "plus = 1",
+            &["8:41: plus: wanted length beside it, got 1"],
+        ),
+        (
+            "[0xca, 0xfe]",
+            "[0xca, 256]",
+            &[
+                "7:29: magic: wanted a text, or a list of bytes such as [0xca, 0xfe], got [0xca, 256]",
+            ],
+        ),
+        (
+            "\"crc32\"",
+            "\"crc33\"",
+            &[
+                "11:39: checksum: wanted one of sum8, xor8, crc16-ccitt-false, crc16-modbus, crc32, adler32, got \"crc33\"",
+            ],
+        ),
+        (
+            "\"little\"",
+            "\"both\"",
+            &["11:56: order: wanted big or little, got \"both\""],
+        ),
+        (
+            "checksum = {",
+            "delimter = \"\"\nchecksum = {",
+            &["11:1: unknown key delimter: did you mean delimiter?"],
+        ),
+        (
+            "[header]",
+            "framings = [\"lines\"]\n[header]",
+            &["5:12: framings: wanted no framings: the header delimits messages, got [\"lines\"]"],
+        ),
+        (
+            "[header]",
+            "line-end = \"\\r\"\n[header]",
+            &["5:12: line-end: wanted \"\\n\" or \"\\r\\n\", got \"\\r\""],
+        ),
+        (
+            "encodings = [\"json\", \"text\"]",
+            "",
+            &[
+                "3:8: text: wanted encodings with text beside it, got [\"{verb}:{what...}\", { regex = '^(?<ping>PING)$' }]",
+            ],
+        ),
+        (
+            "{verb}:{what...}",
+            "{verb}{what}",
+            &["3:9: text: wanted a character between two members, got \"{verb}{what}\""],
+        ),
+        (
+            "{verb}:{what...}",
+            "{verb}:{verb}",
+            &["3:9: text: wanted each member once, got \"{verb}:{verb}\""],
+        ),
+        (
+            "{verb}:{what...}",
+            "{verb",
+            &["3:9: text: wanted members such as {name}, {name:int} or {name...}, got \"{verb\""],
+        ),
+        (
+            "{verb}:{what...}",
+            "verb",
+            &["3:9: text: wanted a template with a member such as {command}, got \"verb\""],
+        ),
+        (
+            "(?<ping>PING)",
+            "(PING)",
+            &["3:39: regex: wanted a named group, such as (?<level>\\w+), got '^(PING)$'"],
+        ),
+        (
+            "(?<ping>PING)",
+            "(?<ping>PING",
+            &["3:39: regex: wanted a regular expression, got '^(?<ping>PING$'"],
+        ),
+        (
+            "\nsubject",
+            "\nname",
+            &["12:1: wanted subject: the path of the value that pairs the request"],
+        ),
+    ] {
+        assert!(FORMS.contains(from), "{from}");
+        assert_eq!(errors(&FORMS.replacen(from, to, 1)), want, "{from} -> {to}");
+    }
+    let values = "name = \"x\"\nframings = [\"values\"]\nencodings = [\"bytes\"]\n[[message]]\nrole = \"notification\"\n";
+    assert_eq!(
+        errors(values),
+        [
+            "2:12: framings: wanted no values: texts and bytes do not say where they end, got [\"values\"]"
+        ]
+    );
 }
 
 #[test]

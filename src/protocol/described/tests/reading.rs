@@ -174,7 +174,7 @@ fn embedded_descriptions_are_correct() {
 }
 
 /// Makes a message of a kind, and returns it as JSON.
-fn make(protocol: &dyn Protocol, words: &[&str]) -> String {
+pub(super) fn make(protocol: &dyn Protocol, words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     let mut rest = Words::new(&words[1..], |key| key == "id");
     let made = protocol.make(&words[0], &mut rest, &mut IdGen::new(1));
