@@ -10,7 +10,7 @@ pub fn no_protocol(decoder: &Decoder<'_>) -> String {
         return "the input has no bytes to decode".to_owned();
     }
     if let Some(what) = decoder.resembles() {
-        return format!("this is {what}, which wiretool does not read");
+        return format!("this is {what}, which none of these protocols reads");
     }
     match (decoder.options().framing, decoder.readable_as()) {
         (Some(given), Some(guess)) => format!(
@@ -19,11 +19,17 @@ pub fn no_protocol(decoder: &Decoder<'_>) -> String {
             guess.protocol,
             guess.framing.name()
         ),
-        _ => match looks_like(decoder.start_of_undetected()) {
-            Some((what, how)) => format!("no protocol recognises these bytes, which look like {what}: {how}"),
-            None => "no protocol recognises these bytes: name it with -p, and the framing with --framing"
-                .to_owned(),
-        },
+        _ => {
+            const DRAFT: &str = "; wiretool protocol draft proposes a description of an unknown one (wiretool help describe)";
+            let start = "no protocol recognises these bytes";
+            match looks_like(decoder.start_of_undetected()) {
+                Some((what, how)) => {
+                    let draft = if what.contains("JSON") { DRAFT } else { "" };
+                    format!("{start}, which look like {what}: {how}{draft}")
+                }
+                None => format!("{start}: name it with -p, and the framing with --framing{DRAFT}"),
+            }
+        }
     }
 }
 
