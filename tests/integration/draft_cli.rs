@@ -114,7 +114,7 @@ fn facts_of_unknown_captures_are_found() {
         let again = format!(", {pairs} answers with their request.\n");
         assert!(draft.ends_with(&again), "{capture}: {draft}");
         // The draft is correct, and reads the capture.
-        let path = file(&folder(), "draft.toml", draft.as_bytes().to_vec());
+        let path = file(&folder(), "draft.toml", draft.as_bytes());
         let (code, out, err) = ran(&["protocol", "check", &path]);
         assert_eq!(code, 0, "{capture}: {out}{err}");
         let (code, out, err) = ran(&["decode", "-f", "json", "-p", &path, capture]);
@@ -143,7 +143,7 @@ fn what_is_not_found_is_a_comment() {
             !lines.iter().any(|line| line.starts_with("id =")),
             "{draft}"
         );
-        let description = file(&folder(), "unknown.toml", draft.as_bytes().to_vec());
+        let description = file(&folder(), "unknown.toml", draft.as_bytes());
         let (code, out, _) = ran(&["protocol", "check", &description]);
         assert_eq!(code, 0, "{out}");
         let (_, _, err) = ran(&["decode", &path]);

@@ -129,9 +129,9 @@ fn pair(values: &Values, messages: &[Message], id: &str, reply_to: &str) -> Pair
             let text = text(value)?;
             Some((message.conn, direction, text, value.is_string()))
         };
-        let asker = message.direction.map(Direction::other);
+        let other_side = message.direction.map(Direction::other);
         if let Some(value) = values.get(reply_to, n) {
-            let asked = key(asker, value).and_then(|key| open.remove(&key));
+            let asked = key(other_side, value).and_then(|key| open.remove(&key));
             pairs.answers += usize::from(text(value).is_some());
             if let Some(asked) = asked {
                 pairs.of.insert(n, asked);
@@ -394,12 +394,6 @@ pub fn is_first_level(path: &str) -> bool {
 
 /// Returns the member that says what requests are about: a name in each, of several that repeat or name an operation.
 pub fn find_subject(values: &Values, these: &[usize], not: &[&str]) -> Option<String> {
-    let is_word = |text: &str| {
-        text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '$')
-            && text
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "._-/:$".contains(c))
-    };
     const NAMES: [&str; 7] = [
         ".method",
         ".command",
@@ -409,6 +403,12 @@ pub fn find_subject(values: &Values, these: &[usize], not: &[&str]) -> Option<St
         ".target",
         ".header.type",
     ];
+    let is_word = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '$')
+            && text
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "._-/:$".contains(c))
+    };
     let is_element = |path: &str| path.starts_with(".[");
     let fits = |path: &&String| {
         let mut texts = these

@@ -3,6 +3,7 @@
 use super::{Capture, Trial, scalar};
 use crate::capture::Item;
 use crate::conversation::Output;
+use crate::protocol::Direction;
 use crate::protocol::described::Described;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -121,7 +122,7 @@ fn streams(capture: &Capture) -> Vec<Vec<u8>> {
         };
         part.run(&plain, false, &mut |output| {
             if let Output::Item(Item::Chunk(chunk), origin) = output {
-                let key = (number, origin.conn, origin.direction.map(|one| one.name()));
+                let key = (number, origin.conn, origin.direction.map(Direction::name));
                 if streams.len() < MAX_STREAMS || streams.contains_key(&key) {
                     let stream = streams.entry(key).or_default();
                     let room = MAX_STREAM

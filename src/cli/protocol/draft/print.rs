@@ -110,9 +110,8 @@ impl Draft<'_> {
         if let Some(guess) = guess {
             let _ = writeln!(
                 self.top,
-                "# Not sure: {} may pair {} with an answer's {}, in {} pairs.",
+                "# Not sure: {} may pair a request with an answer's {}, in {} pairs.",
                 guess.id,
-                "a request",
                 guess.reply_to,
                 guess.of.len()
             );
@@ -123,7 +122,7 @@ impl Draft<'_> {
             return 0;
         };
         if pairs.by_order {
-            self.write_by_order(&pairs, kind);
+            self.write_by_order(&pairs, kind.as_ref());
         } else {
             self.write_by_id(&pairs, kind);
         }
@@ -163,7 +162,7 @@ impl Draft<'_> {
             Some(kind) => kind
                 .values
                 .into_iter()
-                .map(|(name, of)| (Some(is(&kind.path, &[name.clone()])), name, of))
+                .map(|(name, of)| (Some(is(&kind.path, std::slice::from_ref(&name))), name, of))
                 .collect(),
             None => vec![(None, String::new(), all())],
         };
@@ -181,7 +180,7 @@ impl Draft<'_> {
         }
     }
 
-    fn write_by_order(&mut self, pairs: &Pairs, kind: Option<Kind>) {
+    fn write_by_order(&mut self, pairs: &Pairs, kind: Option<&Kind>) {
         let key = if kind.is_some() { "subject" } else { "order" };
         let asked = pairs.asked();
         let count = pairs.of.len();
@@ -192,14 +191,14 @@ impl Draft<'_> {
                 .iter()
                 .filter(|one| one.direction == Some(Direction::ToClient))
                 .count(),
-            kind.as_ref().map_or(String::new(), |kind| format!(
+            kind.map_or(String::new(), |kind| format!(
                 ", with the same {}",
                 kind.path
             ))
         );
         let _ = writeln!(self.top, "pair = \"{key}\"");
-        self.note_kind(kind.as_ref());
-        let path = kind.as_ref().map(|kind| kind.path.clone());
+        self.note_kind(kind);
+        let path = kind.map(|kind| kind.path.clone());
         let is_event = |n: &usize| !asked.contains(n) && !pairs.of.contains_key(n);
         let of = |keep: &dyn Fn(&usize) -> bool| {
             (0..self.messages.len())
@@ -249,16 +248,17 @@ impl Draft<'_> {
     fn write_by_id(&mut self, pairs: &Pairs, kind: Option<Kind>) {
         let (id, reply_to) = (&pairs.id, &pairs.reply_to);
         let count = pairs.of.len();
-        let _ = match id == reply_to {
-            true => writeln!(
+        let _ = if id == reply_to {
+            writeln!(
                 self.top,
                 "# {id} pairs answers with requests: {count} messages repeat that of one of the other side."
-            ),
-            false => writeln!(
+            )
+        } else {
+            writeln!(
                 self.top,
                 "# {reply_to} of an answer is {id} of its request: in {count} of {} messages with {reply_to}.",
                 pairs.answers
-            ),
+            )
         };
         self.note_kind(kind.as_ref());
         let asked = pairs.asked();
@@ -296,7 +296,7 @@ impl Draft<'_> {
                 find_subject(&self.values, &of, &[&kind.path])
             };
             self.write(&Entry {
-                when: Some(is(&kind.path, &[name.clone()])),
+                when: Some(is(&kind.path, std::slice::from_ref(&name))),
                 kind: Some(name).filter(|name| is_kind(name)),
                 role,
                 id: Some(id.clone())
@@ -400,7 +400,6 @@ impl Draft<'_> {
                     .filter(|()| is_answer)
                     .and_then(|()| find_error(&self.values, of)),
                 of: of.clone(),
-                ..Entry::default()
             });
         }
     }
@@ -453,9 +452,12 @@ fn is(path: &str, names: &[String]) -> String {
         let fits = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
         !name.is_empty() && name.chars().all(fits)
     };
-    let words = names.iter().map(|name| match is_token(name) {
-        true => name.clone(),
-        false => format!("{name:?}"),
+    let words = names.iter().map(|name| {
+        if is_token(name) {
+            name.clone()
+        } else {
+            format!("{name:?}")
+        }
     });
     format!("{path}={}", words.collect::<Vec<_>>().join(","))
 }
