@@ -1,5 +1,5 @@
 //! Writes the names of rules as constants, and packs their examples, the recordings in `fixtures/PROTOCOL/rules`, into one
-//! compressed file.
+//! compressed file; so is the schema of the Debug Adapter Protocol.
 //!
 //! ```text
 //!   ## seq-gap in src/protocol/saikuro/rules.md     saikuro::SEQ_GAP, the number of the name among all names in order
@@ -25,6 +25,11 @@ fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     fs::write(out.join("rules.rs"), rules(&root.join("src/protocol"))?)?;
+    let schema = root.join("src/protocol/described/dap.schema.json");
+    println!("cargo::rerun-if-changed={}", schema.display());
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(&fs::read(schema)?)?;
+    fs::write(out.join("dap.schema.z"), packed.finish()?)?;
     let out = out.join("examples.z");
     let mut files = Vec::new();
     for protocol in entries(&root.join("fixtures"))? {

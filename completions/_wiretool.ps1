@@ -111,6 +111,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--exact', '--exact', [CompletionResultType]::ParameterName, 'With -f json: add `wire` and `raw`, so that encode writes the same bytes')
             [CompletionResult]::new('--verify', '--verify', [CompletionResultType]::ParameterName, 'Decode as --exact does, encode again, and report bytes that differ')
             [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Do not mask tokens, capabilities and other secrets')
+            [CompletionResult]::new('--stderr', '--stderr', [CompletionResultType]::ParameterName, 'Show what children wrote to stderr, between the messages')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'sael: show the value of a stream after each delta; not in json')
             [CompletionResult]::new('--print-schema', '--print-schema', [CompletionResultType]::ParameterName, 'Print the JSON Schema of `-f json` and exit')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')

@@ -107,6 +107,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --exact 'With -f json: add `wire` and `raw`, so that encode writes the same bytes'
             cand --verify 'Decode as --exact does, encode again, and report bytes that differ'
             cand --show-secrets 'Do not mask tokens, capabilities and other secrets'
+            cand --stderr 'Show what children wrote to stderr, between the messages'
             cand --state 'sael: show the value of a stream after each delta; not in json'
             cand --print-schema 'Print the JSON Schema of `-f json` and exit'
             cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'

@@ -20,6 +20,8 @@ use crate::protocol::{Direction, MessageForm, Protocol, WriteOptions};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 pub(crate) use line::is_line;
+#[cfg(feature = "cli")]
+pub(crate) use line::is_stderr;
 use line::{method, raw_bytes};
 use serde_core::ser::{Serialize, SerializeMap as _, Serializer};
 use std::collections::BTreeMap;

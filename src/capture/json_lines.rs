@@ -25,20 +25,28 @@ const FIRST_KEYS: [&[u8]; 5] = [
     b"conn\"",
 ];
 
+/// The kind of a line that a child wrote to stderr.
+const STDERR: &str = "stderr";
+
 /// Says if text is output of decode.
 pub(super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
     #[derive(Deserialize)]
     struct LineHead {
         v: u64,
-        #[allow(dead_code)]
-        index: u64,
+        index: Option<u64>,
+        kind: Option<String>,
     }
     if first_key(text).is_ok_and(|key| key.starts_with(br#"v":1,"index":"#)) {
         return FormVerdict::Yes(r#"it begins with "v":1 and "index""#.into());
     }
     match first_object(text, &FIRST_KEYS, end).map(serde_json::from_slice) {
-        Ok(Ok(LineHead { v: 1, .. })) => {
-            FormVerdict::Yes(r#"its first line has "v":1 and "index""#.into())
+        Ok(Ok(LineHead {
+            v: 1,
+            index: Some(_),
+            ..
+        })) => FormVerdict::Yes(r#"its first line has "v":1 and "index""#.into()),
+        Ok(Ok(LineHead { v: 1, kind, .. })) if kind.as_deref() == Some(STDERR) => {
+            FormVerdict::Yes(r#"its first line has "v":1 and is of stderr"#.into())
         }
         Ok(_) => FormVerdict::No,
         Err(verdict) => verdict,
@@ -52,6 +60,7 @@ struct DecodedLine {
     stream: Option<u64>,
     dir: Option<String>,
     time: Option<String>,
+    kind: Option<String>,
     raw: Option<Value>,
     wire: Option<Value>,
 }
@@ -89,6 +98,8 @@ impl LineForm for JsonLines {
                 Problem::error(place, format!("not a line of decode -f json: {error}"))
                     .report(sink);
             }
+            // No bytes of a connection.
+            Ok(decoded) if decoded.kind.as_deref() == Some(STDERR) => {}
             Ok(decoded) => {
                 if let Some(bytes) = decoded.bytes() {
                     sink(Item::Chunk(Chunk {

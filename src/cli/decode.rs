@@ -7,6 +7,7 @@ mod first;
 mod lookup;
 mod recorder;
 mod screen;
+mod stderr;
 
 use super::Exit;
 use super::input::{self, InputRun};
@@ -95,6 +96,9 @@ pub struct Args {
     /// Do not mask tokens, capabilities and other secrets
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
+    /// Show what children wrote to stderr, between the messages
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["verify", "at", "path", "tail"])]
+    stderr: bool,
     /// sael: show the value of a stream after each delta; not in json
     #[arg(long, help_heading = "Output")]
     state: bool,

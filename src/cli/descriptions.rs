@@ -21,6 +21,8 @@ use std::sync::Mutex;
 
 /// The maximum size of a description, in bytes.
 const MAX_FILE: u64 = 256 << 10;
+/// The maximum size of a schema file, in bytes.
+const MAX_SCHEMA: u64 = 3 << 20;
 /// The maximum number of descriptions in the folder of the user.
 const MAX_FILES: usize = 64;
 
@@ -38,10 +40,26 @@ pub fn is_path(word: &OsStr) -> bool {
 /// Reads a description.
 pub fn read(path: &Path) -> Result<Described> {
     let text = read_text(path, MAX_FILE)?;
-    Ok(Described::from_toml_named(
-        &path.display().to_string(),
-        &text,
-    )?)
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let folder = folder.unwrap_or(Path::new("."));
+    let files = |name: &str| beside(folder, name);
+    let name = path.display().to_string();
+    Ok(Described::from_toml_with(&name, &text, &files)?)
+}
+
+/// Returns the text of a file in the folder of a description, also below it.
+fn beside(folder: &Path, name: &str) -> Result<String, String> {
+    let whole = |path: &Path| {
+        let whole = path.canonicalize();
+        whole.map_err(|error| format!("cannot read {}: {error}", path.display()))
+    };
+    let path = whole(&folder.join(name))?;
+    if !path.starts_with(whole(folder)?) || !path.is_file() {
+        return Err(format!(
+            "wanted a file in the folder of the description, got {name}"
+        ));
+    }
+    read_text(&path, MAX_SCHEMA).map_err(|error| format!("{error:#}"))
 }
 
 /// Adds the protocol of a file to those of the process, which uses it until it ends. Returns its name.

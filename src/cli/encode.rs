@@ -6,7 +6,7 @@ use super::recording::has_header;
 use super::values::parse_json;
 use super::{Exit, print_message};
 use crate::decoder::{Decoder, Origin};
-use crate::encode::{EncodeOptions, Encoded, Encoder};
+use crate::encode::{EncodeOptions, Encoded, Encoder, is_stderr};
 use crate::encoding::{Want, json};
 use crate::error::Refusal;
 use crate::framing::{Framing, LengthMode};
@@ -291,6 +291,9 @@ impl<'p> EncodeJob<'p> {
         }
         let mut tape = Tape::new();
         let root = parse_json(&text, &mut tape).map_err(|_| anyhow!("the input is not JSON"))?;
+        if is_stderr(root) {
+            return Ok(());
+        }
         let encoded = match direction {
             Some(_) => self.encoder.message(root, direction),
             None => self.encoder.encode(root),

@@ -4,6 +4,7 @@ mod note;
 mod stdio;
 mod view;
 
+use super::call_address::{CallAddress, parse_address};
 use super::faults::{FaultArgs, faults_to_inject};
 use super::options::{self, SharedArgs};
 use super::poll::print_nonblocking;
@@ -24,6 +25,7 @@ use crate::transport::{
 };
 use anyhow::{Context as _, Result};
 use note::RecordingNote;
+use serde_json::Value;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
@@ -53,8 +55,8 @@ pub struct ListenAddress {
     /// Address to listen on [default: any free port]
     #[arg(long, value_name = "ADDR", value_parser = options::parse_listen, help_heading = "Sockets")]
     listen: Option<Address>,
-    #[arg(long, help = connect_help(), value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
-    connect: Option<Address>,
+    #[arg(long, help = connect_help(), value_name = "ADDR", value_parser = parse_address, help_heading = "Sockets")]
+    connect: Option<CallAddress>,
     /// Exit when the first connection has closed
     #[arg(long, help_heading = "Sockets")]
     once: bool,
@@ -163,7 +165,8 @@ impl ListenAddress {
 
     /// Returns true if one of the addresses is that of an HTTP server.
     pub fn is_http(&self) -> bool {
-        [&self.listen, &self.connect]
+        let connect = self.connect.as_ref().map(|place| &place.address);
+        [self.listen.as_ref(), connect]
             .into_iter()
             .flatten()
             .any(Address::is_http)
@@ -211,13 +214,26 @@ fn connect_help() -> String {
     )
 }
 
+/// The URL that a client uses in place of that of the server, if it has a path.
+fn url_of_client(listen: &Address, connect: &CallAddress) -> Option<String> {
+    let path = connect.path.as_ref()?;
+    let own = listen.to_string();
+    let address = own.split_once("://").map_or(&*own, |(_, address)| address);
+    let scheme = match connect.address.transport() {
+        _ if listen.is_http() => listen.transport(),
+        "ws" | "wss" => "ws",
+        _ => "http",
+    };
+    Some(format!("{scheme}://{address}{path}"))
+}
+
 fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
     let name = config.protocol.map(Protocol::name);
     let usual = config
         .protocol
         .and_then(|protocol| protocol.descriptor().port);
     let connect = match (&config.place.connect, usual) {
-        (Some(connect), _) => connect.clone(),
+        (Some(place), _) => place.address.clone(),
         (None, Some(port)) => Address::loopback(port),
         (None, None) => anyhow::bail!(
             "no server: use --connect tcp://HOST:PORT, or give a command after -- (--help has examples)"
@@ -274,8 +290,10 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         let to = setup.recording.as_ref();
         let to = to.map_or(String::new(), |to| format!(", recording to {}", to.name));
         let at = bound.address();
+        let url = place.connect.as_ref().and_then(|to| url_of_client(at, to));
+        let url = url.map_or(String::new(), |url| format!("; the client uses {url}"));
         print(&format!(
-            "listening on {at}, connecting to {connect}{why}{to}"
+            "listening on {at}, connecting to {connect}{why}{to}{url}"
         ));
     }
     if bound.is_on_all_addresses() {
@@ -382,6 +400,7 @@ pub fn words(command: &[OsString]) -> Vec<String> {
         .collect()
 }
 
+/// Returns the header of a recording that starts now. It names this host, this process, its parent and this version.
 pub fn header(protocol: Option<&str>) -> Header {
     let mut header = Header {
         protocol: protocol.map(str::to_owned),
@@ -393,6 +412,13 @@ pub fn header(protocol: Option<&str>) -> Header {
             .more
             .insert(Header::DESCRIPTION.to_owned(), hash.into());
     }
+    let system = rustix::system::uname();
+    let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
+    let mut set = |key: &str, value: Value| header.more.insert(key.to_owned(), value);
+    set("host", system.nodename().to_string_lossy().into());
+    set("pid", std::process::id().into());
+    set("ppid", parent.into());
+    set("version", env!("CARGO_PKG_VERSION").into());
     header
 }
 

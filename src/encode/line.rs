@@ -12,6 +12,14 @@ pub(crate) fn is_line(value: Node<'_>) -> bool {
         && value.get("framing").is_some()
 }
 
+/// Returns `true` for a line of decode that a child wrote to stderr: there is nothing to encode.
+#[cfg(feature = "cli")]
+pub(crate) fn is_stderr(value: Node<'_>) -> bool {
+    value.get("v").is_some_and(|v| v.as_i128() == Some(1))
+        && value.get("index").is_none()
+        && value.get("kind").is_some_and(|kind| kind.is_text("stderr"))
+}
+
 /// Returns the method id and the length mode of a telequick message.
 pub(super) fn method(message: Node<'_>) -> Option<(u32, LengthMode)> {
     let id = u32::try_from(message.get("method_id")?.as_i128()?).ok()?;

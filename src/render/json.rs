@@ -1,7 +1,7 @@
 //! Writes one JSON object per frame, in a format that programs can rely on.
 //!
 //! Keys, in this order; absent ones are left out: `v index conn stream dir time offset len body_offset body_len framing
-//! protocol kind role id subject name outcome guess message raw fault faults wire findings reply_to latency_ms
+//! protocol kind role id subject name outcome guess message raw fault faults wire findings reply_to latency_ms of
 //! id_form_differs context`. The data is exact: it is never masked or shortened.
 
 use super::style::escape_json;
@@ -169,6 +169,10 @@ fn write_verdict(decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>)
         if let Some(latency) = answer.latency {
             out.extend_from_slice(b",\"latency_ms\":");
             out.extend_from_slice(findings::millis(latency).as_bytes());
+        }
+        if let Some(subject) = &answer.subject {
+            out.extend_from_slice(b",\"of\":");
+            write_short_text(subject, out);
         }
         if answer.id_form_differs {
             out.extend_from_slice(b",\"id_form_differs\":true");

@@ -225,7 +225,7 @@ impl Expr {
 }
 
 fn needs_conversation(key: &Key) -> bool {
-    matches!(key, Key::Findings | Key::ReplyTo | Key::Latency)
+    matches!(key, Key::Findings | Key::ReplyTo | Key::Latency | Key::Of)
 }
 
 /// Returns the only part, or all of them.

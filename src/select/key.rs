@@ -59,6 +59,8 @@ pub enum Key {
     ReplyTo,
     /// The latency of that message.
     Latency,
+    /// The subject of the message that it answers.
+    Of,
     /// The message, or a path in it.
     Message(Path),
 }
@@ -112,6 +114,7 @@ const NAMES: &[(&str, Key)] = &[
     ("reply_to", Key::ReplyTo),
     ("latency", Key::Latency),
     ("latency_ms", Key::Latency),
+    ("of", Key::Of),
 ];
 
 /// Words in place of a key, and the condition that is probably meant. Words of a row are separated by spaces.

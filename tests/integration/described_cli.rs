@@ -321,6 +321,67 @@ fn descriptions_that_cannot_be_used_are_reported() {
     assert!(code == 2 && err.contains("unknown key rol"), "{err}");
 }
 
+#[cfg(unix)]
+#[test]
+fn schemas_are_beside_their_description() {
+    let folder = folder("described-schema");
+    let inside = folder.join("inside");
+    std::fs::create_dir_all(inside.join("types")).unwrap();
+    let schema = r#"{"$defs": {"ask": {"properties": {"of": {"const": "quiz"}, "ask": {"$ref": "number.json"}}}}}"#;
+    file(&inside, "quiz.json", schema);
+    file(
+        &inside.join("types"),
+        "number.json",
+        "{\"type\": \"integer\"}",
+    );
+    file(&folder, "outside.json", schema);
+    std::os::unix::fs::symlink("../outside.json", inside.join("link.json")).unwrap();
+    let text = |name: &str| {
+        format!(
+            "schema = \"{name}\"\nschema-dir = \"types\"\n{}",
+            quiz("quiz")
+        )
+    };
+    let right = file(&inside, "quiz.toml", text("quiz.json"));
+    let input = file(&folder, "input.txt", "{\"ask\":\"1\",\"of\":\"quiz\"}\n");
+    let (code, out, err) = ran(&["lint", "--fail-on", "error", "-p", &right, &input]);
+    let want = "quiz/wrong-type: #0 · ask: message.ask is a string; it must be an integer";
+    assert!(out.contains(want), "{code} {out}{err}");
+    for (name, want) in [
+        (
+            "link.json",
+            "wanted a file in the folder of the description, got link.json",
+        ),
+        (
+            "types",
+            "wanted a file in the folder of the description, got types",
+        ),
+        ("none.json", "cannot read"),
+        (
+            "../outside.json",
+            "wanted a path in the folder of the description",
+        ),
+    ] {
+        let path = file(&inside, "wrong.toml", text(name));
+        let (code, out, err) = ran(&["protocol", "check", &path]);
+        assert_eq!(
+            (
+                code,
+                out.contains("wrong.toml:1:10: schema: "),
+                out.contains(want)
+            ),
+            (1, true, true),
+            "{out}{err}"
+        );
+    }
+    // A link to a file of the same folder is no way out.
+    let other = inside.join("types/number.json");
+    std::fs::remove_file(&other).unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", &other).unwrap();
+    let (_, out, err) = ran(&["lint", "--fail-on", "never", "-p", &right, &input]);
+    assert!(out.contains("quiz/not-checked: #0"), "{out}{err}");
+}
+
 #[test]
 fn descriptions_are_checked() {
     let folder = folder("described-check");

@@ -231,6 +231,7 @@ fn every_line_fits_schema() {
         "findings",
         "reply_to",
         "latency_ms",
+        "of",
         "raw",
         "faults",
     ] {
@@ -339,4 +340,87 @@ fn written_messages_fit_schema_of_kind() {
         let (all, own) = refused[protocol];
         assert!(all > 400 && own * 2 > all, "{protocol}: {own} of {all}");
     }
+}
+
+/// Lines of stderr stand between the messages, whole, and belong to no message.
+#[test]
+fn lines_of_stderr_are_shown_between_messages() {
+    let chunks = [
+        ("stderr", r#""text":"starting\nlistening on ""#),
+        ("stderr", r#""text":"8080\n""#),
+        (
+            "c2s",
+            r#""text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n""#,
+        ),
+        (
+            "stderr",
+            r#""text":"Authorization: Bearer abcdef0123456789\r\n""#,
+        ),
+        ("stderr", r#""b64":"/wo=""#),
+        (
+            "s2c",
+            r#""text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n""#,
+        ),
+        ("stderr", r#""text":"no end""#),
+    ];
+    let head =
+        r#"{"wiretool":1,"protocol":"mcp","started":"2026-01-01T00:00:00Z","transport":"stdio"}"#;
+    let mut recording = format!("{head}\n");
+    for (t, (dir, text)) in chunks.iter().enumerate() {
+        let ns = t * 1_000_000;
+        recording += &format!("{{\"t\":{ns},\"conn\":1,\"dir\":\"{dir}\",{text}}}\n");
+    }
+    let decode = |args: &[&str], input: &str| {
+        let mut command = common::wiretool();
+        command.args(args);
+        common::run(&mut command, input)
+    };
+    let (code, out, _) = decode(&["decode", "--stderr", "-f", "json"], &recording);
+    assert_eq!(code, 0);
+    let validator = Validator::printed();
+    let lines: Vec<Value> = out.lines().filter_map(parsed).collect();
+    for line in &lines {
+        let result = validator.check(&validator.root, line, "line");
+        assert!(result.is_ok(), "{result:?}: {line}");
+    }
+    let shown = |line: &Value| {
+        (
+            line["kind"].clone(),
+            line["after"].clone(),
+            line["message"].clone(),
+        )
+    };
+    let stderr = |after: Value, text: Value| (json!("stderr"), after, text);
+    let of_child = lines.iter().filter(|line| line["role"] == "control");
+    let wanted = [
+        stderr(Value::Null, json!("starting")),
+        stderr(Value::Null, json!("listening on 8080")),
+        stderr(json!(0), json!("Authorization: Bearer abcdef0123456789")),
+        stderr(json!(0), json!({"$str": "ff"})),
+        stderr(json!(1), json!("no end")),
+    ];
+    assert_eq!(of_child.map(shown).collect::<Vec<_>>(), wanted);
+    let places: Vec<bool> = lines
+        .iter()
+        .map(|line| line.get("index").is_some())
+        .collect();
+    assert_eq!(places, [false, false, true, false, false, true, false]);
+    // They are no input of encode.
+    let (code, encoded, _) = decode(&["encode", "-p", "mcp"], &out);
+    let messages = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";
+    assert_eq!((code, encoded.as_str()), (0, messages));
+    let (code, out, _) = decode(&["decode", "--stderr"], &recording);
+    assert_eq!(code, 0);
+    insta::assert_snapshot!(out, @r"
+            00:00:00.000 c1 stderr: starting
+            00:00:00.001 c1 stderr: listening on 8080
+       #0        0 c1 00:00:00.002 → request       ping                 1
+            00:00:00.003 c1 stderr: Authorization: Bearer (secret)
+            00:00:00.004 c1 stderr: �
+       #1        0 c1        +3 ms ← response      ping                 1        3 ms {}
+            00:00:00.006 c1 stderr: no end
+    ");
+    // Without the flag, they are left out.
+    let (_, out, _) = decode(&["decode"], &recording);
+    assert!(!out.contains("stderr"), "{out}");
 }

@@ -223,6 +223,7 @@ fn answers_are_selected_by_latency() {
         ("latency>10ms", &["#1"][..]),
         ("latency<=500us", &["#3"]),
         ("latency", &["#1", "#3"]),
+        ("of=math.sub", &["#3"]),
         ("reply_to=2 or kind=INV", &["#0", "#2", "#3"]),
         ("time>=2026-01-31T12:00:00.03Z", &["#2", "#3"]),
     ] {

@@ -98,7 +98,7 @@ def recorded(use, wanted):
         ends = lambda relay, end: [pair[end] for pair in relay.pairs]
         check_same_bytes(proxy.recording, ends(before, 1), ends(behind, 0))
     # A browser does not answer requests to its parts that go away, which happens at any time.
-    count = check_session("cdp", proxy.recording, "--allow", "cdp/unanswered")
+    count = check_session("cdp", proxy.recording, allow=["cdp/unanswered"])
     check("as many shown as recorded", len(shown), count)
     return proxy.recording, path, count
 

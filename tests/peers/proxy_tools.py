@@ -83,25 +83,28 @@ class Digest:
         return self.len, self.sha.hexdigest()
 
 
-def listen():
-    """Returns a listening socket on loopback, and its port."""
-    sock = CountingSocket(socket.AF_INET, socket.SOCK_STREAM)
+def listen(path=None):
+    """Returns a listening socket on loopback and its port, or one at a path."""
+    sock = CountingSocket(socket.AF_UNIX if path else socket.AF_INET, socket.SOCK_STREAM)
     sock.settimeout(WAIT)
-    sock.bind(("127.0.0.1", 0))
+    sock.bind(path or ("127.0.0.1", 0))
     sock.listen(16)
-    return sock, sock.getsockname()[1]
+    return sock, path or sock.getsockname()[1]
 
 
-def connect_to(port):
-    sock = set_options(CountingSocket(socket.AF_INET, socket.SOCK_STREAM))
-    sock.connect(("127.0.0.1", port))
+def connect_to(address):
+    """Connects to a port of loopback, or to a path."""
+    is_path = isinstance(address, str)
+    sock = set_options(CountingSocket(socket.AF_UNIX if is_path else socket.AF_INET, socket.SOCK_STREAM))
+    sock.connect(address if is_path else ("127.0.0.1", address))
     return sock
 
 
 def set_options(sock):
     """Sets a time limit and disables the delay of small writes."""
     sock.settimeout(WAIT)
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if sock.family == socket.AF_INET:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
 
 
@@ -130,11 +133,11 @@ class Peer(threading.Thread):
 
 
 class Relay:
-    """A plain relay that is not wiretool, in front of a port. Stores the traffic of each connection."""
+    """A plain relay that is not wiretool, in front of a port or a path. Stores the traffic of each connection."""
 
-    def __init__(self, to):
+    def __init__(self, to, path=None):
         self.to, self.pairs = to, []
-        self.listener, self.port = listen()
+        self.listener, self.port = listen(path)
         self.listener.settimeout(None)
         threading.Thread(target=self.serve, daemon=True).start()
 

@@ -7,7 +7,8 @@ use super::findings::{FindingReporter, shown, worst};
 use super::first::{FirstFrame, FirstScreen};
 use super::lookup::{Lookup, write_line, write_owner, write_range};
 use super::recorder::DecodeRecorder;
-use crate::capture::Item;
+use super::stderr::StderrLines;
+use crate::capture::{Event, Item};
 use crate::cli::delta_state::DeltaStates;
 use crate::cli::input::{Flow, InputRun};
 use crate::cli::options::SharedArgs;
@@ -62,6 +63,8 @@ pub struct DecodeScreen<'a> {
     /// The direction of bytes without one.
     direction: Option<Direction>,
     source: SourceCounts,
+    /// Present if the lines of stderr are shown.
+    stderr: Option<StderrLines>,
     /// Texts that are printed after all messages.
     closing: Vec<String>,
     pub recorder: Option<DecodeRecorder>,
@@ -76,7 +79,7 @@ impl<'a> DecodeScreen<'a> {
     ) -> Result<Self> {
         let filter = args.filter()?;
         let context = Context::new(&args.select.context, args.format);
-        let line = context.is_active().then_some(Format::Line);
+        let line = (context.is_active() || args.stderr).then_some(Format::Line);
         Ok(Self {
             args,
             format: args.format.or(line),
@@ -103,6 +106,7 @@ impl<'a> DecodeScreen<'a> {
             faulty: 0,
             direction: None,
             source: SourceCounts::default(),
+            stderr: args.stderr.then(StderrLines::default),
             closing: Vec::new(),
             recorder: DecodeRecorder::create(args.write.as_deref(), shared.quiet)?,
         })
@@ -373,7 +377,27 @@ impl<'a> DecodeScreen<'a> {
             delta_states.apply(decoded, self.display);
         }
         self.reporter.see(decoded);
+        if let Some(stderr) = &mut self.stderr {
+            stderr.see(decoded.index);
+        }
         self.show(decoded, verdict)
+    }
+
+    /// Handles an event of a connection. `None`: the input ends.
+    fn event(&mut self, event: Option<&Event<'_>>) -> Result<()> {
+        let Some(stderr) = self.stderr.as_mut() else {
+            return Ok(());
+        };
+        self.scratch.clear();
+        let (format, display) = (self.format.unwrap_or(Format::Line), self.display);
+        match event {
+            Some(event) => stderr.add(event, format, display, &mut self.scratch),
+            None => stderr.end(format, display, &mut self.scratch),
+        }
+        if self.scratch.is_empty() || self.has_all() {
+            return Ok(());
+        }
+        self.put_scratch()
     }
 
     fn idle(&mut self) -> Result<()> {
@@ -386,6 +410,7 @@ impl<'a> DecodeScreen<'a> {
     }
 
     fn end(&mut self, run: &Run<'_>, findings: &[Finding]) -> Result<()> {
+        self.event(None)?;
         let is_shown = self.format != Some(Format::Json) && self.display.terminal;
         let counts = std::mem::take(&mut self.source);
         let text = counts.fault_text(&run.source().name, is_shown);
@@ -408,7 +433,10 @@ impl<'a> DecodeScreen<'a> {
             Output::Begin(run) => self.begin(run),
             Output::Item(item, _) => self.item(item)?,
             Output::Message(decoded, verdict) => self.message(decoded, verdict)?,
-            Output::Event(event, verdict) => self.reporter.event(event, verdict.findings),
+            Output::Event(event, verdict) => {
+                self.reporter.event(event, verdict.findings);
+                self.event(Some(event))?;
+            }
             Output::Pause(_, _) => self.idle()?,
             Output::BeforeEnd(run) => self.reporter.wait(run.conversation()),
             Output::End(run, findings) => self.end(run, findings)?,

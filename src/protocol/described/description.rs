@@ -1,6 +1,7 @@
 //! A description as data, without its meaning.
 
 use super::body::Body;
+use super::schema::Schemas;
 use crate::framing::Framing;
 use crate::own_rules::OwnRule;
 use crate::path::Path;
@@ -28,6 +29,7 @@ pub(super) struct Description {
     pub base: Option<String>,
     /// The kinds of messages; the first that matches counts.
     pub messages: Vec<MessageKind>,
+    pub schemas: Schemas,
     pub marks: Marks,
     pub opening: Opening,
     pub rules: Vec<OwnRule>,
@@ -68,6 +70,8 @@ pub(super) struct MessageKind {
     pub direction: Option<Direction>,
     /// The id of the request that a message cancels.
     pub cancels: Option<Path>,
+    /// The name of its definition.
+    pub ty: Option<String>,
     /// The condition of the last item.
     pub last: Option<Expr>,
     /// No other protocol has such a message.

@@ -5,6 +5,7 @@ use crate::encoding::{Encoding, Parsed};
 use crate::error::Refusal;
 use crate::framing::{CustomFraming, Frame, Framing, FramingName};
 use crate::protocol::make::{IdGen, Made, Recipe, Words};
+use crate::protocol::schema::files::SchemaFile;
 use crate::protocol::schema::json_schema::MessageJsonSchema;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::session::Behavior;
@@ -12,6 +13,8 @@ use crate::protocol::{
     Context, Descriptor, Direction, Kind, Message, Notes, Protocol, WriteOptions, Written,
 };
 use crate::tape::Node;
+use flate2::read::ZlibDecoder;
+use std::io::Read as _;
 use std::sync::LazyLock;
 
 static DAP: Embedded = embed!(
@@ -21,8 +24,18 @@ static DAP: Embedded = embed!(
         framings: &[Framing::ContentLength],
         sides: ["client", "adapter"],
         ..Descriptor::USUAL
-    }
+    },
+    Some(&DAP_SCHEMA)
 );
+/// Packed, it has 5 KB: without texts for people.
+static DAP_SCHEMA: LazyLock<SchemaFile> = LazyLock::new(|| {
+    static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dap.schema.z"));
+    let mut text = String::new();
+    let read = ZlibDecoder::new(PACKED).read_to_string(&mut text);
+    let schema = read.ok().and_then(|_| SchemaFile::read(&text).ok());
+    // A test reads it.
+    schema.unwrap_or_else(|| unreachable!("the schema of dap"))
+});
 static CDP: Embedded = embed!(
     "cdp",
     Descriptor {
@@ -77,7 +90,10 @@ struct Embedded {
 
 /// Embeds the description in the file of this name.
 macro_rules! embed {
-    ($name:literal, $descriptor:expr) => {{
+    ($name:literal, $descriptor:expr) => {
+        embed!($name, $descriptor, None)
+    };
+    ($name:literal, $descriptor:expr, $schema:expr) => {{
         const TEXT: &str = include_str!(concat!($name, ".toml"));
         Embedded {
             descriptor: Descriptor {
@@ -88,7 +104,8 @@ macro_rules! embed {
             described: LazyLock::new(|| {
                 let described = Described::from_toml_named(concat!($name, ".toml"), TEXT);
                 // A test reads all of them.
-                described.unwrap_or_else(|error| unreachable!("{error}"))
+                let described = described.unwrap_or_else(|error| unreachable!("{error}"));
+                described.with_schema($schema)
             }),
         }
     }};

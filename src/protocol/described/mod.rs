@@ -9,6 +9,7 @@
 //! With `base`, another protocol reads and writes the messages, and the description gives names and marks.
 
 mod body;
+mod checked;
 mod description;
 mod embedded;
 mod matching;
@@ -16,6 +17,7 @@ mod message;
 mod names;
 mod peer;
 mod read;
+mod schema;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -24,7 +26,9 @@ mod write;
 
 use super::make::{IdGen, Made, Recipe, Words};
 use super::peer::{Peer, PeerConfig, with_json};
+use super::rule_names::described as rule;
 use super::rules::{Rule, built_in};
+use super::schema::files::SchemaFile;
 use super::schema::json_schema::MessageJsonSchema;
 use super::schema::marks::{Generated, Marks};
 use super::schema::{Fresh, Maker};
@@ -140,7 +144,18 @@ impl Described {
 
     /// Reads a description; `name` names the text in errors, for example its file.
     pub fn from_toml_named(name: &str, text: &str) -> Result<Self, DescriptionError> {
-        match read::read(name, text) {
+        let none = |_: &str| Err("the description is in no folder".to_owned());
+        Self::from_toml_with(name, text, &none)
+    }
+
+    /// Reads a description; `files` returns the text of a file that it names, by its path from the description's folder, or
+    /// the reason why it cannot. Absolute paths and those with `..` are refused before.
+    pub fn from_toml_with(
+        name: &str,
+        text: &str,
+        files: &dyn Fn(&str) -> Result<String, String>,
+    ) -> Result<Self, DescriptionError> {
+        match read::read(name, text, files) {
             Ok(description) => Ok(Self::new(description, text)),
             Err(mut errors) => {
                 errors.sort_by_key(|error| (error.line, error.column));
@@ -165,11 +180,18 @@ impl Described {
             marks: marks(&description, base),
             rules: rules_without_own(base)
                 .iter()
-                .chain(description.rules.iter().map(|own| &own.rule))
+                .chain(rules_of_types(base, &description))
                 .cloned()
+                .chain(description.rules.iter().map(|own| Arc::clone(&own.rule)))
                 .collect(),
             description,
         }
+    }
+
+    /// Adds the types of a file of this crate.
+    fn with_schema(mut self, schema: Option<&'static LazyLock<SchemaFile>>) -> Self {
+        self.description.schemas.own = schema;
+        self
     }
 
     /// Returns its meaning in one line; empty if the description has none.
@@ -183,6 +205,17 @@ fn rules_without_own(base: Option<&'static dyn Protocol>) -> &'static [Arc<Rule>
     static RULES: LazyLock<Vec<Arc<Rule>>> =
         LazyLock::new(|| built_in(include_str!("rules.md"), None));
     base.map_or(&RULES, |base| base.behavior().rules())
+}
+
+/// Returns the rules of types, if the base does not have them.
+fn rules_of_types(
+    base: Option<&'static dyn Protocol>,
+    description: &Description,
+) -> impl Iterator<Item = &'static Arc<Rule>> {
+    let has_types = base.is_some() && description.schemas.is_any();
+    let ids = [rule::WRONG_TYPE, rule::NOT_CHECKED];
+    let all = rules_without_own(None).iter();
+    all.filter(move |one| has_types && ids.contains(&one.id))
 }
 
 /// Returns the kinds of messages, each once.
@@ -422,6 +455,7 @@ impl Behavior for Described {
             Some(base) => base.behavior().session(config),
             None => Box::new(session::DescribedSession::new(self, config)),
         };
+        let session = checked::checked(session, self, config);
         judged(session, self, &self.description.rules)
     }
 

@@ -3,6 +3,7 @@
 mod body;
 mod marks;
 mod messages;
+mod types;
 mod values;
 
 use super::description::{Description, Opening, Pairing};
@@ -21,7 +22,7 @@ const MAX_TEXT: usize = 256 << 10;
 /// The maximum number of errors that are reported.
 const MAX_ERRORS: usize = 100;
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 20] = [
     "name",
     "about",
     "sides",
@@ -39,10 +40,23 @@ const KEYS: [&str; 17] = [
     "marks",
     "opening",
     "rule",
+    "types",
+    "schema",
+    "schema-dir",
 ];
 /// The keys beside `base`; the base has the others.
-const KEYS_WITH_BASE: [&str; 8] = [
-    "name", "about", "sides", "port", "framings", "base", "marks", "rule",
+const KEYS_WITH_BASE: [&str; 11] = [
+    "name",
+    "about",
+    "sides",
+    "port",
+    "framings",
+    "base",
+    "marks",
+    "rule",
+    "types",
+    "schema",
+    "schema-dir",
 ];
 
 /// The framings that a description can name.
@@ -56,8 +70,15 @@ const FRAMINGS: [Framing; 7] = [
     Framing::Message,
 ];
 
+/// Returns the text of a file beside the description, or the reason why there is none.
+pub(super) type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
+
 /// Reads a description; `name` names the text in errors.
-pub(super) fn read(name: &str, text: &str) -> Result<Description, Vec<TomlError>> {
+pub(super) fn read(
+    name: &str,
+    text: &str,
+    files: Files<'_>,
+) -> Result<Description, Vec<TomlError>> {
     let toml = TomlText { name, text };
     if text.len() > MAX_TEXT {
         let error = format!("wanted a description of at most {} KiB", MAX_TEXT >> 10);
@@ -66,6 +87,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Description, Vec<TomlError>
     let table = toml.parse().map_err(|error| vec![error])?;
     let mut reader = Reader {
         toml,
+        files,
         errors: Vec::new(),
         patterns: 0,
     };
@@ -79,6 +101,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Description, Vec<TomlError>
 
 struct Reader<'t> {
     toml: TomlText<'t>,
+    files: Files<'t>,
     errors: Vec<TomlError>,
     /// The number of regular expressions so far.
     patterns: usize,
@@ -166,6 +189,8 @@ impl<'t> Reader<'t> {
                 Vec::new()
             }
         };
+        let schemas = self.schemas(&entries);
+        self.check_types(&entries, &messages, &schemas);
         let sides = get(&entries, "sides").and_then(|item| self.sides(item));
         let default_sides = || of_base.map_or(["client", "server"], |base| base.sides);
         let description = Description {
@@ -184,6 +209,7 @@ impl<'t> Reader<'t> {
             across_connections: get(&entries, "across-connections")
                 .is_some_and(|item| self.flag("across-connections", item)),
             base,
+            schemas,
             marks: get(&entries, "marks").map_or_else(Marks::default, |item| self.marks(item)),
             opening: get(&entries, "opening")
                 .map_or_else(Opening::default, |item| self.opening(item, &messages)),

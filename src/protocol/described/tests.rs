@@ -4,6 +4,7 @@ mod errors;
 mod forms;
 mod reading;
 mod rules;
+mod types;
 
 use super::Described;
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};

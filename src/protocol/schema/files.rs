@@ -18,11 +18,13 @@
 //!     let ping = file.choose(message, None).unwrap();
 //!     let wrong = file.check(ping, message).wrong.unwrap();
 //!     assert_eq!(ping.name(), "Ping");
-//!     assert_eq!(wrong.text, r#"message.n is a string; it must be "integer""#);
+//!     assert_eq!(wrong.text, "message.n is a string; it must be an integer");
 //! })
 //! .unwrap();
 //! ```
 
+mod foreign;
+mod index;
 mod meta_model;
 mod open_rpc;
 #[cfg(test)]
@@ -32,7 +34,9 @@ use super::validate::SchemaDocument;
 pub use super::validate::{SchemaCheck, SchemaMismatch};
 use crate::protocol::Direction;
 use crate::tape::Node;
+use index::Index;
 use serde_json::Value;
+use std::cmp::Reverse;
 use std::fmt;
 
 /// The longest file, in bytes. A value in memory takes up to sixteen times its text.
@@ -127,6 +131,16 @@ pub struct SchemaFileError {
     pub text: String,
 }
 
+impl SchemaFileError {
+    fn whole(text: String) -> Self {
+        Self {
+            line: 0,
+            column: 0,
+            text,
+        }
+    }
+}
+
 impl fmt::Display for SchemaFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
@@ -143,26 +157,44 @@ impl std::error::Error for SchemaFileError {}
 pub struct SchemaFile {
     document: SchemaDocument,
     definitions: Vec<Definition>,
+    index: Index,
 }
 
 impl SchemaFile {
     /// Reads a file: JSON Schema (draft 7 or 2020-12), `OpenRPC`, or the metaModel.json of the Language Server Protocol. A
     /// file has at most 3 MiB.
     pub fn read(text: &str) -> Result<Self, SchemaFileError> {
-        let whole = |text: String| SchemaFileError {
-            line: 0,
-            column: 0,
-            text,
-        };
+        Self::read_with(text, &mut |_| None)
+    }
+
+    /// Reads a file; `foreign` returns the text of another document that a reference names, for example
+    /// `https://example.org/types.json`. All together have at most 3 MiB; others are left out.
+    pub fn read_with(
+        text: &str,
+        foreign: &mut dyn FnMut(&str) -> Option<String>,
+    ) -> Result<Self, SchemaFileError> {
         if text.len() > LONGEST {
             let got = text.len();
-            return Err(whole(format!("wanted at most {LONGEST} bytes, got {got}")));
+            let text = format!("wanted at most {LONGEST} bytes, got {got}");
+            return Err(SchemaFileError::whole(text));
         }
-        let root: Value = serde_json::from_str(text).map_err(|error| SchemaFileError {
-            line: error.line(),
-            column: error.column(),
-            text: format!("wanted JSON: {error}"),
+        let mut root: Value = serde_json::from_str(text).map_err(|error| {
+            let reason = error.to_string();
+            let reason = reason
+                .split_once(" at line ")
+                .map_or(&*reason, |(reason, _)| reason);
+            SchemaFileError {
+                line: error.line(),
+                column: error.column(),
+                text: format!("wanted JSON: {reason}"),
+            }
         })?;
+        foreign::add(&mut root, LONGEST - text.len(), foreign);
+        Self::of(root)
+    }
+
+    /// Reads a file that is a value already.
+    pub(crate) fn of(root: Value) -> Result<Self, SchemaFileError> {
         let (document, definitions) = if root.get("methods").is_some_and(Value::is_array) {
             let definitions = open_rpc::definitions(&root);
             (SchemaDocument::new(root), definitions)
@@ -176,10 +208,11 @@ impl SchemaFile {
         if definitions.is_empty() {
             let wanted = "wanted definitions of messages: `$defs` or `definitions` of JSON Schema, `methods` of \
                           OpenRPC, or `requests` of metaModel.json";
-            return Err(whole(format!("{wanted}; got none")));
+            return Err(SchemaFileError::whole(format!("{wanted}; got none")));
         }
         Ok(Self {
             document,
+            index: Index::of(&definitions),
             definitions,
         })
     }
@@ -197,17 +230,19 @@ impl SchemaFile {
     /// Returns the definition of a message: that with the most `const` members, all of which the message has. A
     /// definition without any is never chosen.
     pub fn choose(&self, message: Node<'_>, direction: Option<Direction>) -> Option<&Definition> {
-        let mut best: Option<&Definition> = None;
-        for definition in &self.definitions {
-            let count = definition.constants.len();
-            if count > best.map_or(0, |best| best.constants.len())
-                && !definition.is_answer()
-                && definition.fits(message, direction)
-            {
-                best = Some(definition);
+        let mut best: Option<(usize, &Definition)> = None;
+        self.index.each(message, &mut |at| {
+            let Some(definition) = self.definitions.get(at) else {
+                return;
+            };
+            let rank = |at: usize, one: &Definition| (one.constants.len(), Reverse(at));
+            let is_better =
+                best.is_none_or(|(known, best)| rank(at, definition) > rank(known, best));
+            if is_better && definition.fits(message, direction) {
+                best = Some((at, definition));
             }
-        }
-        best
+        });
+        best.map(|(_, definition)| definition)
     }
 
     /// Returns the definition of the answer to a request: that of the same method, or that with the same name and

@@ -8,7 +8,7 @@ use crate::toml_text::Item;
 
 /// The maximum number of kinds of messages.
 const MAX_KINDS: usize = 128;
-const MESSAGE_KEYS: [&str; 15] = [
+const MESSAGE_KEYS: [&str; 16] = [
     "when",
     "kind",
     "role",
@@ -23,6 +23,7 @@ const MESSAGE_KEYS: [&str; 15] = [
     "direction",
     "cancels",
     "last",
+    "type",
     "certain",
 ];
 
@@ -82,6 +83,7 @@ impl<'t> Reader<'t> {
             direction: get(&entries, "direction").and_then(|item| self.direction(item)),
             cancels: self.path(&entries, "cancels"),
             last: self.condition(&entries, "last"),
+            ty: get(&entries, "type").map(|_| self.text_of(&entries, "type")),
         };
         known_role?;
         self.check_role(&message, &entries, item, pairing);

@@ -39,7 +39,7 @@ cancels = ".stop"
 "#;
 
 /// Returns the findings, `INDEX RULE: TEXT`, and the pairs, `INDEX -> REQUEST`, of lines with `>` or `<` before each.
-fn check(protocol: &dyn Protocol, lines: &[&str]) -> Vec<String> {
+pub(super) fn check(protocol: &dyn Protocol, lines: &[&str]) -> Vec<String> {
     let protocols = [protocol];
     let mut conversation = Conversation::new(
         &protocols,
