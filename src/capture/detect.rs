@@ -18,11 +18,11 @@ use super::hex::{self, HexLineKind};
 use super::lines::{BOM, LineForm, Lines, split_lines};
 #[cfg(feature = "pcap")]
 use super::pcap;
-use super::printed::{curl, flows, socat};
+use super::printed::{curl, flows, follow, socat};
 #[cfg(feature = "pcap")]
 use super::printed::{tcpdump, tshark};
 use super::readable::is_readable;
-use super::text::Text;
+use super::text::{Text, detect_loose};
 use super::{base64_text, har, json_lines, recording, strace, unreadable};
 use FormVerdict::{No, Open, Yes};
 
@@ -82,6 +82,7 @@ const FORMS: &[FormEntry] = &[
         text_of(Some(Form::Dump), Form::Dump)
     }),
     (Form::Text, |_, _| No, || text_of(None, Form::Raw)),
+    (Form::Text, follow::detect, boxed::<follow::Follow>),
     (Form::Text, is_loose_hex, || text_of(None, Form::Hex)),
     (Form::Hex, is_hex_lines, lines_of::<hex::Hex>),
     (
@@ -120,7 +121,8 @@ pub(super) fn reader(form: Form) -> Option<Box<dyn FormReader>> {
 pub(super) type DetectedForm = (Form, String, Option<Box<dyn FormReader>>);
 
 /// The form, or `None` where more bytes are needed to tell. `ended` says that there are none.
-pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<DetectedForm> {
+/// If the bytes are exactly what one side sent, JSON is never repaired.
+pub(super) fn detect(bytes: &[u8], ended: bool, is_exact: bool) -> Option<DetectedForm> {
     let view = bytes.get(..LIMIT).unwrap_or(bytes);
     let end = match (bytes.len() > LIMIT, ended) {
         (true, _) => InputEnd::Limit,
@@ -137,6 +139,15 @@ pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<DetectedForm> {
             Open if end == InputEnd::More => return None,
             Open | No => {}
         }
+    }
+    let loose = match text.trim_ascii_start().first() {
+        Some(b'{' | b'[') if !is_exact => detect_loose(text, end),
+        _ => No,
+    };
+    match loose {
+        Yes(evidence) => return Some((Form::Log, evidence, reader(Form::Log))),
+        Open => return None,
+        No => {}
     }
     let evidence = match text.trim_ascii_start().first() {
         None => "it is empty".into(),

@@ -29,6 +29,12 @@ pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
     if bytes.starts_with(b"PRI * HTTP/2.0") || is_http2_settings(bytes) {
         return named("HTTP/2, which gRPC uses too", TO_HTTP);
     }
+    if bytes.starts_with(b"\xef\xbb\xbf{") {
+        return named(
+            "JSON after a byte order mark, which peers refuse",
+            "-p NAME shows the fault",
+        );
+    }
     if header_framings(bytes).is_some_and(|all| all.contains(&Framing::Http)) {
         return named(
             "HTTP without a message of a protocol",
@@ -88,6 +94,10 @@ fn of_text(text: &str) -> Option<LookAlike> {
     }
     if first.starts_with("<!DOCTYPE") || first.starts_with("<html") || first.starts_with("<?xml") {
         return Some(("XML or HTML".into(), RECORD));
+    }
+    if text.lines().any(|line| line.starts_with("@@ -")) {
+        let how = "give wiretool both files, or all lines around the changes: diff -U9999, git diff -U9999";
+        return Some(("a diff of parts of messages".into(), how));
     }
     if let Some(columns) = columns(text) {
         let name = format!("a table with the columns {columns}");

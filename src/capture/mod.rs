@@ -115,8 +115,8 @@ struct PlainInput {
     evidence: String,
     encoding: TextEncoding,
     body: InputBody,
-    /// The bytes are those that one side sent.
-    is_one_sided: bool,
+    /// The bytes are exactly what one side sent.
+    is_exact: bool,
     #[cfg(feature = "pcap")]
     packet_options: PacketOptions,
 }
@@ -148,7 +148,7 @@ impl CaptureInput {
                 _ => TextEncoding::Undecided(Vec::new()),
             },
             body: InputBody::Undecided(Vec::new()),
-            is_one_sided: false,
+            is_exact: false,
             #[cfg(feature = "pcap")]
             packet_options: PacketOptions::default(),
         };
@@ -170,11 +170,12 @@ impl CaptureInput {
         }
     }
 
-    /// Says that the bytes are those that one side sent: a byte order mark is a fault of that side.
-    #[cfg(feature = "cli")]
+    /// Says that the bytes are exactly what one side sent: a byte order mark, or a message without its header, is a fault of
+    /// that side.
+    #[cfg(any(feature = "cli", feature = "snapshot"))]
     #[must_use]
-    pub(crate) fn of_one_side(mut self, is_one_sided: bool) -> Self {
-        self.plain.is_one_sided = is_one_sided;
+    pub(crate) fn of_exact_bytes(mut self, is_exact: bool) -> Self {
+        self.plain.is_exact = is_exact;
         self
     }
 
@@ -321,13 +322,13 @@ impl PlainInput {
             InputBody::Undecided(held) => {
                 // The first push nearly always decides; then nothing is copied.
                 if held.is_empty() {
-                    if let Some(detected) = detect::detect(bytes, false) {
+                    if let Some(detected) = detect::detect(bytes, false, self.is_exact) {
                         return self.start(detected, bytes, sink);
                     }
                     held.extend_from_slice(bytes);
                 } else {
                     held.extend_from_slice(bytes);
-                    if let Some(detected) = detect::detect(held, false) {
+                    if let Some(detected) = detect::detect(held, false, self.is_exact) {
                         let held = std::mem::take(held);
                         self.start(detected, &held, sink);
                     }
@@ -340,9 +341,11 @@ impl PlainInput {
     fn start(&mut self, detected: DetectedForm, bytes: &[u8], sink: &mut ItemSink<'_>) {
         let (form, evidence, reader) = detected;
         self.set_form(form, evidence, reader);
-        let after_mark = bytes.strip_prefix(BOM).filter(|_| !self.is_one_sided);
+        let after_mark = bytes.strip_prefix(BOM).filter(|_| !self.is_exact);
         let is_json = |text: &[u8]| matches!(text.trim_ascii_start().first(), Some(b'{' | b'['));
-        match after_mark.filter(|text| matches!(form, Form::Raw | Form::Text) && is_json(text)) {
+        match after_mark
+            .filter(|text| matches!(form, Form::Raw | Form::Text | Form::Log) && is_json(text))
+        {
             Some(text) => {
                 let note = "a byte order mark is before the text, and is left out: peers refuse it";
                 Problem::note(InputPlace::Whole, note).report(sink);
@@ -361,7 +364,7 @@ impl PlainInput {
         }
         if let InputBody::Undecided(held) = &mut self.body {
             let held = std::mem::take(held);
-            match detect::detect(&held, true) {
+            match detect::detect(&held, true, self.is_exact) {
                 Some(detected) => self.start(detected, &held, sink),
                 None => self.push_form(&held, sink),
             }

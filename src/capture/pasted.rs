@@ -6,13 +6,15 @@
 //!   --> POST http://localhost/mcp     OkHttp
 //!   h:1: POST http://localhost/mcp    mitmdump
 //!   Response Body                     the console of Postman
+//!   $ nc localhost 3000               a terminal, where the first line is a command
+//!   > POST /mcp HTTP/1.1              heads of HTTP behind a mark
 //! ```
 
 use super::form::FormVerdict;
 use FormVerdict::{No, Open, Yes};
 
 /// Beginnings of lines around messages.
-const MARKS: [&[u8]; 18] = [
+const MARKS: [&[u8]; 19] = [
     b"```",
     b"~~~",
     b"{code",
@@ -31,6 +33,7 @@ const MARKS: [&[u8]; 18] = [
     b"<-- END ",
     b"<-- 2",
     b"== Info:",
+    b"@@ -",
 ];
 /// Lines around messages.
 const LINES: [&[u8]; 4] = [
@@ -40,7 +43,13 @@ const LINES: [&[u8]; 4] = [
     b"Response Headers",
 ];
 /// Parts of lines around messages.
-const PARTS: [&[u8]; 3] = [b": POST http", b": GET http", b"] client connect"];
+const PARTS: [&[u8]; 5] = [
+    b": POST http",
+    b": GET http",
+    b"] client connect",
+    b" websocat::",
+    b" port [",
+];
 
 /// Returns true if lines show that messages were copied out of something else.
 pub(super) fn is_pasted(text: &[u8]) -> bool {
@@ -53,8 +62,25 @@ pub(super) fn is_pasted(text: &[u8]) -> bool {
     };
     let start = text.trim_ascii_start();
     let is_http = is_native(start) && is_printed_http(start) == Yes(());
-    is_http || text.split(|&c| c == b'\n').any(is_mark)
+    is_http || is_session(start) || text.split(|&c| c == b'\n').any(is_mark)
 }
+
+/// Returns true if a text begins with the prompt and the command of a terminal, or with a marked request line.
+fn is_session(text: &[u8]) -> bool {
+    let line = text.split(|&c| c == b'\n').next().unwrap_or_default();
+    let mut words = line.split(u8::is_ascii_whitespace);
+    let (first, second) = (words.next().unwrap_or_default(), words.next());
+    let is_letter = |word: &[u8]| {
+        word.first()
+            .is_some_and(|c| c.is_ascii_alphabetic() || b"./".contains(c))
+    };
+    let is_prompt = matches!(first, b"$" | b"%")
+        || first.contains(&b'@') && matches!(first.last(), Some(b'$' | b'%' | b'#'));
+    let is_command = is_prompt && second.is_some_and(is_letter);
+    is_command || matches!(first, b">" | b"<") && second.is_some_and(|word| METHODS.contains(&word))
+}
+
+const METHODS: [&[u8]; 4] = [b"GET", b"POST", b"PUT", b"DELETE"];
 
 fn is_native(text: &[u8]) -> bool {
     [&b"GET "[..], b"POST ", b"PUT ", b"DELETE ", b"HTTP/1"]

@@ -1,5 +1,6 @@
 //! The flags and functions that `replay` and `send` share: address, connection, recording.
 
+use super::call_address::{CallAddress, parse_address};
 use super::options::{self, SharedArgs};
 use super::output::as_file;
 use super::tls::TrustArgs;
@@ -14,7 +15,7 @@ use crate::protocol::peer::PeerConfig;
 use crate::protocol::{Descriptor, Direction, Protocol};
 use crate::render::style::{Highlight, shorten};
 use crate::render::{DisplayOptions, arrow, findings};
-use crate::transport::{Address, ListenOutcome, Setup, Target, call};
+use crate::transport::{ListenOutcome, Setup, Target, call};
 use anyhow::{Context as _, Result};
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -24,36 +25,6 @@ use std::time::Duration;
 
 /// The maximum number of characters of a kind and subject that are shown.
 pub const MAX_SHOWN: usize = 60;
-
-/// An address with its path.
-#[derive(Clone, Debug)]
-pub struct CallAddress {
-    pub address: Address,
-    pub path: Option<String>,
-}
-
-/// Parses an address with its path.
-pub fn parse_address(text: &str) -> Result<CallAddress, String> {
-    let is_http = ["ws://", "wss://", "http://", "https://"];
-    let scheme = is_http.iter().find(|scheme| text.starts_with(**scheme));
-    let slash = scheme.and_then(|scheme| {
-        let rest = text.get(scheme.len()..)?;
-        Some(scheme.len() + rest.find('/')?)
-    });
-    let (address, path) = match slash {
-        Some(at) => text.split_at(at),
-        None => (text, ""),
-    };
-    if path.contains(|c: char| c.is_control() || c.is_whitespace()) {
-        return Err(
-            "a path cannot contain spaces and control characters: write a space as %20".into(),
-        );
-    }
-    Ok(CallAddress {
-        address: Address::parse(address)?,
-        path: (!path.is_empty()).then(|| path.to_owned()),
-    })
-}
 
 fn parse_field(text: &str) -> Result<(String, String), String> {
     let wanted = || "wanted NAME: VALUE".to_owned();

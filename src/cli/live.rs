@@ -4,6 +4,7 @@ mod note;
 mod stdio;
 mod view;
 
+use super::call_address::{CallAddress, parse_address};
 use super::faults::{FaultArgs, faults_to_inject};
 use super::options::{self, SharedArgs};
 use super::poll::print_nonblocking;
@@ -53,8 +54,8 @@ pub struct ListenAddress {
     /// Address to listen on [default: any free port]
     #[arg(long, value_name = "ADDR", value_parser = options::parse_listen, help_heading = "Sockets")]
     listen: Option<Address>,
-    #[arg(long, help = connect_help(), value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
-    connect: Option<Address>,
+    #[arg(long, help = connect_help(), value_name = "ADDR", value_parser = parse_address, help_heading = "Sockets")]
+    connect: Option<CallAddress>,
     /// Exit when the first connection has closed
     #[arg(long, help_heading = "Sockets")]
     once: bool,
@@ -163,7 +164,8 @@ impl ListenAddress {
 
     /// Returns true if one of the addresses is that of an HTTP server.
     pub fn is_http(&self) -> bool {
-        [&self.listen, &self.connect]
+        let connect = self.connect.as_ref().map(|place| &place.address);
+        [self.listen.as_ref(), connect]
             .into_iter()
             .flatten()
             .any(Address::is_http)
@@ -211,13 +213,26 @@ fn connect_help() -> String {
     )
 }
 
+/// The URL that a client uses in place of that of the server, if it has a path.
+fn url_of_client(listen: &Address, connect: &CallAddress) -> Option<String> {
+    let path = connect.path.as_ref()?;
+    let own = listen.to_string();
+    let address = own.split_once("://").map_or(&*own, |(_, address)| address);
+    let scheme = match connect.address.transport() {
+        _ if listen.is_http() => listen.transport(),
+        "ws" | "wss" => "ws",
+        _ => "http",
+    };
+    Some(format!("{scheme}://{address}{path}"))
+}
+
 fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
     let name = config.protocol.map(Protocol::name);
     let usual = config
         .protocol
         .and_then(|protocol| protocol.descriptor().port);
     let connect = match (&config.place.connect, usual) {
-        (Some(connect), _) => connect.clone(),
+        (Some(place), _) => place.address.clone(),
         (None, Some(port)) => Address::loopback(port),
         (None, None) => anyhow::bail!(
             "no server: use --connect tcp://HOST:PORT, or give a command after -- (--help has examples)"
@@ -274,8 +289,10 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         let to = setup.recording.as_ref();
         let to = to.map_or(String::new(), |to| format!(", recording to {}", to.name));
         let at = bound.address();
+        let url = place.connect.as_ref().and_then(|to| url_of_client(at, to));
+        let url = url.map_or(String::new(), |url| format!("; the client uses {url}"));
         print(&format!(
-            "listening on {at}, connecting to {connect}{why}{to}"
+            "listening on {at}, connecting to {connect}{why}{to}{url}"
         ));
     }
     if bound.is_on_all_addresses() {

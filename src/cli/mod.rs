@@ -10,6 +10,7 @@
 //! }
 //! ```
 
+mod call_address;
 mod closed_stdout;
 mod completions;
 mod config;

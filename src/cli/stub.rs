@@ -3,7 +3,7 @@
 mod report;
 mod wire;
 
-use super::connect::{CallAddress, parse_address};
+use super::call_address::{CallAddress, parse_address};
 use super::live::{ALL_ADDRESSES_WARNING, header, report_losses, take_stdio};
 use super::options::{self, SharedArgs};
 use super::poll::print_nonblocking;

@@ -348,6 +348,17 @@ impl<'a> Situation<'a> {
         let text =
             |args: &[OsString]| shell_words::join(args.iter().map(|arg| arg.to_string_lossy()));
         let own = own.get(1..).unwrap_or_default();
+        if let [file, mark, command @ ..] = child
+            && mark == "--"
+            && has("write")
+        {
+            return Some(format!(
+                "the recording is -w FILE: wiretool {} -w {} -- {}",
+                text(own),
+                text(std::slice::from_ref(file)),
+                text(command)
+            ));
+        }
         Some(format!(
             "give a command to run after --: wiretool {} -- {}",
             text(own),
@@ -374,7 +385,12 @@ impl<'a> Situation<'a> {
         if let Some(command) = self.command {
             return subcommand_tip(command.get_name(), word);
         }
-        if let Some(pid) = self.process() {
+        let next = || self.args.iter().skip_while(|arg| *arg != word).nth(1);
+        let number = || next()?.to_str()?.parse().ok();
+        if let Some(pid) = self
+            .process()
+            .or_else(|| number().filter(|_| word == "attach"))
+        {
             return Some(tip_of_process(pid));
         }
         let lower = word.to_lowercase();
@@ -438,11 +454,17 @@ impl<'a> Situation<'a> {
             .count();
         let arguments = words.get(1..own).unwrap_or_default();
         let has_pairs = arguments.iter().any(|word| word.contains('='));
-        let tool = tool_arguments(arguments).filter(|_| word == "tools/call" && has_pairs);
-        let text = match &tool {
+        let is_tool = start == "mcp tools/call";
+        let tool = match word {
+            "tools/call" => tool_arguments(arguments),
+            _ if is_tool => tool_arguments(words.get(..own).unwrap_or_default()),
+            _ => None,
+        };
+        let text = match tool.filter(|_| has_pairs) {
             Some(tool) => {
                 let after = words.split_off(own);
-                format!("{word} {tool} {}", shell_words::join(after))
+                let word = if is_tool { "" } else { "tools/call " };
+                format!("{word}{tool} {}", shell_words::join(after))
             }
             None => shell_words::join(words),
         };
@@ -485,6 +507,12 @@ impl<'a> Situation<'a> {
             && let Some([listen, connect]) = self.addresses(value).as_deref()
         {
             return Some(format!("use --listen {listen} --connect {connect}"));
+        }
+        if arg.contains("<PROTOCOL>") && has_listen && value.parse::<u16>().is_ok() {
+            return Some(format!(
+                "-p is the protocol; to listen on a port: --listen {}",
+                local(value)
+            ));
         }
         let connects = command
             .get_arguments()

@@ -84,7 +84,7 @@ fn line_hint(
             "a single CR does not end a line: end each message with LF"
         }
         (b'{', "trailing-bytes") if span.of(line).first() == Some(&b'{') => {
-            "two messages on one line: each needs its own line"
+            "two messages on one line: each needs its own line; `framing values` reads both"
         }
         (b'{', "trailing-bytes") if is_next_column(line, span) => {
             "a row of a table, as a browser's developer tools copy it: cut -f1 FILE takes the messages"

@@ -38,7 +38,8 @@ impl<'h> FixtureReader<'h> {
             judge: how.judge.clone(),
             ..RuleSettings::default()
         });
-        let input = CaptureInput::new(how.from);
+        let is_exact = how.direction.is_some() || how.framing.is_some();
+        let input = CaptureInput::new(how.from).of_exact_bytes(is_exact);
         Self {
             run: Run::of_source(source, Some(input), options, rules),
             shown: ShownSnapshot::new(how),

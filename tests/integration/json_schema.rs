@@ -411,7 +411,15 @@ fn lines_of_stderr_are_shown_between_messages() {
     assert_eq!((code, encoded.as_str()), (0, messages));
     let (code, out, _) = decode(&["decode", "--stderr"], &recording);
     assert_eq!(code, 0);
-    insta::assert_snapshot!(out, @"");
+    insta::assert_snapshot!(out, @r"
+            00:00:00.000 c1 stderr: starting
+            00:00:00.001 c1 stderr: listening on 8080
+       #0        0 c1 00:00:00.002 → request       ping                 1
+            00:00:00.003 c1 stderr: Authorization: Bearer (secret)
+            00:00:00.004 c1 stderr: �
+       #1        0 c1        +3 ms ← response      ping                 1        3 ms {}
+            00:00:00.006 c1 stderr: no end
+    ");
     // Without the flag, they are left out.
     let (_, out, _) = decode(&["decode"], &recording);
     assert!(!out.contains("stderr"), "{out}");

@@ -11,6 +11,7 @@
 
 pub(super) mod curl;
 pub(super) mod flows;
+pub(super) mod follow;
 #[cfg(feature = "pcap")]
 mod packets;
 pub(super) mod socat;

@@ -10,6 +10,9 @@ use super::line::{self, SystemCall, TraceEvent};
 /// The number of lines that decide.
 const ENOUGH: usize = 3;
 
+/// Functions of the C library.
+const LIBRARY: [&[u8]; 6] = [b"fgets", b"fputs", b"fread", b"fwrite", b"getline", b"puts"];
+
 pub(in super::super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
     let mut found = 0;
     let mut lines = text.split(|&b| b == b'\n').peekable();
@@ -51,6 +54,8 @@ fn yes(lines: usize) -> FormVerdict {
 /// Returns true for a whole line of strace.
 fn is_trace(line: &[u8]) -> bool {
     match line::read(line).map(|trace| trace.what) {
+        // ltrace prints calls of libraries, which transfer bytes too.
+        Some(TraceEvent::Call(call)) if LIBRARY.contains(&line::word(call).0) => false,
         Some(TraceEvent::Call(call)) => SystemCall::read(call).is_some(),
         Some(_) => true,
         None => false,

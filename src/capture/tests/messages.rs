@@ -3,40 +3,43 @@
 use super::*;
 use crate::protocol::Direction;
 
-const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
-const ANSWER: &str =
+pub(super) const CALL: &str =
+    r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
+pub(super) const ANSWER: &str =
     r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a b"}]}}"#;
-const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}"#;
+pub(super) const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}"#;
 
 /// Returns direction, time and bytes of the messages, and the notes; the same in all splits.
-fn read(text: &str) -> Vec<String> {
-    let run = |step: usize| {
-        let mut found = Vec::new();
-        let mut reader = CaptureInput::new(Form::Auto);
-        let mut sink = |item: Item<'_>| match item {
-            Item::Chunk(chunk) => {
-                let way = chunk.direction.map_or("-", Direction::name);
-                let time = chunk.time.map_or("-".to_owned(), |time| {
-                    (time / 1_000_000_000 - 1_795_572_790).to_string()
-                });
-                let text = String::from_utf8_lossy(chunk.bytes);
-                found.push(format!("{way} {time} {}", text.trim_end()));
-            }
-            Item::Problem(problem) => found.push(problem.to_string()),
-            _ => {}
-        };
-        for piece in text.as_bytes().chunks(step) {
-            reader.push(piece, &mut sink);
-        }
-        reader.finish(&mut sink);
-        found
-    };
-    let whole = run(text.len());
-    assert_eq!(run(7), whole, "{text}");
+pub(super) fn read(text: &str) -> Vec<String> {
+    let whole = read_in(text, text.len());
+    assert_eq!(read_in(text, 7), whole, "{text}");
     whole
 }
 
-fn pretty(text: &str) -> String {
+/// Returns what [`read`] does, of a text that comes in pieces of a length.
+pub(super) fn read_in(text: &str, step: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut reader = CaptureInput::new(Form::Auto);
+    let mut sink = |item: Item<'_>| match item {
+        Item::Chunk(chunk) => {
+            let way = chunk.direction.map_or("-", Direction::name);
+            let time = chunk.time.map_or("-".to_owned(), |time| {
+                (time / 1_000_000_000 - 1_795_572_790).to_string()
+            });
+            let text = String::from_utf8_lossy(chunk.bytes);
+            found.push(format!("{way} {time} {}", text.trim_end()));
+        }
+        Item::Problem(problem) => found.push(problem.to_string()),
+        _ => {}
+    };
+    for piece in text.as_bytes().chunks(step) {
+        reader.push(piece, &mut sink);
+    }
+    reader.finish(&mut sink);
+    found
+}
+
+pub(super) fn pretty(text: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(text).unwrap();
     serde_json::to_string_pretty(&value).unwrap()
 }
@@ -50,7 +53,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Breaks a text at a width.
-fn wrapped(text: &str, width: usize) -> String {
+pub(super) fn wrapped(text: &str, width: usize) -> String {
     let chars: Vec<char> = text.chars().collect();
     let lines = chars
         .chunks(width)
@@ -361,93 +364,4 @@ fn many_open_brackets_are_read_in_time() {
         read(&text),
         [format!("c2s - {CALL}"), format!("s2c - {ANSWER}")]
     );
-}
-
-#[test]
-fn directions_of_a_text_agree_with_its_messages() {
-    const INIT: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}"#;
-    const TURNED: &str = "the directions are those of the server, which receives what a client sends: all are turned round";
-    let mail = |text: &str| format!("See below.\n\nOn Tue, Ann <a@b.c> wrote:\n{text}");
-    let way = |sent: &str, received: &str| {
-        [format!("{sent} - {CALL}"), format!("{received} - {ANSWER}")].to_vec()
-    };
-    for (text, wanted) in [
-        // The mark of a quotation is no direction.
-        (mail(&format!("> {CALL}\n> {ANSWER}\n")), way("-", "-")),
-        (
-            mail(&format!("> Bob wrote:\n> > {CALL}\n> {ANSWER}\n")),
-            way("-", "-"),
-        ),
-        (
-            format!("> {}\n> {ANSWER}\n", pretty(CALL).replace('\n', "\n> ")),
-            way("-", "-"),
-        ),
-        // Lines of both sides show that it is none.
-        (
-            format!("Connected\n> {CALL}\n< {ANSWER}\n"),
-            way("c2s", "s2c"),
-        ),
-        (
-            format!(
-                "$ curl -v localhost:3000/mcp -d '{CALL}'\n* Connected to localhost\n> POST /mcp HTTP/1.1\n> Host: a\n> \n< HTTP/1.1 200 OK\n< \n{ANSWER}\n* Connection #0 left intact\n"
-            ),
-            way("c2s", "s2c"),
-        ),
-        // A server prints what it receives.
-        (
-            format!("12:00 received {INIT}\n12:00 sending {ANSWER}\n12:00 received {CALL}\n"),
-            [
-                TURNED.to_owned(),
-                format!("c2s - {INIT}"),
-                format!("s2c - {ANSWER}"),
-                format!("c2s - {CALL}"),
-            ]
-            .to_vec(),
-        ),
-        (
-            format!("sending {INIT}\nreceived {ANSWER}\n"),
-            [format!("c2s - {INIT}"), format!("s2c - {ANSWER}")].to_vec(),
-        ),
-    ] {
-        let got: Vec<String> = read(&text).iter().map(|line| unpadded(line)).collect();
-        let wanted: Vec<String> = wanted.iter().map(|line| unpadded(line)).collect();
-        assert_eq!(got, wanted, "{text}");
-    }
-}
-
-/// Returns a line of [`read`] with its message as compact JSON.
-fn unpadded(line: &str) -> String {
-    let at = line.find('{').unwrap_or(line.len());
-    let (mark, message) = line.split_at(at);
-    serde_json::from_str::<serde_json::Value>(message)
-        .map_or_else(|_| line.to_owned(), |value| format!("{mark}{value}"))
-}
-
-#[test]
-fn a_byte_order_mark_is_no_part_of_the_messages() {
-    let note = "a byte order mark is before the text, and is left out: peers refuse it";
-    let list = format!("[\n{CALL},\n{LIST}\n]");
-    for (text, wanted) in [
-        (
-            format!("\u{feff}{CALL}\n{LIST}\n"),
-            format!("{CALL}\n{LIST}\n"),
-        ),
-        (format!("\u{feff}{list}"), list),
-    ] {
-        for step in [1, 4, 4096] {
-            let (mut bytes, mut notes) = (Vec::new(), Vec::new());
-            let mut reader = CaptureInput::new(Form::Auto);
-            let mut sink = |item: Item<'_>| match item {
-                Item::Chunk(chunk) => bytes.extend_from_slice(chunk.bytes),
-                Item::Problem(problem) => notes.push(problem.to_string()),
-                _ => {}
-            };
-            for piece in text.as_bytes().chunks(step) {
-                reader.push(piece, &mut sink);
-            }
-            reader.finish(&mut sink);
-            assert_eq!(String::from_utf8_lossy(&bytes), wanted);
-            assert_eq!(notes, [note]);
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! Tests every form from bytes to items, in all splits.
 
 mod foreign;
+mod loose;
 mod messages;
 mod pastes;
 mod samples;
@@ -184,8 +185,16 @@ fn form_is_reported_as_soon_as_it_is_decided() {
     for (input, want) in [
         (&b"\0"[..], Form::Raw),
         (b"\x81", Form::Raw),
-        (b"{\"jsonrpc\"", Form::Raw),
-        (b"[{\"jsonrpc\"", Form::Raw),
+        (b"{\"jsonrpc\"", Form::Auto),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}\n",
+            Form::Raw,
+        ),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}{",
+            Form::Log,
+        ),
+        (b"[{\"jsonrpc\"", Form::Auto),
         (b"[{", Form::Auto),
         (b"[", Form::Auto),
         (b"ready\n", Form::Auto),

@@ -8,10 +8,11 @@
 //! ```
 
 use super::clean::{to_ascii, unescaped};
+use super::columns;
 use super::escapes::Escapes;
 use super::line::with_header;
 use super::objects;
-use super::probe::{MessageFraming, MessageTest};
+use super::probe::{MessageFraming, MessageTest, answers};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -143,15 +144,27 @@ impl Finder {
         FoundAll { messages, open }
     }
 
-    /// Finds the messages in JSON of several lines. A line may have been broken anywhere, also inside a text.
+    /// Finds the messages in JSON of several lines. A line may have been broken anywhere, also inside a text, and may have
+    /// columns beside it.
     pub(super) fn in_lines(&mut self, text: &[u8]) -> FoundAll {
+        let bare = columns::without_left(text);
         let mut messages = Vec::new();
         self.in_text(text, 0, &mut messages);
+        if messages.is_empty() && matches!(bare, Cow::Owned(_)) {
+            self.in_text(&bare, 0, &mut messages);
+        }
         if messages.is_empty() {
-            self.in_text(&unwrapped(text), 0, &mut messages);
+            self.in_text(&columns::unwrapped(&bare), 0, &mut messages);
         }
         if messages.is_empty() {
             self.in_text(&unescaped(text), 0, &mut messages);
+        }
+        if let Some([old, new]) = columns::versions(text).filter(|_| messages.is_empty()) {
+            self.in_text(&old, 0, &mut messages);
+            let mut changed = Vec::new();
+            self.in_text(&new, 0, &mut changed);
+            changed.retain(|found| messages.iter().all(|old| old.message != found.message));
+            messages.append(&mut changed);
         }
         if messages.is_empty() {
             return self.find(text);
@@ -166,6 +179,13 @@ impl Finder {
     pub(super) fn has_message(&mut self, text: &[u8]) -> bool {
         let mut messages = Vec::new();
         self.in_text(text, 0, &mut messages);
+        !messages.is_empty()
+    }
+
+    /// Returns true if a member of an object has a message.
+    pub(super) fn has_inner_message(&mut self, object: &[u8]) -> bool {
+        let mut messages = Vec::new();
+        self.in_object(object, 0, &mut messages);
         !messages.is_empty()
     }
 
@@ -304,6 +324,7 @@ impl Finder {
         messages: &mut Vec<Found>,
     ) {
         let is_list = whole.first() == Some(&b'[');
+        let begin = messages.len();
         let mut from = 0;
         for part in parts {
             let text = part.get().as_bytes();
@@ -311,6 +332,18 @@ impl Finder {
             let end = at + text.len();
             let count = messages.len();
             self.in_value(text, depth + 1, messages);
+            // A log can repeat the request beside its answer.
+            if !is_list && messages.len() == count + 1 {
+                let (earlier, own) = messages.split_at(count);
+                let earlier = earlier.get(begin..).unwrap_or_default();
+                if own.iter().any(|own| {
+                    earlier
+                        .iter()
+                        .any(|answer| answers(&answer.message, &own.message))
+                }) {
+                    messages.truncate(count);
+                }
+            }
             let before = whole.get(from..at).unwrap_or_default();
             // What follows an element of a list belongs to the next one.
             let after = whole.get(end..).filter(|_| !is_list).unwrap_or_default();
@@ -371,27 +404,9 @@ pub(super) fn is_json(text: &[u8]) -> bool {
 }
 
 /// The length of the JSON value that a text begins with.
-fn json_len(text: &[u8]) -> Option<usize> {
+pub(super) fn json_len(text: &[u8]) -> Option<usize> {
     let mut values =
         serde_json::Deserializer::from_slice(text).into_iter::<serde::de::IgnoredAny>();
     values.next()?.ok()?;
     Some(values.byte_offset())
-}
-
-/// Joins lines that were broken at a fixed width, or at blanks.
-fn unwrapped(text: &[u8]) -> Vec<u8> {
-    let chars = |line: &[u8]| String::from_utf8_lossy(line).chars().count();
-    let mut lines: Vec<&[u8]> = text.split(|&c| c == b'\n').collect();
-    let last = lines.pop().unwrap_or_default();
-    let width = lines.first().map_or(0, |line| chars(line));
-    let is_fixed = lines.iter().all(|line| chars(line) == width) && chars(last) <= width;
-    let mut joined = Vec::with_capacity(text.len());
-    for line in lines {
-        joined.extend_from_slice(line);
-        if !is_fixed && !line.ends_with(b" ") {
-            joined.push(b' ');
-        }
-    }
-    joined.extend_from_slice(last);
-    joined
 }

@@ -16,6 +16,7 @@ use super::line::Common;
 use super::objects::Balance;
 use super::times::{epoch, find_time};
 use crate::capture::chunk::{InputPlace, ItemSink, Problem};
+use crate::capture::hex::nibble;
 use crate::capture::lines::{Line, LineForm};
 use crate::capture::time::{self, Time};
 use std::collections::BTreeMap;
@@ -46,8 +47,14 @@ pub(super) struct Log {
     words: BTreeMap<Vec<u8>, (u64, u64)>,
     /// The number of messages that stand alone in the text.
     alone: u64,
+    /// The number of lines with several messages, and the first one.
+    several: Option<(u64, u64)>,
     /// There is something else than messages.
     has_other: bool,
+    /// The lines are quoted-printable; the start of a line that goes on in the next one.
+    printable: Option<Vec<u8>>,
+    /// The message of the line before, which showed it inside the bytes of a frame.
+    framed: Vec<u8>,
 }
 
 /// Lines after an open bracket.
@@ -201,6 +208,11 @@ impl Log {
         sink: &mut ItemSink<'_>,
     ) {
         let is_json = matches!(text.trim_ascii_start().first(), Some(b'{' | b'['));
+        if messages.len() > 1 && !text.starts_with(b"[") && !text.contains(&b'\n') {
+            let (count, _) = self.several.get_or_insert((0, origin.line));
+            *count += 1;
+        }
+        let framed = std::mem::take(&mut self.framed);
         let mut emitted: Vec<Vec<u8>> = Vec::new();
         for found in messages {
             if found.is_alone() {
@@ -221,9 +233,17 @@ impl Log {
                     *c = b' ';
                 }
             }
-            // A log can show a message twice in one line.
-            if emitted.contains(&message) {
+            // A log can show a message twice in one line, or first in its frame and then decoded.
+            if emitted.contains(&message) || framed == message {
                 continue;
+            }
+            if stated_len(&found.after).is_some_and(|len| len > message.len() as u64) {
+                let (count, _) = self.cut.get_or_insert((0, origin.line));
+                *count += 1;
+                continue;
+            }
+            if is_in_frame(&found.before) {
+                self.framed.clone_from(&message);
             }
             let bytes = self.finder.framed(&message);
             if self.key.is_empty() {
@@ -247,6 +267,42 @@ impl Held {
         };
         !goes_on && finder.has_message(line)
     }
+}
+
+/// Decodes a line of quoted-printable behind the start of its text; returns true if the next line continues it.
+fn quoted_printable(line: &[u8], mut text: Vec<u8>) -> (Vec<u8>, bool) {
+    let mut rest = line;
+    while let Some((&c, after)) = rest.split_first() {
+        rest = after;
+        match after.split_first_chunk() {
+            _ if c != b'=' => text.push(c),
+            Some((&[high, low], after)) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                text.push(nibble(high) << 4 | nibble(low));
+                rest = after;
+            }
+            _ if after.is_empty() => return (text, true),
+            _ => text.push(c),
+        }
+    }
+    (text, false)
+}
+
+/// The length of a message that a log states after it: `' [431 bytes]`.
+fn stated_len(after: &[u8]) -> Option<u64> {
+    let is_quote = |c: &u8| c.is_ascii_whitespace() || b"'\"".contains(c);
+    let start = after.iter().position(|c| !is_quote(c))?;
+    let number = after.get(start..)?.strip_prefix(b"[")?;
+    let end = memchr::memmem::find(number, b" bytes]")?;
+    std::str::from_utf8(number.get(..end)?).ok()?.parse().ok()
+}
+
+/// Returns true if the bytes before a message are the header of a WebSocket frame: `b'\x81-`.
+fn is_in_frame(before: &[u8]) -> bool {
+    let start = before.iter().rposition(|&c| c == b'\'' || c == b'"');
+    let header = start
+        .and_then(|at| before.get(at + 1..))
+        .unwrap_or_default();
+    header.starts_with(b"\\x81") || header.starts_with(b"\\x82")
 }
 
 /// The word that an object begins with: `{"id": 1}`, `[id => 1]`.
@@ -346,6 +402,20 @@ impl LineForm for Log {
             time: None,
             again: 0,
         };
+        let text = match self.printable.take() {
+            Some(start) => {
+                let (text, goes_on) = quoted_printable(&text, start);
+                self.printable = Some(if goes_on { text.clone() } else { Vec::new() });
+                if goes_on && text.len() <= MAX_HELD {
+                    return;
+                }
+                text
+            }
+            None => text,
+        };
+        if text.eq_ignore_ascii_case(b"Content-Transfer-Encoding: quoted-printable") {
+            self.printable = Some(Vec::new());
+        }
         let Some(part) = Part::read(&text) else {
             return self.text(&text, origin, sink);
         };
@@ -383,9 +453,20 @@ impl LineForm for Log {
             };
             Problem::note(InputPlace::Line(*line), text).report(sink);
         }
-        if self.finder.has_headers() && self.alone > 0 && !self.has_other {
+        if self.alone == 0 || self.has_other {
+            return;
+        }
+        if self.finder.has_headers() {
             let text = "the messages have no header with their length, which a peer needs";
             Problem::note(InputPlace::Whole, text).report(sink);
+        } else if let Some((count, line)) = self.several {
+            let lines = match count {
+                1 => "this line has".to_owned(),
+                _ => format!("{count} lines have"),
+            };
+            let text =
+                format!("{lines} several messages: a peer of this protocol needs a line for each");
+            Problem::note(InputPlace::Line(line), text).report(sink);
         }
     }
 

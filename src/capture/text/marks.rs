@@ -35,6 +35,8 @@ pub(super) struct Marks {
     heading: Mark,
     /// There were bytes after the heading.
     is_used: bool,
+    /// The blanks before the last bytes.
+    indent: usize,
 }
 
 impl Marks {
@@ -48,6 +50,15 @@ impl Marks {
         let line = to_ascii(line);
         let text = line.trim_ascii();
         let text = text.strip_prefix(b"- ").unwrap_or(text);
+        // A comment between events describes none of them.
+        if text.starts_with(b": ") {
+            return;
+        }
+        if self.is_used && !text.is_empty() && indent(&line) > self.indent {
+            // An indented line belongs to the message before it.
+            self.heading = Mark::default();
+            return;
+        }
         if std::mem::take(&mut self.is_used) {
             self.heading = Mark::default();
         }
@@ -88,6 +99,7 @@ impl Marks {
             self.kept.direction = Some(peer);
         }
         self.is_used = true;
+        self.indent = indent(line);
         let heading = self.heading;
         let own = find_direction(end, after);
         Mark {
@@ -97,6 +109,11 @@ impl Marks {
                 .or(self.kept.time),
         }
     }
+}
+
+/// The number of blanks that a line begins with.
+fn indent(line: &[u8]) -> usize {
+    line.iter().take_while(|c| c.is_ascii_whitespace()).count()
 }
 
 /// The longest line that can be a heading.
@@ -320,8 +337,9 @@ fn word_direction(word: &[u8], is_last: bool) -> Option<WrittenDirection> {
         b"s2c" | b"stdout" => Fixed(ToClient),
         b">>" | b">>>" | b"->" | b"-->" | b"--->" | b"=>" | b"==>" | b"send" | b"sent"
         | b"sending" | b"tx" | b"outgoing" | b"outbound" | b"wrote" | b"egress" => Sent,
-        b"<<" | b"<<<" | b"<-" | b"<--" | b"<---" | b"<=" | b"<==" | b"recv" | b"received"
-        | b"receive" | b"receiving" | b"rx" | b"incoming" | b"inbound" | b"ingress" => Received,
+        b"<<" | b"<<<" | b"<-" | b"<--" | b"<---" | b"<=" | b"<==" | b"recv" | b"rcv"
+        | b"received" | b"receive" | b"receiving" | b"rx" | b"incoming" | b"inbound"
+        | b"ingress" => Received,
         b">" | b"out" | b"write" if is_last => Sent,
         b"<" | b"in" | b"read" if is_last => Received,
         // `> TEXT '...'`: the opcode is between them.
@@ -478,6 +496,7 @@ mod tests {
             ),
             ("Request\nResponse", Some(ToClient)),
             ("what it sent is lost", None),
+            (": sent ->", None),
             ("the request of a client", None),
             ("Request the list:", None),
         ] {

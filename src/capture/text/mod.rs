@@ -16,11 +16,13 @@
 mod arrays;
 mod call_log;
 mod clean;
+mod columns;
 mod escapes;
 mod finder;
 mod line;
 mod literal;
 mod log;
+mod loose;
 mod marks;
 mod neovim;
 mod objects;
@@ -44,6 +46,7 @@ use escapes::Escapes;
 use finder::has_bare_message;
 use line::introduces_quotation;
 use log::Log;
+pub(super) use loose::detect_loose;
 use marks::is_request_line;
 use neovim::Neovim;
 use percent::Percent;
@@ -213,11 +216,24 @@ impl Reading {
 /// Returns true if a text is hardly a stream of messages: other text is around them, or most of it is none, and no line is
 /// one.
 fn is_doubtful(score: Score, text: &[u8]) -> bool {
-    text.len() <= MAX_DOUBTFUL && is_pasted(text)
+    is_list_of_values(text)
+        || text.len() <= MAX_DOUBTFUL && is_pasted(text)
         || score.faults > score.whole
             && score.faults > 2
             && text.len() <= MAX_DOUBTFUL
             && !has_bare_message(text)
+}
+
+/// Returns true if later lines do not change what is known about the directions.
+fn is_settled(score: Score) -> bool {
+    score.wrong == 0 || score.has_both_ways()
+}
+
+/// Returns true if a text begins with a list whose first element is a text or a number: no batch begins so.
+fn is_list_of_values(text: &[u8]) -> bool {
+    let list = text.trim_ascii_start().strip_prefix(b"[");
+    let first = list.and_then(|list| list.trim_ascii_start().first());
+    first.is_some_and(|c| c.is_ascii_digit() || *c == b'"')
 }
 
 /// The lines after which marks that only point in one direction are those of a quotation.
@@ -250,8 +266,44 @@ pub(super) struct Text {
     otherwise: Form,
     state: TextState,
     chosen: Option<(Form, String)>,
-    /// The directions of the text are those of a server that prints what it receives.
-    is_turned: bool,
+    corrected: Corrected,
+}
+
+/// What happens to the directions of the text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Corrected {
+    No,
+    /// They are those of a server, which prints what it receives.
+    Turned,
+    /// All messages have the same one.
+    Dropped,
+}
+
+impl Corrected {
+    fn of(score: Score) -> (Self, &'static str) {
+        if score.is_one_way() {
+            let text = "the text gives the messages of both sides the same direction: they are shown without one";
+            (Self::Dropped, text)
+        } else if score.is_reversed() {
+            let text = "the directions are those of the server, which receives what a client sends: all are turned round";
+            (Self::Turned, text)
+        } else {
+            (Self::No, "")
+        }
+    }
+
+    /// Corrects the direction of an item.
+    fn apply(self, mut item: Item<'_>) -> Item<'_> {
+        let direction = match &mut item {
+            Item::Chunk(chunk) => &mut chunk.direction,
+            Item::Gap(gap) => &mut gap.direction,
+            _ => return item,
+        };
+        *direction = direction
+            .filter(|_| self == Self::Turned)
+            .map(Direction::other);
+        item
+    }
 }
 
 enum TextState {
@@ -269,7 +321,7 @@ impl Text {
             otherwise,
             state: TextState::Held(Vec::new(), 1),
             chosen: None,
-            is_turned: false,
+            corrected: Corrected::No,
         }
     }
 
@@ -370,32 +422,21 @@ impl Text {
             None => TextState::Raw,
             Some(form) => TextState::Lines(Lines::new(form)),
         };
-        if score.is_reversed() {
-            self.is_turned = true;
-            let text = "the directions are those of the server, which receives what a client sends: all are turned round";
+        let text;
+        (self.corrected, text) = Corrected::of(score);
+        if self.corrected != Corrected::No {
             Problem::note(InputPlace::Whole, text).report(sink);
         }
         self.push(&held, sink);
     }
 }
 
-/// Turns the direction of an item round.
-fn turned(mut item: Item<'_>) -> Item<'_> {
-    let direction = match &mut item {
-        Item::Chunk(chunk) => &mut chunk.direction,
-        Item::Gap(gap) => &mut gap.direction,
-        _ => return item,
-    };
-    *direction = direction.map(Direction::other);
-    item
-}
-
 impl FormReader for Text {
     fn push(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
         let (held, next) = match &mut self.state {
             TextState::Raw => return sink(Item::Chunk(Chunk::of(None, bytes))),
-            TextState::Lines(lines) if self.is_turned => {
-                return lines.push(bytes, &mut |item| sink(turned(item)));
+            TextState::Lines(lines) if self.corrected != Corrected::No => {
+                return lines.push(bytes, &mut |item| sink(self.corrected.apply(item)));
             }
             TextState::Lines(lines) => return lines.push(bytes, sink),
             TextState::Held(held, next) => (held, next),
@@ -411,7 +452,9 @@ impl FormReader for Text {
             let lines = end.and_then(|end| view.get(..=end));
             if let Some(lines) = lines {
                 after *= 2;
-                if let Some(chosen) = self.choose(lines, false, false) {
+                if let Some(chosen) = self.choose(lines, false, false)
+                    && (is_settled(chosen.2) || after > MAX_ONE_SIDED)
+                {
                     break chosen;
                 }
             } else if held.len() >= HOLD_LIMIT {
@@ -436,8 +479,8 @@ impl FormReader for Text {
             self.settle(chosen, sink);
         }
         match &mut self.state {
-            TextState::Lines(lines) if self.is_turned => {
-                lines.finish(&mut |item| sink(turned(item)));
+            TextState::Lines(lines) if self.corrected != Corrected::No => {
+                lines.finish(&mut |item| sink(self.corrected.apply(item)));
             }
             TextState::Lines(lines) => lines.finish(sink),
             TextState::Held(..) | TextState::Raw => {}

@@ -4,8 +4,9 @@ use crate::capture::chunk::{Item, ProblemSeverity};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Framing, Head, Places, View};
-use crate::protocol::{Context, Evidence, Role, registry};
+use crate::protocol::{Context, Direction, Evidence, Role, registry};
 use crate::span::Span;
+use serde_json::Value;
 
 /// The result of decoding the bytes of a reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +29,10 @@ pub(super) struct Score {
     /// Messages that only one side sends, in its direction and in the opposite direction.
     pub right: u64,
     pub wrong: u64,
+    /// Messages from the client and from the server, as the text says.
+    pub to_server: u64,
+    pub to_client: u64,
+    pub answers: u64,
 }
 
 impl Score {
@@ -46,7 +51,17 @@ impl Score {
 
     /// Returns true if every message that only one side sends has the direction of the other side.
     pub(super) fn is_reversed(self) -> bool {
-        self.wrong > 0 && self.right == 0
+        self.wrong > 0 && self.right == 0 && !self.is_one_way()
+    }
+
+    /// Returns true if requests and answers have the same direction, which is not that of all of them.
+    pub(super) fn is_one_way(self) -> bool {
+        let is_mixed = self.right > 0 || self.answers > 0;
+        self.wrong > 0 && is_mixed && !self.has_both_ways()
+    }
+
+    pub(super) fn has_both_ways(self) -> bool {
+        self.to_server > 0 && self.to_client > 0
     }
 
     /// Returns true if more bytes may show a message.
@@ -138,6 +153,13 @@ fn count(score: &mut Score, decoded: &Decoded<'_>) {
     } else if decoded.message.role != Some(Role::Control) {
         score.whole += 1;
         score.message_bytes += decoded.frame.len;
+        match decoded.origin.direction {
+            Some(Direction::ToServer) => score.to_server += 1,
+            Some(Direction::ToClient) => score.to_client += 1,
+            None => {}
+        }
+        let is_answer = matches!(decoded.message.role, Some(Role::Response | Role::Error));
+        score.answers += u64::from(is_answer);
         let sender = decoded.protocol.fixed_direction(decoded.message);
         if let (Some(sender), Some(direction)) = (sender, decoded.origin.direction) {
             let is_right = sender == direction;
@@ -182,6 +204,10 @@ impl MessageTest {
             control: None,
             fault: None,
         };
+        // A batch has nothing else than objects.
+        if body.starts_with(b"[") && !is_list_of_objects(body) {
+            return None;
+        }
         let (mut found, mut is_certain) = (None, false);
         for protocol in registry::all() {
             let has = |framing| protocol.descriptor().framings.contains(&framing);
@@ -208,6 +234,12 @@ impl MessageTest {
     }
 }
 
+/// Returns true if each element of a list is an object.
+fn is_list_of_objects(list: &[u8]) -> bool {
+    let elements: Result<Vec<&serde_json::value::RawValue>, _> = serde_json::from_slice(list);
+    elements.is_ok_and(|all| all.iter().all(|element| element.get().starts_with('{')))
+}
+
 /// The framing of the messages of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MessageFraming {
@@ -217,4 +249,18 @@ pub(super) enum MessageFraming {
     Headers,
     /// Several protocols have such a message.
     Either,
+}
+
+/// Returns true if the first message is the answer to the second one.
+pub(super) fn answers(answer: &[u8], request: &[u8]) -> bool {
+    let read = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap_or_default();
+    let (answer, request) = (read(answer), read(request));
+    are_pair(&answer, &request) && request.get("method").is_some()
+}
+
+/// Returns true if one of these is the answer to the other one.
+pub(super) fn are_pair(a: &Value, b: &Value) -> bool {
+    let id = a.get("id").filter(|id| !id.is_null());
+    let is_request = |value: &Value| value.get("method").is_some();
+    id.is_some() && id == b.get("id") && is_request(a) != is_request(b)
 }

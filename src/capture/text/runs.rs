@@ -29,6 +29,8 @@ pub(super) enum RunKind {
 
 /// The least number of bytes of a run of hex inside other text: a date has 7.
 const MIN_HEX: usize = 8;
+/// The least number of bytes of a run of hex in the column of a longer one.
+const MIN_SHORT: usize = 4;
 /// The least number of characters of a run of Base64 inside other text.
 const MIN_BASE64: usize = 16;
 
@@ -39,6 +41,8 @@ pub(super) struct Runs {
     follows: bool,
     /// The text before it.
     before: Vec<u8>,
+    /// The text before the last run of hex that was long enough, and whether text was after it.
+    column: Option<(Vec<u8>, bool)>,
     bits: Bits,
     bytes: Vec<u8>,
     finder: Finder,
@@ -51,6 +55,7 @@ impl Runs {
             kind,
             follows: false,
             before: Vec::new(),
+            column: None,
             bits: Bits::default(),
             bytes: Vec::new(),
             finder: Finder::default(),
@@ -72,7 +77,18 @@ impl Runs {
         let same = self.follows && run.before == self.before;
         let blank = run.before.trim_ascii().is_empty() && (same || self.is_hex() && run.size >= 4);
         let short = run.after.trim_ascii().is_empty() && (blank || same && self.is_hex());
-        (run.size >= least || short).then_some(run)
+        (run.size >= least || short || self.is_in_column(&run)).then_some(run)
+    }
+
+    /// Returns true if a short run is where the last long one was: in the same column, or behind the same mark.
+    fn is_in_column(&self, run: &Run<'_>) -> bool {
+        let Some((before, has_after)) = self.column.as_ref().filter(|_| self.is_hex()) else {
+            return false;
+        };
+        let mark = |before: &[u8]| before.last_chunk::<2>().copied();
+        let is_quote = run.before.ends_with(b"'") && mark(run.before) == mark(before);
+        let is_same = run.before.len() == before.len() || is_quote;
+        is_same && run.size >= MIN_SHORT && *has_after != run.after.trim_ascii().is_empty()
     }
 
     fn decode_base64(&mut self, run: &Run<'_>) {
@@ -146,6 +162,9 @@ impl LineForm for Runs {
             self.common.missing(mark.direction, len, sink);
         }
         self.follows = true;
+        if run.size >= MIN_HEX {
+            self.column = Some((run.before.to_vec(), !run.after.trim_ascii().is_empty()));
+        }
         self.before.clear();
         self.before.extend_from_slice(run.before);
     }
@@ -240,13 +259,19 @@ fn longest_hex(line: &[u8]) -> Option<Run<'_>> {
             }
         };
         if let Some((_, _, bytes)) = run
-            && best.is_none_or(|(_, _, most)| bytes > most)
+            && best.is_none_or(|best| bytes > best.2 || bytes == best.2 && is_decimal(line, best))
         {
             best = run;
         }
         at = end;
     }
     best.map(|(start, end, size)| Run::of(line, start, end, size))
+}
+
+/// Returns true if a run is a number in decimal, such as a time.
+fn is_decimal(line: &[u8], (start, end, _): (usize, usize, usize)) -> bool {
+    line.get(start..end)
+        .is_some_and(|run| run.iter().all(u8::is_ascii_digit))
 }
 
 fn is_separator(c: Option<u8>) -> bool {
@@ -309,6 +334,9 @@ fn base64_len(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capture::chunk::Item;
+    use crate::capture::form::FormReader;
+    use crate::capture::lines::Lines;
 
     #[test]
     fn longest_run_of_hex_is_found() {
@@ -321,10 +349,41 @@ mod tests {
             ("0x00, 0x41,", "0x00, 0x41", 2),
             ("<Buffer 00 41 ... 2 more bytes>", "00 41", 2),
             ("a 0041 b 00418500 c", "00418500", 4),
+            ("(1772618404, X'940102C0C0')", "940102C0C0", 5),
         ] {
             let run = longest_hex(line.as_bytes()).expect(line);
             assert_eq!((run.text, run.size), (want.as_bytes(), size), "{line}");
         }
         assert!(longest_hex(b"nothing here, 123 456").is_none());
+    }
+
+    #[test]
+    fn short_runs_in_the_column_of_a_long_one_are_read() {
+        let long = "940001b16e76696d5f6765745f6170695f696e666f90";
+        for (before, short, after, want) in [
+            ("c2s ", "940100c0c0", "", true),
+            ("c2s 0x", "940100c0c0", "", true),
+            ("(1772618404, X'", "940100c0c0", "')", true),
+            ("c2s ", "94 01 00 c0 c0", "", true),
+            ("c2s ", "940100c0c0", " bytes", false),
+        ] {
+            let mut lines = Lines::new(Runs::new(false, RunKind::Hex));
+            let mut bytes = Vec::new();
+            let mut sink = |item: Item<'_>| {
+                if let Item::Chunk(chunk) = item {
+                    bytes.extend_from_slice(chunk.bytes);
+                }
+            };
+            let end = after.strip_suffix(" bytes").unwrap_or(after);
+            let text = format!("{before}{long}{end}\n{before}{short}{after}\n");
+            lines.push(text.as_bytes(), &mut sink);
+            lines.finish(&mut sink);
+            let wanted = if want {
+                long.to_owned() + &short.replace(' ', "")
+            } else {
+                long.to_owned()
+            };
+            assert_eq!(::hex::encode(bytes), wanted, "{text}");
+        }
     }
 }

@@ -14,6 +14,7 @@
 
 use super::line::{Common, with_header};
 use super::marks::Mark;
+use super::objects::Balance;
 use crate::capture::chunk::{InputPlace, ItemSink, Problem};
 use crate::capture::lines::{Line, LineForm};
 use crate::protocol::Direction;
@@ -39,6 +40,8 @@ struct TracedMessage {
     /// Text and code of an error.
     error: Option<(String, i64)>,
     content: String,
+    /// The brackets of the content that are open.
+    balance: Balance,
     line: u64,
 }
 
@@ -141,6 +144,7 @@ impl TracedMessage {
             id,
             error,
             content: String::new(),
+            balance: Balance::default(),
             line: number,
         };
         Some((message, before))
@@ -157,8 +161,12 @@ impl TracedMessage {
                 return false;
             };
             self.content.push_str(text);
+            self.balance.add(text.as_bytes());
+        } else if self.balance.is_closed() {
+            return false;
         } else if self.content.len() + line.len() <= MAX_BYTES {
             self.content.push_str(line.trim_start());
+            self.balance.add(line.as_bytes());
         } else {
             return false;
         }

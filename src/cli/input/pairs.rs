@@ -132,7 +132,7 @@ fn read_all(path: &Path, args: &Args, run: &mut InputRun) -> Result<OneWay> {
     let mut source = open(path)?;
     let mut input = CaptureInput::new(args.from)
         .with_packet_options(args.packets.options())
-        .of_one_side(true);
+        .of_exact_bytes(true);
     let mut stream = OneWay::default();
     let mut gaps = Vec::new();
     let mut problems = Vec::new();

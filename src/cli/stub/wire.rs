@@ -1,7 +1,7 @@
 //! The addresses of a stub, and the framing of its messages.
 
 use super::Args;
-use crate::cli::connect::CallAddress;
+use crate::cli::call_address::CallAddress;
 use crate::cli::options;
 use crate::framing::{Framing, LengthMode};
 use crate::live::codec::ConnectionConfig;

@@ -4,18 +4,26 @@
 pub(super) const COMMANDS: &[(&str, &str)] = &[
     (
         "capture forward intercept listen live mitm mitmdump mitmproxy mitmweb monitor reverse sniff socat spy tap tcpdump dumpcap tshark wireshark tee tunnel wrap",
-        "wiretool proxy shows live traffic, of addresses (--connect ADDR) or of a child (-- COMMAND); wiretool record records it",
+        "wiretool proxy shows live traffic, of addresses (--connect ADDR) or of a child (-- COMMAND); wiretool record -w FILE records it",
     ),
     (
         "attach exec launch npx run spawn start stdio",
         "wiretool proxy -- COMMAND starts a command and shows its messages",
     ),
     (
-        "follow head log logs tail",
+        "follow log logs tail",
         "wiretool decode --follow FILE reads while the file grows; --tail N shows the last messages",
     ),
     (
-        "ack ag egrep filter find grep jq query rg search select",
+        "head",
+        "wiretool FILE --head N shows the first messages, --tail N the last",
+    ),
+    (
+        "jq",
+        "wiretool decode -f json FILE | jq .message.params.name takes members out; --where EXPR selects messages (see wiretool help where)",
+    ),
+    (
+        "ack ag egrep filter find grep query rg search select",
         "wiretool decode --grep TEXT FILE and --where EXPR select messages (see wiretool help where)",
     ),
     (
@@ -27,7 +35,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool lint FILE checks the rules; --where 'role=error or outcome=error' selects errors",
     ),
     (
-        "count hist latency metrics perf slow summary top",
+        "calls count hist latency metrics perf requests slow slowest summary top",
         "wiretool stat FILE counts messages and measures latencies",
     ),
     (
@@ -36,11 +44,11 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "fake respond serve server simulate",
-        "wiretool stub PROTOCOL --script FILE answers requests",
+        "wiretool stub PROTOCOL --from-recording FILE answers as a recording does, --script FILE as a script says",
     ),
     (
         "convert export import save transform",
-        "wiretool decode -f json FILE prints JSON; -w FILE writes a recording; wiretool encode writes bytes",
+        "wiretool decode -f json FILE prints JSON; -w FILE writes a recording, the only form of capture that is written; wiretool encode writes bytes",
     ),
     (
         "gui open ui web",
@@ -65,7 +73,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "diagnose doctor troubleshoot",
-        "wiretool decode -v FILE says what was detected, and why; wiretool config show, the settings",
+        "wiretool lint FILE says which rules are broken, and who must send next; wiretool decode -v FILE, what was detected",
     ),
     (
         "health ping probe",
@@ -109,7 +117,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "assert expect test",
-        "wiretool snapshot test FILE compares captures with snapshots; wiretool lint checks rules",
+        "wiretool snapshot test FILE compares captures with snapshots; wiretool replay FILE -- COMMAND, a server with a recording; wiretool lint --fail-on warning FILE checks rules",
     ),
     ("settings", "wiretool config show lists the settings"),
     (
@@ -307,7 +315,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         RELAYS,
         "--change --delay --drop --latency --modify --modify-body --replace --rewrite --corrupt",
-        "faults are --fault 'CONDITION: ACTION' (see wiretool help faults)",
+        "faults are --fault 'CONDITION: ACTION' and -p PROTOCOL, such as --fault ': delay 200ms' (see wiretool help faults)",
     ),
     (
         SENDERS,
@@ -384,7 +392,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "--output-format --print --style -T",
         "the format is -f tree, line, json or hex",
     ),
-    (READERS, "--json --jsonl --ndjson -j -J", "JSON is -f json"),
+    (
+        READERS,
+        "--json --jsonl --ndjson -j -J",
+        "JSON is -f json; the message is in .message: jq .message.method",
+    ),
     (
         READERS,
         "--count --limit --lines --max --max-count --num -c -m -n",
@@ -408,7 +420,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         READERS,
         "--after --before --between --end --since --start --until",
-        "times are --where 'time>=2026-01-01T10:00:00Z'",
+        "times are --where 'time>=2026-01-01T10:00:00Z', or 'time>=0.5s' from the first message on",
     ),
     (
         READERS,
@@ -507,6 +519,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         READERS,
         "--no-resolve --numeric",
         "no names are resolved: leave it out",
+    ),
+    (
+        &["decode"],
+        "--cli",
+        "wiretool send mcp tools/list -- COMMAND asks a server, as the inspector does",
     ),
     (ANY, "--json -j", "JSON is -f json, if the command has it"),
     (

@@ -355,7 +355,7 @@ fn usage_errors_are_short() {
     let wanted: &[(&[&str], &str)] = &[
         (&["proxy"], "no server"),
         (&["proxy", "-p", "sael"], "no server"),
-        (&["proxy", "--connect", "wss://h/p"], "has no path"),
+        (&["proxy", "--listen", "ws://127.0.0.1:0/p"], "has no path"),
         (
             &["proxy", "--connect", "7700"],
             "tcp://HOST:PORT is wanted: tcp://127.0.0.1:7700",

@@ -1,0 +1,159 @@
+//! Columns that are beside a message on several lines, and that are no part of it.
+//!
+//! ```text
+//!    1  {                          numbers: cat -n, less -N, bat
+//!   client.log:  {"jsonrpc":"2.   names and times, the same on each line
+//!   INFO  {"jsonrpc":"2.0     client.py:20      a place at the right end
+//!   -  "id": 1,                    two versions: diff
+//! ```
+
+use std::borrow::Cow;
+
+/// The most bytes of a column.
+const MAX_COLUMN: usize = 120;
+
+/// Returns a text without a column that is at the start of each line.
+pub(super) fn without_left(text: &[u8]) -> Cow<'_, [u8]> {
+    let lines: Vec<&[u8]> = text.split(|&c| c == b'\n').collect();
+    let cuts = numbered(&lines).or_else(|| same_beginning(&lines));
+    let Some(cuts) = cuts.filter(|_| lines.len() > 1) else {
+        return Cow::Borrowed(text);
+    };
+    let rest = lines
+        .iter()
+        .zip(cuts)
+        .map(|(line, cut)| line.get(cut..).unwrap_or_default());
+    Cow::Owned(rest.collect::<Vec<_>>().join(&b'\n'))
+}
+
+/// Where the text after the number of each line begins, if the numbers follow each other.
+fn numbered(lines: &[&[u8]]) -> Option<Vec<usize>> {
+    let mut wanted: Option<u64> = None;
+    let mut mark: Option<&[u8]> = None;
+    lines
+        .iter()
+        .map(|line| {
+            let blanks = line.iter().take_while(|&&c| c == b' ').count();
+            let digits = line.get(blanks..)?;
+            let len = digits.iter().take_while(|c| c.is_ascii_digit()).count();
+            let (digits, rest) = digits.split_at_checked(len)?;
+            let number: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+            let is_next = wanted.is_none_or(|wanted| wanted == number);
+            wanted = Some(number.checked_add(1)?);
+            let marks: [&[u8]; 7] = [b"\t", b": ", b":", b" | ", b" \xe2\x94\x82 ", b" ", b""];
+            let found = *mark.get_or_insert(marks.into_iter().find(|mark| rest.starts_with(mark))?);
+            // An editor leaves out a blank at the end of a line.
+            let has_mark = rest.starts_with(found) || rest == found.trim_ascii_end();
+            (is_next && has_mark && !found.is_empty()).then_some(blanks + len + found.len())
+        })
+        .collect()
+}
+
+/// Where each line begins after the text that all of them begin with; digits may differ.
+fn same_beginning(lines: &[&[u8]]) -> Option<Vec<usize>> {
+    let (first, others) = lines.split_first()?;
+    let start = first.iter().position(|c| b"{[".contains(c))?;
+    // A bracket may be around a name.
+    let start = match first.get(start..)?.iter().position(|&c| c == b'{') {
+        Some(next) => start + next,
+        None => start,
+    };
+    let is_same = |a: u8, b: u8| a == b || a.is_ascii_digit() && b.is_ascii_digit();
+    let mut len = start.min(MAX_COLUMN);
+    for line in others.iter().filter(|line| !line.is_empty()) {
+        let pairs = first.iter().zip(line.iter());
+        len = len.min(pairs.take_while(|&(&a, &b)| is_same(a, b)).count());
+    }
+    let column = first.get(..len)?;
+    // A part of a word is the beginning of two different words.
+    let end = column.iter().rposition(|c| !c.is_ascii_alphanumeric())? + 1;
+    let has_name = column.get(..end)?.iter().any(u8::is_ascii_alphanumeric);
+    has_name.then(|| vec![end; lines.len()])
+}
+
+/// Joins lines that were broken at a fixed width, or at blanks; a column at the right end and the margin are left out.
+pub(super) fn unwrapped(text: &[u8]) -> Vec<u8> {
+    let mut lines: Vec<&[u8]> = text.split(|&c| c == b'\n').collect();
+    cut_right(&mut lines);
+    let chars = |line: &[u8]| String::from_utf8_lossy(line).chars().count();
+    let width = lines.first().map_or(0, |line| chars(line));
+    let (last, before) = lines
+        .split_last()
+        .map_or((&b""[..], &[][..]), |(last, before)| (*last, before));
+    // A break at a width may be before one blank; more of them fill the line.
+    let is_full = |line: &&[u8]| chars(line) == width && chars(line.trim_ascii_end()) + 1 >= width;
+    let is_fixed = before.iter().all(is_full) && chars(last.trim_ascii_end()) <= width;
+    let blanks = |line: &&[u8]| line.iter().take_while(|&&c| c == b' ').count();
+    let margin = lines
+        .iter()
+        .skip(1)
+        .filter(|line| !line.is_empty())
+        .map(blanks)
+        .min();
+    let margin = margin.filter(|&margin| margin > 1).unwrap_or(0);
+    let mut joined = Vec::with_capacity(text.len());
+    for (n, line) in lines.iter().enumerate() {
+        let line = line
+            .get(if n == 0 { 0 } else { margin }..)
+            .unwrap_or_default();
+        if is_fixed {
+            joined.extend_from_slice(line);
+        } else {
+            joined.extend_from_slice(line.trim_ascii_end());
+            joined.push(b' ');
+        }
+    }
+    joined
+}
+
+/// Removes `client.py:20` at the right end of all lines, or of the first one.
+fn cut_right(lines: &mut [&[u8]]) {
+    let starts: Vec<Option<usize>> = lines.iter().map(|line| place_at_end(line)).collect();
+    let Some(&Some(at)) = starts.first() else {
+        return;
+    };
+    let others = starts.get(1..).unwrap_or_default();
+    let is_column = others
+        .iter()
+        .all(|start| start.is_none_or(|start| start == at));
+    for line in lines.iter_mut().filter(|_| is_column) {
+        // One blank is between the columns.
+        *line = line.get(..at - 1).unwrap_or(line);
+    }
+}
+
+/// Where a file with the number of a line begins, which is the last word of a line.
+fn place_at_end(line: &[u8]) -> Option<usize> {
+    let line = line.trim_ascii_end();
+    let at = line.iter().rposition(u8::is_ascii_whitespace)? + 1;
+    let word = line.get(at..)?;
+    let colon = word.iter().rposition(|&c| c == b':')?;
+    let (name, number) = word.split_at_checked(colon)?;
+    let number = number.get(1..)?;
+    let is_number = !number.is_empty() && number.iter().all(u8::is_ascii_digit);
+    let is_name = |c: &u8| c.is_ascii_alphanumeric() || b"._-/".contains(c);
+    (is_number && name.contains(&b'.') && name.iter().all(is_name)).then_some(at)
+}
+
+/// Returns the two versions of a text that a diff shows.
+pub(super) fn versions(text: &[u8]) -> Option<[Vec<u8>; 2]> {
+    let lines = || text.split(|&c| c == b'\n');
+    let is_line = |line: &[u8]| matches!(line.first(), None | Some(b' ' | b'+' | b'-'));
+    let is_change = |line: &[u8]| matches!(line.first(), Some(b'+' | b'-'));
+    if !lines().all(is_line) || !lines().any(is_change) {
+        return None;
+    }
+    Some([b'-', b'+'].map(|mark| {
+        let mut version = Vec::with_capacity(text.len());
+        for line in lines() {
+            match line.split_first() {
+                Some((&c, rest)) if c == b' ' || c == mark => {
+                    version.extend_from_slice(rest);
+                    version.push(b'\n');
+                }
+                _ => {}
+            }
+        }
+        version
+    }))
+}

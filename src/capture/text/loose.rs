@@ -1,0 +1,120 @@
+//! JSON that is no stream of its protocol, although it contains nothing else than messages.
+//!
+//! ```text
+//!   {"jsonrpc":"2.0","id":1,...}{"jsonrpc":...}    several messages on a line
+//!   {"jsonrpc":"2.0","method":"textDocument/...    a message without the header that its peers need
+//!   {"jsonrpc":"2.0","id":1,"meth                  a line that was broken at a width
+//!   od":"tools/list"}
+//!   [{...,"method":...},{...,"result":...}]        a list of what both sides send
+//! ```
+
+use super::columns::unwrapped;
+use super::finder::{Finder, json_len};
+use super::objects;
+use super::probe::{MessageFraming, MessageTest, are_pair};
+use crate::capture::form::{FormVerdict, InputEnd};
+use FormVerdict::{No, Open, Yes};
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
+
+/// The most messages that are examined.
+const MAX_MESSAGES: usize = 16;
+/// The most lines that are joined.
+const MAX_LINES: usize = 64;
+
+/// Says if text that begins with JSON is such a text. Its first line decides, or the first elements of a list.
+pub(in super::super) fn detect_loose(text: &[u8], end: InputEnd) -> FormVerdict {
+    let start = text.trim_ascii_start();
+    let list = start.strip_prefix(b"[");
+    let mut rest = list.unwrap_or(start).trim_ascii_start();
+    let mut known = MessageTest::default();
+    let mut seen: Vec<Value> = Vec::new();
+    while rest.starts_with(b"{") && seen.len() < MAX_MESSAGES {
+        let Some(len) = json_len(rest) else {
+            return is_loose_beginning(rest, end, &mut known);
+        };
+        let (message, after) = rest.split_at_checked(len).unwrap_or_default();
+        let certain = known.certain_framing(message);
+        if !matches!(certain, Some((_, true))) && is_wrapper(message) {
+            return Yes("its objects have messages inside".into());
+        }
+        let framing = certain.map(|(framing, _)| framing);
+        rest = after.trim_ascii_start();
+        match (framing, rest.first()) {
+            (None, _) => return No,
+            (Some(MessageFraming::Headers), None) if end == InputEnd::More => return Open,
+            (Some(MessageFraming::Headers), None | Some(b'{' | b',' | b']')) => {
+                return without_header();
+            }
+            // The next message has a header.
+            (Some(MessageFraming::Headers), Some(_)) => return No,
+            (Some(MessageFraming::Lines | MessageFraming::Either), _) => {}
+        }
+        if list.is_none() {
+            let (blanks, _) = after
+                .split_at_checked(after.len() - rest.len())
+                .unwrap_or_default();
+            return match rest.first() {
+                _ if blanks.contains(&b'\n') => No,
+                None if end == InputEnd::More => Open,
+                Some(b'{') => Yes("several messages are on one line".into()),
+                _ => No,
+            };
+        }
+        let message: Value = serde_json::from_slice(message).unwrap_or_default();
+        if seen.iter().any(|other| are_pair(other, &message)) {
+            return Yes("it is a list of what both sides send".into());
+        }
+        seen.push(message);
+        rest = rest.strip_prefix(b",").unwrap_or(rest).trim_ascii_start();
+    }
+    if rest.is_empty() && end == InputEnd::More {
+        Open
+    } else {
+        No
+    }
+}
+
+/// Judges a message that does not end here, or that is no JSON.
+fn is_loose_beginning(text: &[u8], end: InputEnd, known: &mut MessageTest) -> FormVerdict {
+    let first = memchr::memchr(b'\n', text).unwrap_or(text.len());
+    match serde_json::from_slice::<IgnoredAny>(text) {
+        // The error is before the first line end.
+        Err(error) if !error.is_eof() && error.line() == 1 && error.column() < first => return No,
+        Err(error) if !error.is_eof() => {
+            let breaks = memchr::memchr_iter(b'\n', text).skip(1).take(MAX_LINES);
+            let last = (end != InputEnd::More).then_some(text.len());
+            let mut joined = breaks
+                .chain(last)
+                .map(|at| unwrapped(text.get(..at).unwrap_or(text)));
+            let is_message = |line: Vec<u8>| {
+                let message = json_len(&line).and_then(|len| line.get(..len));
+                message.is_some_and(|message| known.is_message(message))
+            };
+            if joined.any(is_message) {
+                return Yes("its lines were broken at a width".into());
+            }
+        }
+        _ => {}
+    }
+    if end == InputEnd::More {
+        return Open;
+    }
+    let mut completed = objects::completed(text).into_iter().flatten();
+    if completed.any(|json| known.framing(&json) == Some(MessageFraming::Headers)) {
+        return without_header();
+    }
+    No
+}
+
+fn without_header() -> FormVerdict {
+    Yes("its messages have no headers, which their protocol needs".into())
+}
+
+/// Returns true if an object that is no message itself has one inside.
+fn is_wrapper(object: &[u8]) -> bool {
+    let members: Map<String, Value> = serde_json::from_slice(object).unwrap_or_default();
+    let is_own = |key: &str| members.contains_key(key);
+    !["method", "result", "error"].into_iter().any(is_own)
+        && Finder::default().has_inner_message(object)
+}
