@@ -325,7 +325,7 @@ fn schemas_are_beside_their_description() {
     let right = file(&inside, "quiz.toml", text("quiz.json"));
     let input = file(&folder, "input.txt", "{\"ask\":\"1\",\"of\":\"quiz\"}\n");
     let (code, out, err) = ran(&["lint", "--fail-on", "error", "-p", &right, &input]);
-    let want = r#"quiz/wrong-type: #0 · ask: message.ask is a string; it must be "integer""#;
+    let want = "quiz/wrong-type: #0 · ask: message.ask is a string; it must be an integer";
     assert!(out.contains(want), "{code} {out}{err}");
     for (name, want) in [
         (

@@ -39,6 +39,14 @@ fn calls_are_paired_by_request() {
     let (code, out, err) = diff(&["--ignore", "**.ts", A, B]);
     assert_eq!((code, out.as_str()), (0, ""));
     assert_eq!(err, "wiretool: no difference: 6 and 6 messages\n");
+    let (code, _, err) = diff(&["--ignore", "ts", A, B]);
+    assert_eq!(code, 1);
+    assert!(
+        err.ends_with(
+            "wiretool: --ignore ts is a whole path, and result.ts differs: --ignore '**.ts' ignores it\n"
+        ),
+        "{err}"
+    );
     let (code, out, err) = diff(&["--ignore", "RES:result.ts", A, C]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(out, @"
