@@ -1,5 +1,7 @@
 //! Types of messages: the short form, schema files, and files that a description may not read.
 
+use super::errors::FORMS;
+use super::heartbeat::BEATING;
 use super::rules::check;
 use crate::protocol::described::{Described, embedded, texts};
 use std::cell::RefCell;
@@ -353,7 +355,10 @@ impl Random {
 fn hostile_descriptions_are_read_or_refused() {
     const SCHEMA: &str = r##"{"$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}], "properties": {"op": {"const": "x"}}},
         "b": {"$ref": "#/$defs/a", "pattern": "^(a|b)*$", "patternProperties": {"^x": {"$ref": "other.json#/c"}}}}}"##;
-    let own: Vec<&str> = texts().map(|(_, text)| text).chain([TYPED]).collect();
+    let own: Vec<&str> = texts()
+        .map(|(_, text)| text)
+        .chain([TYPED, FORMS, BEATING])
+        .collect();
     let keys = "schema = \"s.json\"\nschema-dir = \"d\"\n";
     let mut random = Random(1);
     for round in 0..2_000 {
