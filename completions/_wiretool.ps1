@@ -45,7 +45,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message to a live peer, and show the answer')
             [CompletionResult]::new('stub', 'stub', [CompletionResultType]::ParameterValue, 'Answer requests from a script or a recording')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Use captures as regression tests')
-            [CompletionResult]::new('protocol', 'protocol', [CompletionResultType]::ParameterValue, 'Check descriptions of protocols, and show protocols')
+            [CompletionResult]::new('protocol', 'protocol', [CompletionResultType]::ParameterValue, 'Check, show and draft descriptions of protocols')
             [CompletionResult]::new('telequick', 'telequick', [CompletionResultType]::ParameterValue, 'Commands for telequick: schemas and method ids')
             [CompletionResult]::new('oracle', 'oracle', [CompletionResultType]::ParameterValue, 'Commands for oracle: felts, values and connection strings')
             [CompletionResult]::new('sael', 'sael', [CompletionResultType]::ParameterValue, 'Commands for sael: capability tokens and filters')
@@ -682,6 +682,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check a description: every error with line, column, and what was expected')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show a protocol: its sides, framings, kinds and rules')
+            [CompletionResult]::new('draft', 'draft', [CompletionResultType]::ParameterValue, 'Propose a description of an unknown capture, with the numbers that support it')
             break
         }
         'wiretool;protocol;check' {
@@ -699,6 +700,19 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--toml', '--toml', [CompletionResultType]::ParameterName, 'Print the description itself, of a protocol that this program describes in a file')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;protocol;draft' {
+            [CompletionResult]::new('--c2s', '--c2s', [CompletionResultType]::ParameterName, 'The bytes of one direction: from the side that opened the connection')
+            [CompletionResult]::new('--s2c', '--s2c', [CompletionResultType]::ParameterName, 'The bytes of the other direction')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
@@ -1029,7 +1043,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message to a live peer, and show the answer')
             [CompletionResult]::new('stub', 'stub', [CompletionResultType]::ParameterValue, 'Answer requests from a script or a recording')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Use captures as regression tests')
-            [CompletionResult]::new('protocol', 'protocol', [CompletionResultType]::ParameterValue, 'Check descriptions of protocols, and show protocols')
+            [CompletionResult]::new('protocol', 'protocol', [CompletionResultType]::ParameterValue, 'Check, show and draft descriptions of protocols')
             [CompletionResult]::new('telequick', 'telequick', [CompletionResultType]::ParameterValue, 'Commands for telequick: schemas and method ids')
             [CompletionResult]::new('oracle', 'oracle', [CompletionResultType]::ParameterValue, 'Commands for oracle: felts, values and connection strings')
             [CompletionResult]::new('sael', 'sael', [CompletionResultType]::ParameterValue, 'Commands for sael: capability tokens and filters')

@@ -211,6 +211,9 @@ _wiretool() {
             wiretool__subcmd__protocol,check)
                 cmd="wiretool__subcmd__protocol__subcmd__check"
                 ;;
+            wiretool__subcmd__protocol,draft)
+                cmd="wiretool__subcmd__protocol__subcmd__draft"
+                ;;
             wiretool__subcmd__protocol,show)
                 cmd="wiretool__subcmd__protocol__subcmd__show"
                 ;;
@@ -1962,7 +1965,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__protocol)
-            opts="-q -v -h --color --quiet --verbose --config --help check show"
+            opts="-q -v -h --color --quiet --verbose --config --help check show draft"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1990,6 +1993,36 @@ _wiretool() {
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__protocol__subcmd__draft)
+            opts="-q -v -h --c2s --s2c --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --c2s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --s2c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0

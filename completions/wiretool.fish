@@ -46,7 +46,7 @@ complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "replay" -d 'Send 
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "send" -d 'Send a message to a live peer, and show the answer'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "stub" -d 'Answer requests from a script or a recording'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "snapshot" -d 'Use captures as regression tests'
-complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "protocol" -d 'Check descriptions of protocols, and show protocols'
+complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "protocol" -d 'Check, show and draft descriptions of protocols'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "telequick" -d 'Commands for telequick: schemas and method ids'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "oracle" -d 'Commands for oracle: felts, values and connection strings'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "sael" -d 'Commands for sael: capability tokens and filters'
@@ -8544,15 +8544,16 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_s
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
-complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show" -s v -l verbose -d 'Explain on stderr what was detected, and why'
-complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show" -f -a "check" -d 'Check a description: every error with line, column, and what was expected'
-complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show" -f -a "show" -d 'Show a protocol: its sides, framings, kinds and rules'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -f -a "check" -d 'Check a description: every error with line, column, and what was expected'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -f -a "show" -d 'Show a protocol: its sides, framings, kinds and rules'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -f -a "draft" -d 'Propose a description of an unknown capture, with the numbers that support it'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from check" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -8568,6 +8569,15 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_s
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -l c2s -d 'The bytes of one direction: from the side that opened the connection' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -l s2c -d 'The bytes of the other direction' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -8701,7 +8711,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_s
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where describe json rules faults recording live clients scripts words ci exit" -a "send" -d 'Send a message to a live peer, and show the answer'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where describe json rules faults recording live clients scripts words ci exit" -a "stub" -d 'Answer requests from a script or a recording'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where describe json rules faults recording live clients scripts words ci exit" -a "snapshot" -d 'Use captures as regression tests'
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where describe json rules faults recording live clients scripts words ci exit" -a "protocol" -d 'Check descriptions of protocols, and show protocols'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where describe json rules faults recording live clients scripts words ci exit" -a "protocol" -d 'Check, show and draft descriptions of protocols'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where describe json rules faults recording live clients scripts words ci exit" -a "telequick" -d 'Commands for telequick: schemas and method ids'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where describe json rules faults recording live clients scripts words ci exit" -a "oracle" -d 'Commands for oracle: felts, values and connection strings'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where describe json rules faults recording live clients scripts words ci exit" -a "sael" -d 'Commands for sael: capability tokens and filters'

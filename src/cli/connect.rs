@@ -7,6 +7,7 @@ use super::tls::TrustArgs;
 use super::{Exit, print_message, recording};
 use crate::capture::Header;
 use crate::diff::DiffMessage;
+use crate::encoding::Encoding;
 use crate::framing::{Framing, LengthMode};
 use crate::live::client::{Client, Hang};
 use crate::live::codec::{ConnectionConfig, EventStreams, GENERATED_FIELDS};
@@ -192,7 +193,10 @@ impl Callee {
         takes_token: bool,
     ) -> Result<()> {
         let token = self.token_file.is_some() && !takes_token;
-        let chooses = |descriptor: &Descriptor| descriptor.encodings.len() > 1;
+        let is_packed = |one: &Encoding| matches!(one, Encoding::MessagePack | Encoding::Cbor);
+        let chooses = |descriptor: &Descriptor| {
+            descriptor.encodings.len() > 1 && descriptor.encodings.iter().any(is_packed)
+        };
         if self.msgpack && !chooses(&protocol.descriptor()) {
             let owner = options::protocols_with(chooses).join(" and ");
             let name = protocol.name();

@@ -193,6 +193,13 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     output.finish()?;
     let ignored = super::config::settings().ignored_note(ignored);
     shared.note(&(seen.summary(left.len(), right.len(), unread) + &ignored));
+    for path in ignored_by_flags(&args.ignore, &[])? {
+        if let Some(deep) = seen.deeper(&path) {
+            shared.note(&format!(
+                "--ignore {path} is a whole path, and {deep} differs: --ignore '**.{path}' ignores it"
+            ));
+        }
+    }
     Ok(match seen.is_empty() {
         _ if unread => Exit::Error,
         true => Exit::Clean,
@@ -402,6 +409,22 @@ impl DiffTotals {
             Difference::OnlyLeft(..) => self.only[0] += 1,
             Difference::OnlyRight(..) => self.only[1] += 1,
         }
+    }
+
+    /// Returns a path that differs and that has this one at its end, or inside.
+    fn deeper(&self, path: &str) -> Option<&str> {
+        let mut own = self
+            .paths
+            .iter()
+            .filter_map(|one| Some(one.split_once(':')?.1));
+        own.find(|own| {
+            let mut places = own.match_indices(path);
+            places.any(|(at, text)| {
+                let before = own.get(..at).unwrap_or_default();
+                let after = own.get(at + text.len()..).unwrap_or_default();
+                before.ends_with('.') && (after.is_empty() || after.starts_with(['.', '[']))
+            })
+        })
     }
 
     fn is_empty(&self) -> bool {

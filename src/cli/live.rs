@@ -16,6 +16,7 @@ use crate::conversation::tap::TapConfig;
 use crate::decoder;
 use crate::framing::Framing;
 use crate::protocol::Protocol;
+use crate::protocol::registry;
 use crate::protocol::session::Severity;
 use crate::render::format::Format;
 use crate::transport::{
@@ -405,6 +406,12 @@ pub fn header(protocol: Option<&str>) -> Header {
         protocol: protocol.map(str::to_owned),
         ..Header::new(crate::transport::now())
     };
+    let described = protocol.and_then(registry::find);
+    if let Some(hash) = described.and_then(|one| one.description_hash()) {
+        header
+            .more
+            .insert(Header::DESCRIPTION.to_owned(), hash.into());
+    }
     let system = rustix::system::uname();
     let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
     let mut set = |key: &str, value: Value| header.more.insert(key.to_owned(), value);

@@ -1,4 +1,6 @@
-//! `wiretool protocol`: checks descriptions, and shows protocols as pages.
+//! `wiretool protocol`: checks descriptions, shows protocols as pages, and proposes descriptions.
+
+mod draft;
 
 use super::Exit;
 use super::descriptions;
@@ -20,6 +22,7 @@ Examples:
   wiretool protocol show dap         sides, framings, kinds and rules of a protocol
   wiretool protocol show my.toml
   wiretool protocol show dap --toml > my.toml   a description to begin with
+  wiretool protocol draft FILE       propose a description of an unknown capture
   wiretool decode -p my.toml FILE    how to write one: wiretool help describe";
 
 const EXIT_CODES: &str = "\
@@ -28,7 +31,7 @@ Exit codes:
   1  check: the description has an error
   2  usage, or a file that cannot be read";
 
-/// Check descriptions of protocols, and show protocols
+/// Check, show and draft descriptions of protocols
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 #[command(
@@ -45,6 +48,7 @@ pub struct Args {
 enum ProtocolCommand {
     Check(CheckArgs),
     Show(ShowArgs),
+    Draft(draft::DraftArgs),
 }
 
 /// Check a description: every error with line, column, and what was expected
@@ -72,6 +76,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     match &args.what {
         ProtocolCommand::Check(args) => check(args),
         ProtocolCommand::Show(args) => show(args),
+        ProtocolCommand::Draft(args) => draft::run(args),
     }
 }
 

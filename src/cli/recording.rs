@@ -135,7 +135,12 @@ pub fn create_and_note(named: &Path, quiet: bool, print: &dyn Fn(&str)) -> Resul
 /// Returns the note that names a recording; `None` if it is quiet, and the name is the one that the user gave.
 pub fn note(file: &RecordingFile, named: &Path, quiet: bool) -> Option<String> {
     let is_as_named = Path::new(&file.name) == named || named == Path::new("-");
-    (!quiet || !is_as_named).then(|| format!("recording to {}", file.name))
+    let extension = named.extension().and_then(|extension| extension.to_str());
+    let other = ["har", "pcap", "pcapng"]
+        .into_iter()
+        .find(|other| Some(*other) == extension);
+    let form = other.map_or(String::new(), |other| format!(" (JSON Lines, not {other})"));
+    (!quiet || !is_as_named).then(|| format!("recording to {}{form}", file.name))
 }
 
 fn open(path: &Path) -> std::io::Result<File> {
@@ -146,4 +151,24 @@ fn open(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).mode(0o600).create_new(true);
     options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recording_with_the_name_of_another_form_is_named() {
+        for (name, wanted) in [
+            ("a.jsonl", "recording to a.jsonl"),
+            ("a.har", "recording to a.har (JSON Lines, not har)"),
+        ] {
+            let file = RecordingFile {
+                file: tempfile::tempfile().unwrap(),
+                name: name.to_owned(),
+            };
+            assert_eq!(note(&file, Path::new(name), false).as_deref(), Some(wanted));
+            assert_eq!(note(&file, Path::new(name), true), None);
+        }
+    }
 }

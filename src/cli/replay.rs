@@ -204,7 +204,11 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         let stops = exit != Exit::Clean && !(args.keep_going && exit == Exit::Negative);
         if stops || run + 1 == args.repeat {
             if !shared.quiet && exit != Exit::Error {
-                print_summary(run + 1, &total);
+                let planned = plan.steps.len() as u64 * (run + 1);
+                let is_stopped = total.differ > 0 && !args.keep_going;
+                let unsent = planned.saturating_sub(total.sent);
+                let unsent = if is_stopped { unsent } else { 0 };
+                print_message(&summary(run + 1, &total, unsent));
             }
             write_end(args, run + 1, &total, &entries)?;
             return Ok(match exit {
@@ -281,8 +285,8 @@ fn write_end(args: &Args, runs: u64, total: &RunOutcome, entries: &ReportEntries
     output.finish()
 }
 
-/// Prints `12 sent, 12 answers compared, 0 differ`.
-fn print_summary(runs: u64, total: &RunOutcome) {
+/// Returns `12 sent, 12 answers compared, 0 differ`, and how many were not sent after the first difference.
+fn summary(runs: u64, total: &RunOutcome, unsent: u64) -> String {
     let sessions = match runs {
         1 => String::new(),
         n => format!("{n} sessions: "),
@@ -291,8 +295,36 @@ fn print_summary(runs: u64, total: &RunOutcome) {
     let differ = count_text(total.differ, "differs", "differ");
     let hangs = if total.hangs { ", then a timeout" } else { "" };
     let ignored = super::config::settings().ignored_note(total.ignored);
-    print_message(&format!(
-        "{sessions}{} sent, {compared} compared, {differ}{hangs}{ignored}",
+    let stopped = match unsent {
+        0 => String::new(),
+        n => format!("; stopped at the first difference, {n} not sent (--keep-going sends all)"),
+    };
+    format!(
+        "{sessions}{} sent, {compared} compared, {differ}{hangs}{ignored}{stopped}",
         total.sent
-    ));
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summary_names_what_was_not_sent() {
+        let total = RunOutcome {
+            sent: 1,
+            compared: 1,
+            differ: 1,
+            ..RunOutcome::default()
+        };
+        for (unsent, wanted) in [
+            (0, "1 sent, 1 answer compared, 1 differs"),
+            (
+                10,
+                "1 sent, 1 answer compared, 1 differs; stopped at the first difference, 10 not sent (--keep-going sends all)",
+            ),
+        ] {
+            assert_eq!(summary(1, &total, unsent), wanted);
+        }
+    }
 }

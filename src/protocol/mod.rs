@@ -374,6 +374,11 @@ pub trait Protocol: Sync {
     fn behavior(&self) -> &dyn session::Behavior {
         &session::Passive
     }
+
+    /// Returns the SHA-256 of the text that describes it, in hex, if there is one.
+    fn description_hash(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl dyn Protocol + '_ {

@@ -6,7 +6,7 @@
 
 use crate::capture::{CaptureInput, Form, Item};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
-use crate::encoding::{Encoding, Want, json};
+use crate::encoding::{Want, json};
 use crate::framing::{FrameJoiner, Framing, LengthMode, Limits, Wire};
 use crate::protocol::described::embedded;
 use crate::protocol::telequick::{Schema, Telequick};
@@ -202,27 +202,23 @@ impl Output {
             );
             wire.method.get_or_insert(reported);
         }
-        let body = match (node.get("raw"), message) {
-            (Some(raw), _) => match raw.get("$bin").and_then(Node::text) {
+        let form = protocol::MessageForm::of(wire.encoding);
+        let encode = |message| render::json::encode_body(decoded, message, form);
+        let (header, body) = message.and_then(encode).unwrap_or_default();
+        if wire.header.is_empty() && matches!(decoded.frame.framing, Framing::Custom(_)) {
+            wire.header = header;
+        }
+        let body = match node.get("raw") {
+            Some(raw) => match raw.get("$bin").and_then(Node::text) {
                 Some(digits) => hex::decode(digits.as_bytes()).expect("hex"),
                 None => raw.text().expect("text").as_bytes().to_vec(),
             },
-            (None, Some(message)) => {
-                let form = if wire.encoding == Some(Encoding::MessagePack) {
-                    protocol::MessageForm::MessagePack
-                } else {
-                    protocol::MessageForm::Json
-                };
-                render::json::encode_body(decoded, message, form)
-                    .expect("a body")
-                    .1
-            }
-            (None, None) => Vec::new(),
+            None => body,
         };
         let key = (decoded.origin.conn, decoded.origin.direction);
         let stream = self.streams.entry(key).or_default();
         self.weaves.entry(key).or_default().push(
-            decoded.frame.framing.into(),
+            decoded.protocol.frame_writer(decoded.frame.framing),
             &body,
             &wire,
             stream,

@@ -2,6 +2,7 @@
 
 use crate::common::{self, Ran, file, run, wiretool};
 use crate::stub_and_replay::Stub;
+use sha2::Digest as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -163,8 +164,27 @@ fn a_request_is_sent_to_a_stub_and_recorded() {
     assert_eq!(code, 0, "{out}{err}");
     let answer = r#""command":"threads","body":{"threads":[{"id":1,"name":"MainThread"}]}"#;
     assert!(out.contains(answer), "{out}{err}");
-    let (code, out, err) = ran(&["lint", recording.to_str().unwrap()]);
+    let recording = recording.to_str().unwrap();
+    let (code, out, err) = ran(&["lint", recording]);
     assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    assert!(!err.contains("description"), "{err}");
+    // Another description of that name gives one note.
+    let own = std::fs::read_to_string(root().join("src/protocol/described/dap.toml")).unwrap();
+    let path = file(
+        &folder("described-changed"),
+        "dap.toml",
+        format!("{own}\n# mine\n"),
+    );
+    let header = std::fs::read_to_string(recording).unwrap();
+    let hash = hex::encode(sha2::Sha256::digest(&own));
+    let first = header.lines().next().unwrap();
+    assert!(
+        first.contains(&format!(r#""description":"{hash}""#)),
+        "{first}"
+    );
+    let (code, _, err) = ran(&["lint", "-p", &path, recording]);
+    let note = format!("it was recorded with another description of dap: SHA-256 {hash}");
+    assert!(code == 0 && err.matches(&note).count() == 1, "{err}");
 }
 
 /// Runs in a folder, with a folder of settings.
@@ -325,7 +345,7 @@ fn schemas_are_beside_their_description() {
     let right = file(&inside, "quiz.toml", text("quiz.json"));
     let input = file(&folder, "input.txt", "{\"ask\":\"1\",\"of\":\"quiz\"}\n");
     let (code, out, err) = ran(&["lint", "--fail-on", "error", "-p", &right, &input]);
-    let want = r#"quiz/wrong-type: #0 · ask: message.ask is a string; it must be "integer""#;
+    let want = "quiz/wrong-type: #0 · ask: message.ask is a string; it must be an integer";
     assert!(out.contains(want), "{code} {out}{err}");
     for (name, want) in [
         (

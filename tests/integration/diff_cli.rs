@@ -39,6 +39,14 @@ fn calls_are_paired_by_request() {
     let (code, out, err) = diff(&["--ignore", "**.ts", A, B]);
     assert_eq!((code, out.as_str()), (0, ""));
     assert_eq!(err, "wiretool: no difference: 6 and 6 messages\n");
+    let (code, _, err) = diff(&["--ignore", "ts", A, B]);
+    assert_eq!(code, 1);
+    assert!(
+        err.ends_with(
+            "wiretool: --ignore ts is a whole path, and result.ts differs: --ignore '**.ts' ignores it\n"
+        ),
+        "{err}"
+    );
     let (code, out, err) = diff(&["--ignore", "RES:result.ts", A, C]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(out, @"
@@ -455,7 +463,7 @@ fn unrecognised_lines_are_compared_as_text() {
     std::fs::write(&path, "hello world\n").unwrap();
     let name = path.to_str().unwrap();
     let wanted = format!(
-        "wiretool: {name}: no protocol recognises these bytes: name it with -p, and the framing with --framing\n"
+        "wiretool: {name}: no protocol recognises these bytes: name it with -p, and the framing with --framing; wiretool protocol draft proposes a description of an unknown one (wiretool help describe)\n"
     );
     for (args, times) in [([name, name], 2), ([name, A], 1), ([A, name], 1)] {
         let reported = (1, String::new(), wanted.repeat(times));

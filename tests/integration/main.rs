@@ -13,6 +13,7 @@ mod conventions;
 
 mod described_cli;
 mod diff_cli;
+mod draft_cli;
 mod encode_cli;
 mod examples;
 mod fixtures;

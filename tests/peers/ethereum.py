@@ -1,6 +1,7 @@
 """An Ethereum node, described by five lines and an OpenRPC file, and ethers: recorded, checked by lint, replayed to a new
 node, and played by a stub for the same client."""
 
+import json
 import subprocess
 
 from described_tools import check_session, replay, run_client
@@ -56,3 +57,14 @@ finally:
     stub.kill()
     stub.communicate()
 print(f"Ethereum: {count} messages; {end}")
+
+wrong = [
+    ({"id": 1, "method": "eth_getBalance", "params": ["0x12", "latest"]}, "params[0] does not match"),
+    ({"id": 1, "result": 7}, "result is an integer"),
+    ({"id": 2, "method": "eth_getBlockByNumber", "params": ["0x1"]}, "params has 1"),
+    ({"id": 2, "result": {"number": "0x1"}}, "result has no `transactions`"),
+]
+lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message, _ in wrong)
+made = subprocess.run([WIRETOOL, "lint", "-p", ETHEREUM], input=lines, capture_output=True, text=True, timeout=WAIT)
+for (message, text), found in zip(wrong, made.stdout.splitlines(), strict=True):
+    check(f"{text!r} in {found!r}", text in found, True)

@@ -129,6 +129,22 @@ fn wrappers_and_cut_messages_of_a_text_are_read() {
             format!("Sent: {CALL}\n    DateTime=2026-11-25T02:13:11Z\nReceived: {ANSWER}\n"),
             vec![format!("c2s - {CALL}"), format!("s2c - {ANSWER}")],
         ),
+        // The panel of Sublime Text, and a log channel of VS Code.
+        (
+            ":: [10:00:00.000] --> LSP-a shutdown (3): {'a': None}\n:: [10:00:00.010] <<< LSP-a (3) (duration: 10ms): {'ok': True}\n:: [10:00:00.020] <- LSP-a x/y: [1]\n:: [10:00:00.030] <~~ LSP-a (4) (duration: 1ms): {'code': -32601, 'message': 'no'}\n".to_owned(),
+            [
+                ("c2s", r#"{"jsonrpc":"2.0","id":3,"method":"shutdown","params":{"a":null}}"#),
+                ("s2c", r#"{"jsonrpc":"2.0","id":3,"result":{"ok":true}}"#),
+                ("s2c", r#"{"jsonrpc":"2.0","method":"x/y","params":[1]}"#),
+                ("s2c", r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"no"}}"#),
+            ]
+            .map(|(way, message)| format!("{way} - Content-Length: {}\r\n\r\n{message}", message.len()))
+            .to_vec(),
+        ),
+        (
+            "2026-11-25 02:13:11 [trace] Sending request 'ping - (1)'.\n2026-11-25 02:13:11 [trace] Params: {\n  \"a\": 1\n}\n".to_owned(),
+            vec!["c2s 1 Content-Length: 58\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\": 1}}".to_owned()],
+        ),
         // Other lines of a channel end the content of a message.
         (
             "[Trace - 10:00:00 AM] Sending request 'ping - (1)'.\nParams: {\n  \"a\": 1\n}\n[Info  - 10:00:00 AM] Found 12 files\n".to_owned(),

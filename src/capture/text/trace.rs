@@ -10,9 +10,12 @@
 //!   No result returned.
 //! ```
 //!
+//!   :: [10:00:00.000] --> LSP-a textDocument/hover (3): {'position': …}     Sublime Text
+//!
 //! The trace has method, id and content of each message, from which it is written again.
 
 use super::line::{Common, with_header};
+use super::literal::{self, Literal};
 use super::marks::Mark;
 use super::objects::Balance;
 use crate::capture::chunk::{InputPlace, ItemSink, Problem};
@@ -110,7 +113,8 @@ impl TracedMessage {
                 Some((head.find(start)?, start, direction, kind))
             })?;
         let before = text.get(..at)?;
-        let is_prefix = before.is_empty() || before.starts_with('[') && before.ends_with("] ");
+        // A log channel writes its own time and level before it.
+        let is_prefix = before.is_empty() || before.ends_with("] ");
         let rest = text.get(at + start.len()..).filter(|_| is_prefix)?;
         let (name, after) = rest.split_once('\'')?;
         let (name, id) = match name
@@ -154,10 +158,9 @@ impl TracedMessage {
     fn add(&mut self, line: &str) -> bool {
         if self.content.is_empty() {
             let labels = ["Params: ", "Result: ", "Error data: "];
-            let Some(text) = labels
-                .into_iter()
-                .find_map(|label| line.strip_prefix(label))
-            else {
+            let (_, own) = line.split_once("] ").unwrap_or(("", line));
+            let label = |label: &str| line.strip_prefix(label).or(own.strip_prefix(label));
+            let Some(text) = labels.into_iter().find_map(label) else {
                 return false;
             };
             self.content.push_str(text);
@@ -171,6 +174,73 @@ impl TracedMessage {
             return false;
         }
         true
+    }
+
+    /// Reads a line of the panel of Sublime Text, which has the whole message.
+    fn read_panel(text: &str, number: u64) -> Option<(Self, &str)> {
+        use Direction::{ToClient, ToServer};
+        use TracedKind::{Call, Response};
+        const ARROWS: [(&str, Direction, TracedKind); 8] = [
+            ("-->", ToServer, Call),
+            ("->", ToServer, Call),
+            (">>>", ToServer, Response),
+            ("~~>", ToServer, Response),
+            ("<--", ToClient, Call),
+            ("<-", ToClient, Call),
+            ("<<<", ToClient, Response),
+            ("<~~", ToClient, Response),
+        ];
+        let start = text.strip_prefix(":: ").unwrap_or(text);
+        let (time, rest) = start.strip_prefix('[')?.split_once("] ")?;
+        let (arrow, rest) = rest.trim_start().split_once(' ')?;
+        let (_, direction, kind) = ARROWS.into_iter().find(|(own, ..)| *own == arrow)?;
+        let (head, content) = rest.trim_start().split_once(": ")?;
+        // The time that an answer took has a colon too.
+        let (head, content) = match head.strip_suffix("(duration") {
+            Some(head) => (head.trim_end(), content.split_once("): ")?.1),
+            None => (head, content),
+        };
+        let (_, name) = head.split_once(' ')?;
+        let (name, id) = match name
+            .strip_suffix(')')
+            .and_then(|name| name.rsplit_once('('))
+        {
+            Some((name, id)) => (name.trim_end(), Some(id.to_owned())),
+            None => (name, None),
+        };
+        let mut json = Vec::new();
+        let Literal::Value { .. } = literal::read(content.as_bytes(), &mut json) else {
+            return None;
+        };
+        let content = String::from_utf8(json).ok()?;
+        let is_error = arrow.contains('~');
+        let error: Option<Value> = serde_json::from_str(&content).ok().filter(|_| is_error);
+        let error = error.map(|error| {
+            let text = error.get("message").and_then(Value::as_str);
+            let code = error.get("code").and_then(Value::as_i64);
+            (
+                text.unwrap_or_default().to_owned(),
+                code.unwrap_or_default(),
+            )
+        });
+        let message = Self {
+            mark: Mark {
+                direction: Some(direction),
+                time: None,
+            },
+            kind,
+            name: name.to_owned(),
+            id,
+            content: if error.is_some() {
+                String::new()
+            } else {
+                content
+            },
+            error,
+            balance: Balance::default(),
+            line: number,
+        };
+        Some((message, time))
     }
 
     fn json(&self) -> Result<String, String> {
@@ -212,7 +282,9 @@ impl LineForm for Trace {
         let cleaned = self.common.uncoloured(line.text).into_owned();
         let text = String::from_utf8_lossy(&cleaned);
         let text = text.trim_end();
-        if let Some((mut message, before)) = TracedMessage::read(text, line.number) {
+        let found = TracedMessage::read(text, line.number)
+            .or_else(|| TracedMessage::read_panel(text, line.number));
+        if let Some((mut message, before)) = found {
             self.flush(sink);
             message.mark.time = self.common.marks.of(&cleaned, before.as_bytes(), b"").time;
             self.message = Some(message);

@@ -4,26 +4,32 @@ use super::InputRun;
 use crate::capture::lookalike::looks_like;
 use crate::decoder::Decoder;
 
+const START: &str = "no protocol recognises these bytes";
+const DRAFT: &str =
+    "; wiretool protocol draft proposes a description of an unknown one (wiretool help describe)";
+
 /// Returns the note about an input that no protocol recognizes.
 pub fn no_protocol(decoder: &Decoder<'_>) -> String {
     if decoder.undetected() == 0 {
         return "the input has no bytes to decode".to_owned();
     }
     if let Some(what) = decoder.resembles() {
-        return format!("this is {what}, which wiretool does not read");
+        return format!("this is {what}, which none of these protocols reads");
     }
-    match (decoder.options().framing, decoder.readable_as()) {
-        (Some(given), Some(guess)) => format!(
-            "no protocol recognises these bytes as {}: they are {} with --framing {}",
+    if let (Some(given), Some(guess)) = (decoder.options().framing, decoder.readable_as()) {
+        return format!(
+            "{START} as {}: they are {} with --framing {}",
             given.name(),
             guess.protocol,
             guess.framing.name()
-        ),
-        _ => match looks_like(decoder.start_of_undetected()) {
-            Some((what, how)) => format!("no protocol recognises these bytes, which look like {what}: {how}"),
-            None => "no protocol recognises these bytes: name it with -p, and the framing with --framing"
-                .to_owned(),
-        },
+        );
+    }
+    match looks_like(decoder.start_of_undetected()) {
+        Some((what, how)) => {
+            let draft = if what.contains("JSON") { DRAFT } else { "" };
+            format!("{START}, which look like {what}: {how}{draft}")
+        }
+        None => format!("{START}: name it with -p, and the framing with --framing{DRAFT}"),
     }
 }
 

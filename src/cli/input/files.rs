@@ -88,7 +88,7 @@ pub fn has_capture_name(name: &str) -> bool {
 }
 
 /// Returns the name of the file of the other direction: `a.s2c.bin` for `a.c2s.bin`.
-fn other_direction(path: &Path) -> Option<PathBuf> {
+pub fn other_direction(path: &Path) -> Option<PathBuf> {
     let name = path.file_name().and_then(OsStr::to_str)?;
     let words: Vec<&str> = name.split('.').collect();
     let at = words

@@ -132,6 +132,18 @@ impl<'p> ItemReader<'p> {
         }
         if let Some(protocol) = &header.protocol {
             self.decoder.expect(protocol);
+            let mut protocols = self.decoder.options().protocols.iter();
+            let recorded = header.more.get(Header::DESCRIPTION);
+            let known = protocols
+                .find(|known| known.name() == protocol)
+                .and_then(|known| known.description_hash());
+            if let Some((recorded, known)) = recorded.and_then(|hash| hash.as_str()).zip(known)
+                && recorded != known
+            {
+                out.note(&format!(
+                    "it was recorded with another description of {protocol}: SHA-256 {recorded}"
+                ));
+            }
         }
         if let Some(conversation) = out.conversation {
             conversation.expect_header(header);

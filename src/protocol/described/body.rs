@@ -217,7 +217,7 @@ impl Body {
         match self.other() {
             None => Encoding::Json,
             Some(other) if !has_json => other,
-            Some(Encoding::Text) if value.is_some_and(Node::is_string) => Encoding::Text,
+            Some(Encoding::Text) if value.is_some_and(|v| self.is_text(v)) => Encoding::Text,
             Some(Encoding::Bytes) if value.is_some_and(|v| json_bytes(v).is_some()) => {
                 Encoding::Bytes
             }
@@ -225,6 +225,12 @@ impl Body {
             Some(other) if packed => other,
             Some(_) => Encoding::Json,
         }
+    }
+
+    /// Returns true for a value that is written as text where JSON is possible, too.
+    fn is_text(&self, value: Node<'_>) -> bool {
+        let is_string = value.is_string() || value.get("$str").is_some();
+        is_string || text::is_form(&self.texts, &self.names, value)
     }
 
     /// Returns the value that the body of a message holds.

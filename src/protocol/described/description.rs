@@ -32,6 +32,7 @@ pub(super) struct Description {
     pub schemas: Schemas,
     pub marks: Marks,
     pub opening: Opening,
+    pub heartbeat: Option<Heartbeat>,
     pub rules: Vec<OwnRule>,
 }
 
@@ -128,4 +129,17 @@ pub(super) struct OwnAnswer {
     pub result: String,
     /// Messages that follow.
     pub then: Vec<String>,
+}
+
+/// What shows that a side is alive.
+#[derive(Debug)]
+pub(super) struct Heartbeat {
+    /// The message, as JSON.
+    pub send: String,
+    /// The time between two of them, in nanoseconds.
+    pub every: i64,
+    /// The direction of the side that sends it by itself.
+    pub direction: Direction,
+    /// The message that answers it.
+    pub answer: Option<String>,
 }

@@ -186,4 +186,8 @@ impl Protocol for Embedded {
     fn behavior(&self) -> &dyn Behavior {
         self.described.behavior()
     }
+
+    fn description_hash(&self) -> Option<&str> {
+        self.described.description_hash()
+    }
 }

@@ -49,6 +49,7 @@ pub use embedded::embedded;
 pub(crate) use embedded::texts;
 use matching::Matcher;
 use read::FIELDS;
+use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
@@ -95,6 +96,8 @@ pub struct Described {
     marks: Marks,
     /// Those of the protocol, and those of the description.
     rules: Vec<Arc<Rule>>,
+    /// The SHA-256 of the text.
+    hash: String,
 }
 
 impl fmt::Debug for Described {
@@ -153,7 +156,7 @@ impl Described {
         files: &dyn Fn(&str) -> Result<String, String>,
     ) -> Result<Self, DescriptionError> {
         match read::read(name, text, files) {
-            Ok(description) => Ok(Self::new(description)),
+            Ok(description) => Ok(Self::new(description, text)),
             Err(mut errors) => {
                 errors.sort_by_key(|error| (error.line, error.column));
                 Err(DescriptionError { errors })
@@ -161,7 +164,7 @@ impl Described {
         }
     }
 
-    fn new(description: Description) -> Self {
+    fn new(description: Description, text: &str) -> Self {
         let base = description
             .base
             .as_deref()
@@ -170,6 +173,7 @@ impl Described {
         Self {
             base,
             hellos: hellos(&description, &matcher),
+            hash: hex::encode(Sha256::digest(text)),
             matcher,
             kinds: kinds(&description.messages),
             recipes: Self::recipes_of(&description.messages),
@@ -440,6 +444,10 @@ impl Protocol for Described {
 
     fn behavior(&self) -> &dyn Behavior {
         self
+    }
+
+    fn description_hash(&self) -> Option<&str> {
+        Some(&self.hash)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A side of a described protocol: its opening, the answers that it gives by itself, and answers of a script.
 
 use super::Described;
-use super::description::{MessageKind, OwnAnswer, Pairing};
+use super::description::{Heartbeat, MessageKind, OwnAnswer, Pairing};
 use super::write::{Parts, Tree, build};
 use crate::error::{Refusal, Result};
 use crate::protocol::peer::{
@@ -28,6 +28,8 @@ struct Opening {
     /// The number of messages of the opening that were sent.
     sent: usize,
     stage: HandshakeStage,
+    /// The time of the next heartbeat.
+    beat: i64,
 }
 
 impl<'d> DescribedPeer<'d> {
@@ -96,6 +98,55 @@ impl<'d> DescribedPeer<'d> {
         (tree.to_json(), is_request.then_some(id))
     }
 
+    /// Returns the heartbeat that this side sends by itself.
+    fn beat(&self) -> Option<&'d Heartbeat> {
+        let heartbeat = self.described.description.heartbeat.as_ref();
+        heartbeat.filter(|one| one.direction == self.side)
+    }
+
+    /// Returns true if this side sends heartbeats on a connection now: a client after its opening.
+    fn is_beating(&self, opening: &Opening) -> bool {
+        self.side == Direction::ToClient || matches!(opening.stage, HandshakeStage::Open)
+    }
+
+    /// Returns the kind of a message that is sent in a direction.
+    fn kind_of(&self, root: Node<'_>, direction: Direction) -> Option<&'d MessageKind> {
+        let matcher = &self.described.matcher;
+        matcher.find(self.kinds(), root, Some(direction))
+    }
+
+    /// Returns the answer to a heartbeat, with its id.
+    fn echo(&self, seen: &Seen<'_>) -> Option<String> {
+        let heartbeat = self.described.description.heartbeat.as_ref()?;
+        let answer = heartbeat.answer.as_deref()?;
+        let root = seen
+            .root()
+            .filter(|_| seen.message.role == Some(Role::Heartbeat))?;
+        let asked = self.kind_of(root, self.side.other())?;
+        let is_sent = with_json(&heartbeat.send, |root| {
+            self.kind_of(root, heartbeat.direction)
+        });
+        if !is_sent
+            .flatten()
+            .is_some_and(|sent| std::ptr::eq(sent, asked))
+        {
+            return None;
+        }
+        let matcher = &self.described.matcher;
+        let id = matcher.read(root, |found| found.at(asked.id.as_ref()?).map(json_of));
+        let tree = with_json(answer, |root| {
+            let path = self
+                .kind_of(root, self.side)
+                .and_then(|kind| kind.id.as_ref());
+            let mut tree = Tree::of(root);
+            if let Some((path, id)) = path.zip(id) {
+                tree.set(path, id);
+            }
+            tree.to_json()
+        });
+        tree.or_else(|| Some(answer.to_owned()))
+    }
+
     /// Returns the answer of the description to a request.
     fn own(&self, root: Node<'_>) -> Option<&'d OwnAnswer> {
         let mut answers = self.described.description.opening.answers.iter();
@@ -158,7 +209,10 @@ impl<'d> DescribedPeer<'d> {
 }
 
 impl Peer for DescribedPeer<'_> {
-    fn opened(&mut self, conn: u32, _: i64, outgoing: &mut Vec<Outgoing>) {
+    fn opened(&mut self, conn: u32, now: i64, outgoing: &mut Vec<Outgoing>) {
+        if let Some(heartbeat) = self.beat() {
+            self.stages.entry(conn).beat = now.saturating_add(heartbeat.every);
+        }
         if self.side == Direction::ToServer && !self.config.no_hello {
             self.open(conn, outgoing);
         }
@@ -166,6 +220,10 @@ impl Peer for DescribedPeer<'_> {
 
     fn received(&mut self, seen: &Seen<'_>, _: i64, outgoing: &mut Vec<Outgoing>) {
         let conn = seen.origin.conn.unwrap_or_default();
+        if let Some(answer) = self.echo(seen) {
+            outgoing.push(Outgoing::new(conn, answer));
+            return;
+        }
         if let Some(answer) = self.own_answer(seen) {
             let mut message = Outgoing::new(conn, answer);
             let then = seen
@@ -228,6 +286,26 @@ impl Peer for DescribedPeer<'_> {
         }
         let stage = self.stages.get(&conn).map(|opening| &opening.stage);
         HandshakeStage::readiness(stage, "the answers to the opening")
+    }
+
+    fn due(&self) -> Option<i64> {
+        self.beat()?;
+        let open = self.stages.values().filter(|one| self.is_beating(one));
+        open.map(|one| one.beat).min()
+    }
+
+    fn tick(&mut self, now: i64, outgoing: &mut Vec<Outgoing>) {
+        let Some(heartbeat) = self.beat() else {
+            return;
+        };
+        for conn in self.stages.keys() {
+            let is_due = |one: &Opening| self.is_beating(one) && one.beat <= now;
+            if self.stages.get(&conn).is_some_and(is_due) {
+                self.stages.entry(conn).beat = now.saturating_add(heartbeat.every);
+                let (message, _) = self.with_new_id(&heartbeat.send);
+                outgoing.push(Outgoing::new(conn, message));
+            }
+        }
     }
 
     fn encode_reply(&mut self, to: &Request, reply: PeerReply<'_>, _: i64) -> Result<Outgoing> {

@@ -22,7 +22,7 @@ const MAX_TEXT: usize = 256 << 10;
 /// The maximum number of errors that are reported.
 const MAX_ERRORS: usize = 100;
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "name",
     "about",
     "sides",
@@ -39,6 +39,7 @@ const KEYS: [&str; 20] = [
     "message",
     "marks",
     "opening",
+    "heartbeat",
     "rule",
     "types",
     "schema",
@@ -213,6 +214,7 @@ impl<'t> Reader<'t> {
             marks: get(&entries, "marks").map_or_else(Marks::default, |item| self.marks(item)),
             opening: get(&entries, "opening")
                 .map_or_else(Opening::default, |item| self.opening(item, &messages)),
+            heartbeat: get(&entries, "heartbeat").and_then(|item| self.heartbeat(item, &messages)),
             messages,
             rules: get(&entries, "rule")
                 .map_or_else(Vec::new, |item| self.rules(item, base_protocol)),

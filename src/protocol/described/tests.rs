@@ -2,6 +2,7 @@
 
 mod errors;
 mod forms;
+mod heartbeat;
 mod reading;
 mod rules;
 mod types;

@@ -135,6 +135,26 @@ pub(super) fn read(forms: &[TextForm], names: &Names, bytes: &[u8], body: Span, 
     tape.scalar(body, Scalar::Str(text));
 }
 
+/// Returns true for an object with the members of a template.
+pub(super) fn is_form(forms: &[TextForm], names: &Names, value: Node<'_>) -> bool {
+    let count = value.members().count();
+    forms.iter().any(|form| match form {
+        TextForm::Template(parts) => {
+            let mut all = members(parts);
+            let has = |member: &TextMember| value.get(names.get(member.label).as_str()).is_some();
+            value.is_map() && members(parts).count() == count && all.all(has)
+        }
+        TextForm::Pattern(..) => false,
+    })
+}
+
+fn members(parts: &[TextPart]) -> impl Iterator<Item = &TextMember> {
+    parts.iter().filter_map(|part| match part {
+        TextPart::Member(member) => Some(member),
+        TextPart::Literal(_) => None,
+    })
+}
+
 /// Writes a text: a string as it is, an object by the template with its members.
 pub(super) fn write(
     forms: &[TextForm],
@@ -148,17 +168,11 @@ pub(super) fn write(
         return Ok(());
     }
     let count = value.members().count();
-    let members = |parts: &[TextPart]| {
-        let members = parts
-            .iter()
-            .filter(|part| matches!(part, TextPart::Member(_)));
-        members.count()
-    };
     for (n, form) in forms.iter().enumerate() {
         let TextForm::Template(parts) = form else {
             continue;
         };
-        if members(parts) != count {
+        if members(parts).count() != count {
             continue;
         }
         let written = written(parts, names, value)?;

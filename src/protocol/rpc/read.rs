@@ -254,7 +254,7 @@ pub(in crate::protocol) fn role(call: &Call<'_>) -> Option<Role> {
     }
 }
 
-/// Returns true for a message of the Debug Adapter Protocol: the same framing, but not JSON-RPC.
+/// Returns true for a message of the Debug Adapter Protocol, which has the framing of protocols on JSON-RPC.
 fn is_debug_adapter(root: Node<'_>) -> bool {
     let is = |word| root.get("type").is_some_and(|node| node.is_text(word));
     root.get("seq").is_some() && ["request", "response", "event"].into_iter().any(is)
@@ -270,8 +270,7 @@ fn not_a_message(root: Node<'_>) -> DecodeError {
     if is_debug_adapter(root) {
         let got = "a message of the Debug Adapter Protocol";
         let error = DecodeError::new("not-a-message", at, "message", wanted, got);
-        return error
-            .hint("it has the framing of the Language Server Protocol, but is not JSON-RPC");
+        return error.hint("-p dap reads it");
     }
     DecodeError::new("not-a-message", at, "message", wanted, "none of them")
 }

@@ -18,7 +18,7 @@
 //!     let ping = file.choose(message, None).unwrap();
 //!     let wrong = file.check(ping, message).wrong.unwrap();
 //!     assert_eq!(ping.name(), "Ping");
-//!     assert_eq!(wrong.text, r#"message.n is a string; it must be "integer""#);
+//!     assert_eq!(wrong.text, "message.n is a string; it must be an integer");
 //! })
 //! .unwrap();
 //! ```

@@ -1,16 +1,21 @@
 //! Reads marks, and what sides send by themselves.
 
-use super::super::description::{MessageKind, Opening, OwnAnswer};
+use super::super::description::{Heartbeat, MessageKind, Opening, OwnAnswer};
 use super::super::matching::Matcher;
 use super::{Reader, get};
 use crate::diff::PathPattern;
 use crate::protocol::peer::with_json;
 use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::schema::{Fresh, Maker};
+use crate::protocol::{Direction, Role};
+use crate::select::duration;
 use crate::toml_text::Item;
 
 const MARK_KEYS: [&str; 5] = ["volatile", "unordered", "secret", "generated", "references"];
 const OPENING_KEYS: [&str; 2] = ["client", "answers"];
+const HEARTBEAT_KEYS: [&str; 4] = ["send", "every", "direction", "answer"];
+/// The shortest time between two heartbeats, in nanoseconds.
+const SHORTEST: i128 = 10_000_000;
 const ANSWER_KEYS: [&str; 3] = ["when", "result", "then"];
 
 impl<'t> Reader<'t> {
@@ -148,6 +153,65 @@ impl<'t> Reader<'t> {
             }
         }
         opening
+    }
+
+    pub(super) fn heartbeat(
+        &mut self,
+        item: &Item<'t>,
+        messages: &[MessageKind],
+    ) -> Option<Heartbeat> {
+        let entries = self.toml.entries("heartbeat", item);
+        let entries = self.keep(entries)?;
+        self.check_keys(&entries, &HEARTBEAT_KEYS);
+        let (Some(send), Some(every)) = (get(&entries, "send"), get(&entries, "every")) else {
+            self.error(&item.span(), "heartbeat: wanted send and every");
+            return None;
+        };
+        let time = every.get_ref().as_str().and_then(duration);
+        let time = time.filter(|time| *time >= SHORTEST);
+        let Some(every) = time.and_then(|time| i64::try_from(time).ok()) else {
+            return self.wrong("every", every, "a time of at least 10ms, such as 30s");
+        };
+        let direction = match get(&entries, "direction") {
+            Some(item) => self.direction(item)?,
+            None => Direction::ToServer,
+        };
+        let (text, kind) = self.heartbeat_message("send", send, direction, messages)?;
+        let answer = match get(&entries, "answer") {
+            Some(item) => {
+                let back = direction.other();
+                let (answer, other) = self.heartbeat_message("answer", item, back, messages)?;
+                if std::ptr::eq(kind, other) {
+                    return self.wrong("answer", item, "a message of another kind than send");
+                }
+                Some(answer)
+            }
+            None => None,
+        };
+        Some(Heartbeat {
+            send: text,
+            every,
+            direction,
+            answer,
+        })
+    }
+
+    /// Reads a message whose kind has the role heartbeat.
+    fn heartbeat_message<'m>(
+        &mut self,
+        key: &str,
+        item: &Item<'t>,
+        direction: Direction,
+        messages: &'m [MessageKind],
+    ) -> Option<(String, &'m MessageKind)> {
+        let text = self.json(key, item)?;
+        let kinds = Matcher::of(messages);
+        let kind = with_json(&text, |root| kinds.find(messages, root, Some(direction)));
+        if let Some(kind) = kind.flatten().filter(|kind| kind.role == Role::Heartbeat) {
+            return Some((text, kind));
+        }
+        let wanted = "a message that a [[message]] with the role heartbeat matches";
+        self.wrong(key, item, wanted)
     }
 
     /// Reads a list of messages as JSON, each of which a kind of message matches.

@@ -143,7 +143,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn direction(&mut self, item: &Item<'t>) -> Option<Direction> {
+    pub(super) fn direction(&mut self, item: &Item<'t>) -> Option<Direction> {
         match item.get_ref().as_str().and_then(Direction::from_name) {
             None => self.wrong("direction", item, "c2s or s2c"),
             direction => direction,

@@ -228,7 +228,7 @@ fn wrong_descriptions_have_places() {
 }
 
 /// A description with a header and forms of a text, without an error.
-const FORMS: &str = r#"name = "forms"
+pub(super) const FORMS: &str = r#"name = "forms"
 encodings = ["json", "text"]
 text = ["{verb}:{what...}", { regex = '^(?<ping>PING)$' }]
 pair = "subject"

@@ -254,6 +254,28 @@ fn templates_are_read_and_written() {
 }
 
 #[test]
+fn json_and_texts_are_told_apart() {
+    let text = "name = \"x\"\nframings = [\"lines\"]\nencodings = [\"json\", \"text\"]\ntext = [\"{verb} {what...}\"]\n[[message]]\nrole = \"notification\"\n";
+    let protocol = described(text);
+    for (message, want) in [
+        (r#"{"verb":"a","what":"b c"}"#, "a b c\n"),
+        (r#"{"verb":"a"}"#, "{\"verb\":\"a\"}\n"),
+        (r#""abc""#, "abc\n"),
+        ("[1]", "[1]\n"),
+    ] {
+        let (bytes, line) = round(&protocol, message);
+        assert_eq!(bytes, want.as_bytes());
+        assert!(
+            line.ends_with(&format!(r#""message":{message}}}"#)),
+            "{line}"
+        );
+    }
+    let (bytes, line) = round(&protocol, r#"{"$str":"61ff"}"#);
+    assert_eq!(bytes, b"a\xff\n");
+    assert!(line.contains(r#""message":{"$str":"61ff"}"#), "{line}");
+}
+
+#[test]
 fn regular_expressions_are_only_read() {
     let text = "name = \"log\"\nframings = [\"lines\"]\nencodings = [\"text\"]\ntext = [{ regex = '^(?<level>[A-Z]+)(?: (?<at>\\w+):)? (?<text>.*)$' }]\n[[message]]\nwhen = \".level\"\nrole = \"notification\"\nsubject = \".level\"\n";
     let log = described(text);

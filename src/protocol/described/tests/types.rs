@@ -1,5 +1,7 @@
 //! Types of messages: the short form, schema files, and files that a description may not read.
 
+use super::errors::FORMS;
+use super::heartbeat::BEATING;
 use super::rules::check;
 use crate::protocol::described::{Described, embedded, texts};
 use std::cell::RefCell;
@@ -62,11 +64,11 @@ fn messages_are_compared_with_their_types() {
         ),
         (
             r#">{"op":"stop","is":1}"#,
-            "0 wrong-type: stop: message.is is an integer; it must be \"boolean\"",
+            "0 wrong-type: stop: message.is is an integer; it must be a bool",
         ),
         (
             r#">{"op":"stop","more":1}"#,
-            "0 wrong-type: stop: message.more is an integer; it must be \"object\"",
+            "0 wrong-type: stop: message.more is an integer; it must be an object",
         ),
         (r#">{"op":"other","is":1}"#, ""),
     ] {
@@ -91,11 +93,11 @@ fn messages_are_compared_with_their_types() {
         ),
         (
             r#">{"ask":1,"at":{"x":1,"of":{"name":2}}}"#,
-            "0 wrong-type: ask: message.at.of.name is an integer; it must be \"string\"",
+            "0 wrong-type: ask: message.at.of.name is an integer; it must be a string",
         ),
         (
             r#">{"ask":"1"}"#,
-            "0 wrong-type: ask: message.ask is a string; it must be \"integer\"",
+            "0 wrong-type: ask: message.ask is a string; it must be an integer",
         ),
     ] {
         let found = check(&quiz, &[line]).join("\n");
@@ -217,7 +219,7 @@ fn a_base_and_a_schema_file_describe_a_protocol() {
             "1 -> 0",
             "2 wrong-type: eth_getBalance: params[0] does not match the pattern ^0x[0-9a-f]{4}$",
             "3 -> 2",
-            r#"3 wrong-type: eth_getBalance: result is an integer; it must be "string""#,
+            "3 wrong-type: eth_getBalance: result is an integer; it must be a string",
         ]
     );
     let short = [first.as_str(), r#"<{"jsonrpc":"2.0","id":1,"result":"0x"}"#];
@@ -247,7 +249,7 @@ fn types_of_a_body_after_a_header() {
     let found = check(&protocol, &[">\u{8}{\"a\":\"\"}"]);
     assert_eq!(
         found.first().map(String::as_str),
-        Some(r#"0 wrong-type: t: message.a is a string; it must be "integer""#)
+        Some("0 wrong-type: t: message.a is a string; it must be an integer")
     );
 }
 
@@ -279,9 +281,9 @@ fn dap_has_its_schema() {
     assert_eq!(
         wrong,
         [
-            r#"0 wrong-type: NextRequest: message.arguments.threadId is a string; it must be "integer""#,
+            "0 wrong-type: NextRequest: message.arguments.threadId is a string; it must be an integer",
             "2 wrong-type: ScopesResponse: message.body has no `scopes`, which is required",
-            r#"3 wrong-type: OutputEvent: message.body.output is an integer; it must be "string""#,
+            "3 wrong-type: OutputEvent: message.body.output is an integer; it must be a string",
         ],
         "{found:#?}"
     );
@@ -353,7 +355,10 @@ impl Random {
 fn hostile_descriptions_are_read_or_refused() {
     const SCHEMA: &str = r##"{"$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}], "properties": {"op": {"const": "x"}}},
         "b": {"$ref": "#/$defs/a", "pattern": "^(a|b)*$", "patternProperties": {"^x": {"$ref": "other.json#/c"}}}}}"##;
-    let own: Vec<&str> = texts().map(|(_, text)| text).chain([TYPED]).collect();
+    let own: Vec<&str> = texts()
+        .map(|(_, text)| text)
+        .chain([TYPED, FORMS, BEATING])
+        .collect();
     let keys = "schema = \"s.json\"\nschema-dir = \"d\"\n";
     let mut random = Random(1);
     for round in 0..2_000 {

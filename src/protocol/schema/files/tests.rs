@@ -120,7 +120,7 @@ fn messages_have_the_definition_whose_constants_they_have() {
             DAP,
             None,
             r#"{"seq":1,"type":"request","command":"cancel","arguments":{"requestId":"1"}}"#,
-            r#"CancelRequest: message.arguments.requestId is a string; it must be "integer""#,
+            "CancelRequest: message.arguments.requestId is a string; it must be an integer",
         ),
         (
             DAP,
@@ -139,7 +139,7 @@ fn messages_have_the_definition_whose_constants_they_have() {
             MCP,
             None,
             r#"{"method":"ping","params":[]}"#,
-            r#"PingRequest: message.params is an array; it must be "object""#,
+            "PingRequest: message.params is an array; it must be an object",
         ),
         (MCP, None, r#"{"jsonrpc":"2.0","method":"x"}"#, "Base: fits"),
         (
@@ -176,7 +176,7 @@ fn messages_have_the_definition_whose_constants_they_have() {
             OPEN_RPC,
             None,
             r#"{"method":"eth_getBalance","params":[]}"#,
-            "eth_getBalance: params has 0 (of at least 1) elements",
+            "eth_getBalance: params has 0 elements; at least 1 are wanted",
         ),
         (
             OPEN_RPC,
@@ -188,7 +188,7 @@ fn messages_have_the_definition_whose_constants_they_have() {
             OPEN_RPC,
             None,
             r#"{"method":"named","params":[null]}"#,
-            r#"named: params is an array; it must be "object""#,
+            "named: params is an array; it must be an object",
         ),
         (
             META_MODEL,
@@ -230,7 +230,7 @@ fn messages_have_the_definition_whose_constants_they_have() {
             META_MODEL,
             None,
             r#"{"method":"window/logMessage","params":{"type":1,"more":{"x":[1]}}}"#,
-            r#"window/logMessage: params.more.x[0] is an integer; it must be "boolean""#,
+            "window/logMessage: params.more.x[0] is an integer; it must be a bool",
         ),
     ] {
         let file = SchemaFile::read(file).unwrap();
@@ -251,7 +251,7 @@ fn answers_have_the_definition_of_their_request() {
             MCP,
             r#"{"method":"ping"}"#,
             r#"{"result":1}"#,
-            r#"PingResult: message.result is an integer; it must be "object""#,
+            "PingResult: message.result is an integer; it must be an object",
         ),
         (
             ACP,

@@ -108,6 +108,7 @@ impl<'s> Run<'s> {
             && !is_one_of(wanted, value)
         {
             let got = value.describe();
+            let wanted = type_words(wanted);
             return wrong(value, format_args!("{at} is {got}; it must be {wanted}"));
         }
         let (allowed, only) = (schema.get("enum"), schema.get("const"));
@@ -186,8 +187,8 @@ impl<'s> Run<'s> {
             return None;
         }
         let text = value.text()?;
-        if let Some(text) = out_of(text.chars().count(), least, most) {
-            return wrong(value, format_args!("{at} has {text} characters"));
+        if let Some(text) = out_of(text.chars().count(), "character", least, most) {
+            return wrong(value, format_args!("{at} has {text}"));
         }
         if let Some(text) = pattern.filter(|_| self.spend(text.len() / 64))
             && let Some(pattern) = self.pattern(text)
@@ -204,9 +205,9 @@ impl<'s> Run<'s> {
     fn items(&self, schema: &'s Schema, value: Node<'_>, at: &At<'_>) -> Wrong {
         let (least, most) = (count(schema, "minItems"), count(schema, "maxItems"));
         if (least.is_some() || most.is_some())
-            && let Some(text) = out_of(value.count(), least, most)
+            && let Some(text) = out_of(value.count(), "element", least, most)
         {
-            return wrong(value, format_args!("{at} has {text} elements"));
+            return wrong(value, format_args!("{at} has {text}"));
         }
         // In draft 7, `items` is a list of schemas or one for all, and `additionalItems` is for the rest.
         let (first, rest) = match (schema.get("prefixItems"), schema.get("items")) {
@@ -231,12 +232,12 @@ impl<'s> Run<'s> {
             let fitting = fitting.count();
             let least = count(schema, "minContains").unwrap_or(1.0);
             let most = count(schema, "maxContains");
-            if let Some(text) = out_of(fitting, Some(least), most)
+            if let Some(text) = out_of(fitting, "element", Some(least), most)
                 && !self.is_unchecked()
             {
                 return wrong(
                     value,
-                    format_args!("{at} has {text} elements that fit `contains`"),
+                    format_args!("of those that fit `contains`, {at} has {text}"),
                 );
             }
         }
@@ -270,9 +271,9 @@ impl<'s> Run<'s> {
             count(schema, "maxProperties"),
         );
         if (least.is_some() || most.is_some())
-            && let Some(text) = out_of(value.count(), least, most)
+            && let Some(text) = out_of(value.count(), "member", least, most)
         {
-            return wrong(value, format_args!("{at} has {text} members"));
+            return wrong(value, format_args!("{at} has {text}"));
         }
         self.dependencies(schema, value, at)
             .or_else(|| self.properties(schema, value, at))
@@ -360,15 +361,36 @@ impl<'s> Run<'s> {
     }
 }
 
-/// Describes a count outside of its limits: `2 (of at least 3)`.
-fn out_of(got: usize, least: Option<f64>, most: Option<f64>) -> Option<String> {
+/// Describes a count outside of its limits: `2 elements; at least 3 are wanted`.
+fn out_of(got: usize, what: &str, least: Option<f64>, most: Option<f64>) -> Option<String> {
     #[allow(clippy::cast_precision_loss)] // no message has so many values
     let count = got as f64;
-    match (least, most) {
-        (Some(least), _) if count < least => Some(format!("{got} (of at least {least})")),
-        (_, Some(most)) if count > most => Some(format!("{got} (of at most {most})")),
-        _ => None,
-    }
+    let limit = match (least, most) {
+        (Some(least), _) if count < least => format!("at least {least}"),
+        (_, Some(most)) if count > most => format!("at most {most}"),
+        _ => return None,
+    };
+    let plural = if got == 1 { "" } else { "s" };
+    Some(format!("{got} {what}{plural}; {limit} are wanted"))
+}
+
+/// Returns the words for a type, or for one of several: `an integer or null`.
+fn type_words(wanted: &Value) -> String {
+    let word = |name: &Value| match name.as_str() {
+        Some("string") => "a string".to_owned(),
+        Some("integer") => "an integer".to_owned(),
+        Some("number") => "a number".to_owned(),
+        Some("boolean") => "a bool".to_owned(),
+        Some("object") => "an object".to_owned(),
+        Some("array") => "an array".to_owned(),
+        Some("null") => "null".to_owned(),
+        _ => name.to_string(),
+    };
+    let words: Vec<String> = match wanted {
+        Value::Array(names) => names.iter().map(word).collect(),
+        name => vec![word(name)],
+    };
+    words.join(" or ")
 }
 
 /// Compares values; `1` and `1.0` are equal.

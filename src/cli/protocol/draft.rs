@@ -1,0 +1,226 @@
+//! `wiretool protocol draft`: proposes a description of an unknown capture.
+//!
+//! ```text
+//!   capture --framing--> the description with the fewest bad frames --messages--> facts --print--> TOML with the numbers
+//! ```
+//!
+//! Only what holds in all messages is stated; everything else is a comment.
+
+mod facts;
+mod framing;
+mod print;
+
+use super::super::input::other_direction;
+use super::super::options;
+use super::super::{Exit, output};
+use crate::capture::{CaptureInput, Form};
+use crate::conversation::{Output, Run};
+use crate::decoder::{DecodeOptions, Decoded};
+use crate::encoding::Want;
+use crate::framing::Framing;
+use crate::protocol::described::Described;
+use crate::protocol::{Direction, Protocol, Role};
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+use std::convert::Infallible;
+use std::fs::File;
+use std::io::Read as _;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// The maximum number of bytes that are read of each file.
+const MAX_BYTES: u64 = 16 << 20;
+/// The maximum number of messages that are examined.
+const MAX_MESSAGES: usize = 5_000;
+
+/// Propose a description of an unknown capture, with the numbers that support it
+#[derive(clap::Args)]
+#[command(before_help = super::EXAMPLES, after_help = super::EXIT_CODES, help_template = options::HELP)]
+pub struct DraftArgs {
+    /// A capture in any form; for NAME.c2s.bin, NAME.s2c.bin is read, too
+    #[arg(value_name = "CAPTURE", required_unless_present_any = ["c2s", "s2c"])]
+    file: Option<PathBuf>,
+    /// The bytes of one direction: from the side that opened the connection
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    c2s: Option<PathBuf>,
+    /// The bytes of the other direction
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    s2c: Option<PathBuf>,
+}
+
+/// A file of the capture.
+struct Part {
+    bytes: Vec<u8>,
+    direction: Option<Direction>,
+}
+
+/// A capture that is read several times.
+pub struct Capture {
+    name: String,
+    parts: Vec<Part>,
+}
+
+/// A message as far as it is known.
+pub struct Message {
+    pub value: Value,
+    pub conn: Option<u32>,
+    pub direction: Option<Direction>,
+}
+
+/// What a description reads of a capture.
+#[derive(Default)]
+pub struct Trial {
+    pub messages: Vec<Message>,
+    /// The number of messages with an answer to an earlier one.
+    pub pairs: usize,
+    /// Frames that cannot be read.
+    pub bad: usize,
+    /// Messages that no `[[message]]` matches.
+    pub unknown: usize,
+    /// A message came in a WebSocket frame.
+    pub has_websocket: bool,
+}
+
+impl Capture {
+    fn open(args: &DraftArgs) -> Result<Self> {
+        use Direction::{ToClient, ToServer};
+        let mut files = Vec::new();
+        files.extend(
+            args.c2s
+                .as_deref()
+                .map(|path| (path.to_owned(), Some(ToServer))),
+        );
+        files.extend(
+            args.s2c
+                .as_deref()
+                .map(|path| (path.to_owned(), Some(ToClient))),
+        );
+        if let Some(path) = &args.file {
+            let is_s2c = path.to_string_lossy().contains("s2c");
+            let direction = if is_s2c { ToClient } else { ToServer };
+            match other_direction(path) {
+                Some(other) => {
+                    files.push((path.clone(), Some(direction)));
+                    let other = Some(other).filter(|other| other.is_file());
+                    files.extend(other.map(|other| (other, Some(direction.other()))));
+                }
+                None => files.push((path.clone(), None)),
+            }
+        }
+        files.sort_by_key(|(_, direction)| *direction == Some(ToClient));
+        let name = files.first().map(|(path, _)| path.display().to_string());
+        let parts = files.iter().map(|(path, direction)| {
+            Ok(Part {
+                bytes: read(path)?,
+                direction: *direction,
+            })
+        });
+        let parts: Vec<_> = parts.collect::<Result<_>>()?;
+        ensure!(
+            parts.iter().any(|part| !part.bytes.is_empty()),
+            "{} is empty",
+            name.unwrap_or_default()
+        );
+        Ok(Self {
+            name: name.unwrap_or_default(),
+            parts,
+        })
+    }
+
+    /// Returns true if the order of messages of different directions is known.
+    fn is_ordered(&self) -> bool {
+        self.parts.len() == 1
+    }
+
+    /// Passes on everything that a protocol reads of it.
+    fn run(&self, protocol: &dyn Protocol, with_rules: bool, take: &mut dyn FnMut(&Output<'_>)) {
+        for part in &self.parts {
+            let options = DecodeOptions {
+                want: Want::Places,
+                ..DecodeOptions::new(vec![protocol])
+            };
+            let input = CaptureInput::new(Form::Auto);
+            let rules = with_rules.then(Default::default);
+            let mut run = Run::new(input, options, rules);
+            if let Some(direction) = part.direction {
+                run = run.with_direction(direction);
+            }
+            let mut sink = |output: Output<'_>| -> ControlFlow<Infallible> {
+                take(&output);
+                ControlFlow::Continue(())
+            };
+            let ControlFlow::Continue(()) = run.read_all(&part.bytes, &mut sink);
+        }
+    }
+
+    /// Reads it by a description; `None` if the description is wrong.
+    fn try_description(&self, text: &str) -> Option<Trial> {
+        let described = Described::from_toml(text).ok()?;
+        let mut trial = Trial::default();
+        self.run(&described, true, &mut |output| {
+            let Output::Message(decoded, verdict) = output else {
+                return;
+            };
+            trial.add(decoded);
+            trial.pairs += usize::from(verdict.is_some_and(|verdict| verdict.answer.is_some()));
+        });
+        Some(trial)
+    }
+}
+
+impl Trial {
+    fn add(&mut self, decoded: &Decoded<'_>) {
+        let message = decoded.message;
+        if decoded.is_faulty() || !message.valid || message.kind == "skipped" {
+            self.bad += 1;
+        } else if message.role.is_none() {
+            self.unknown += 1;
+        } else if message.role != Some(Role::Control) && self.messages.len() < MAX_MESSAGES {
+            self.has_websocket |= decoded.frame.framing == Framing::WebSocket;
+            let text = decoded.message_text();
+            let value = serde_json::from_str(&text).unwrap_or(Value::Null);
+            self.messages.push(Message {
+                value,
+                conn: decoded.origin.conn,
+                direction: decoded.origin.direction,
+            });
+        }
+    }
+
+    /// Returns the number of messages that are objects or lists.
+    fn containers(&self) -> usize {
+        let messages = self.messages.iter();
+        let is_container = |one: &&Message| {
+            let value = one
+                .value
+                .get("header")
+                .map_or(Some(&one.value), |_| one.value.get("body"));
+            value.is_none_or(|value| {
+                scalar(value).is_none() && (value.is_object() || value.is_array())
+            })
+        };
+        messages.filter(is_container).count()
+    }
+}
+
+/// Returns the value of an object that stands for a value that JSON does not have, such as bytes.
+fn scalar(value: &Value) -> Option<&Value> {
+    let members = value.as_object().filter(|members| members.len() == 1);
+    let (name, value) = members?.iter().next()?;
+    name.starts_with('$').then_some(value)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let context = || format!("cannot read {}", path.display());
+    let file = File::open(path).with_context(context)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES)
+        .read_to_end(&mut bytes)
+        .with_context(context)?;
+    Ok(bytes)
+}
+
+pub fn run(args: &DraftArgs) -> Result<Exit> {
+    let capture = Capture::open(args)?;
+    output::print(&print::description(&capture))
+}
