@@ -40,9 +40,7 @@ pub(super) fn with_cause<'a>(
 pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Option<String> {
     let bytes = frame.view.bytes;
     if let Some((what, framing)) = obvious_cause(frame) {
-        let framings = protocol.descriptor().framings;
-        let own = framing.filter(|framing| framings.contains(framing));
-        return Some(match own.or_else(|| other_framing(frame, protocol)) {
+        return Some(match other_framing(frame, protocol) {
             Some(framing) => format!("{what}: `framing {}` reads it", framing.name()),
             None if framing == Some(Framing::ContentLength) => {
                 format!("{what}: peers of this protocol do not use it")

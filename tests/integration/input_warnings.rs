@@ -163,9 +163,13 @@ fn a_framing_that_does_not_fit_names_the_right_one() {
         (
             "lines",
             &blocks,
-            "this is a Content-Length header: --framing content-length reads it",
+            "no protocol recognises these bytes as lines: they are jsonrpc with --framing content-length",
         ),
-        ("lines", &http, "this is HTTP: --framing http reads it"),
+        (
+            "lines",
+            &http,
+            "no protocol recognises these bytes as lines: they are jsonrpc with --framing http",
+        ),
         (
             "content-length",
             &lines,

@@ -130,8 +130,8 @@ impl Candidate<'_> {
                         self.faults += 1;
                         let passed_over = matches!(frame.head, Head::None)
                             && matches!(frame.framing, Framing::Http | Framing::WebSocket);
-                        // Of the fallback protocol no message is certain.
-                        let least = if is_fallback {
+                        // Of the fallback protocol no message is certain. Its first frame shows that the framing fits.
+                        let least = if is_fallback && self.frames == 1 {
                             Evidence::Possible
                         } else {
                             Evidence::Certain
