@@ -31,9 +31,7 @@ impl<'t> Reader<'t> {
             match key {
                 "volatile" => {
                     let paths = self.patterns(key, item).into_iter();
-                    marks
-                        .generated
-                        .extend(paths.map(|path| Generated::ignored(path.clone(), path)));
+                    marks.generated.extend(paths.map(Generated::uncompared));
                 }
                 "unordered" => {
                     let paths = self.patterns(key, item).into_iter();
