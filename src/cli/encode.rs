@@ -223,10 +223,9 @@ impl<'p> EncodeJob<'p> {
             None => OutputForm::Raw,
         };
         let seed = written.seed.unwrap_or_else(|| fastrand::u64(..));
-        let all = protocols.all();
         let encoder = Encoder::new(
             EncodeOptions {
-                protocols: all.clone(),
+                protocols: protocols.all(),
                 protocol: protocols.named(),
                 framing: written.framing,
                 length_mode: written.length_mode,
@@ -241,7 +240,7 @@ impl<'p> EncodeJob<'p> {
         output.is_json = matches!(to, OutputForm::Json);
         Ok(Self {
             encoder,
-            protocols: all,
+            protocols: protocols.possible(),
             direction: written.dir,
             to,
             output,
@@ -380,7 +379,9 @@ impl<'p> EncodeJob<'p> {
             ..crate::decoder::DecodeOptions::new(self.protocols.clone())
         });
         let room = self.output.buffer();
+        let mut is_shown = self.frames.is_empty();
         let mut sink = |decoded: &crate::decoder::Decoded<'_>| {
+            is_shown = true;
             render::json::write(decoded, None, DisplayOptions::default(), room);
         };
         for frame in &self.frames {
@@ -391,6 +392,10 @@ impl<'p> EncodeJob<'p> {
             decoder.push(origin, &frame.bytes, &mut sink);
         }
         decoder.finish(&mut sink);
+        if !is_shown {
+            print_message("no protocol recognises the written bytes: name it with -p");
+            self.refused = true;
+        }
     }
 }
 

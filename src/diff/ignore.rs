@@ -184,6 +184,7 @@ impl Ignore {
                 maker: one.maker,
             });
             let counts = match one.fresh {
+                None if one.opaque => CompareDepth::Nothing,
                 _ if one.opaque => CompareDepth::Presence,
                 Some(Fresh::Time) => CompareDepth::Presence,
                 Some(Fresh::Given) if given || one.volatile => CompareDepth::Presence,

@@ -422,3 +422,53 @@ fn protocols_are_shown() {
     let (code, _, err) = ran(&["protocol", "show", "quiz"]);
     assert!(code == 2 && err.contains("wanted a protocol"), "{err}");
 }
+
+/// Values that are marked as volatile are not compared, whatever they are.
+#[test]
+fn volatile_values_of_every_type_are_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let description = "name = \"quiz\"\nframings = [\"lines\"]\n[[message]]\nwhen = \".ask\"\nkind = \"ask\"\nrole = \"notification\"\n[marks]\nvolatile = [\"at\"]\n";
+    std::fs::write(path("quiz.toml"), description).unwrap();
+    let values = ["1", "null", "true", "\"x\"", "[1]", "{\"a\":1}"];
+    for (n, value) in values.iter().enumerate() {
+        std::fs::write(
+            path(&n.to_string()),
+            format!("{{\"ask\":1,\"at\":{value}}}\n"),
+        )
+        .unwrap();
+        let arguments = [
+            "diff",
+            "-p",
+            &path("quiz.toml"),
+            &path("0"),
+            &path(&n.to_string()),
+        ];
+        let output = common::wiretool().args(arguments).output().unwrap();
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{value}: {shown}");
+    }
+    std::fs::write(path("other"), "{\"ask\":2,\"at\":1}\n").unwrap();
+    let arguments = ["diff", "-p", &path("quiz.toml"), &path("0"), &path("other")];
+    let output = common::wiretool().args(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+}
+
+/// What a named protocol writes is shown, although others could have written it.
+#[test]
+fn written_messages_are_shown_as_the_named_protocol() {
+    let arguments = [
+        "make",
+        "fixtures/cli/greet.toml",
+        "say",
+        "hello",
+        "--to",
+        "json",
+    ];
+    let output = common::wiretool().args(arguments).output().unwrap();
+    let line: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&line["protocol"], &line["kind"]),
+        (&"greet".into(), &"say".into())
+    );
+}

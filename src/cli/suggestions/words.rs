@@ -420,7 +420,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         READERS,
         "--after --before --between --end --since --start --until",
-        "times are --where 'time>=2026-01-01T10:00:00Z', or 'time>=0.5s' from the first message on",
+        "times are --where 'time>=2026-01-01T10:00:00Z'",
     ),
     (
         READERS,

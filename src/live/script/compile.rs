@@ -464,7 +464,9 @@ impl CompileState<'_> {
                 // Values of the stub's side are the recorded ones in each run: they need no request that has ended.
                 let is_named_by_peer =
                     |place: &ValuePlace| name_at(place).is_some_and(|name| !self.is_ours(name));
-                if role == Role::Notification && !places.iter().any(is_named_by_peer) {
+                let is_free = role == Role::Notification && !places.iter().any(is_named_by_peer);
+                let mut last = self.entries.iter().rev().take(Holders::MAX);
+                if is_free && last.any(is_open) {
                     let entries = &self.entries;
                     holders.retain(|at, _| entries.get(*at).is_some_and(is_open));
                 }

@@ -282,7 +282,7 @@ fn marks(description: &Description, base: Option<&dyn Protocol>) -> Marks {
     const GROUP: &str = "id";
     let mut marks = description.marks.clone();
     let computed = description.body.header.iter().flat_map(Header::computed);
-    let computed = computed.map(|path| Generated::ignored(path.clone(), path));
+    let computed = computed.map(Generated::uncompared);
     marks.generated.extend(computed);
     let of = |kind: &MessageKind, path: &crate::path::Path, fresh, maker| Generated {
         maker,

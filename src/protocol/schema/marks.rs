@@ -20,7 +20,7 @@ pub struct Generated {
     pub volatile: bool,
     /// The value refers to an earlier one, which this side generated.
     pub maker: Option<Maker>,
-    /// Only its presence is compared.
+    /// Only its presence is compared; without `fresh`, not even that.
     pub opaque: bool,
 }
 
@@ -61,7 +61,16 @@ impl Generated {
         }
     }
 
-    /// Values at a path that are not compared, and that a replay does not replace.
+    /// Anything at a path: neither compared nor replaced.
+    #[cfg(feature = "described")]
+    pub(crate) fn uncompared(path: String) -> Self {
+        Self {
+            opaque: true,
+            ..Self::ignored(path.clone(), path)
+        }
+    }
+
+    /// Values at a path of which only their identity is compared, and that a replay does not replace.
     pub fn ignored(
         path: impl Into<Cow<'static, str>>,
         group: impl Into<Cow<'static, str>>,

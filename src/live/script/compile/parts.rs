@@ -164,7 +164,7 @@ pub(super) struct Holders(HashMap<usize, Vec<usize>>);
 
 impl Holders {
     /// The maximum number of requests that are stored for a value: the last ones.
-    const MAX: usize = 64;
+    pub(super) const MAX: usize = 64;
 
     /// Records that a request, its answers or its calls have these values.
     pub(super) fn add(&mut self, request: usize, places: &[ValuePlace]) {

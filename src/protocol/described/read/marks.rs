@@ -31,20 +31,25 @@ impl<'t> Reader<'t> {
             match key {
                 "volatile" => {
                     let paths = self.patterns(key, item).into_iter();
-                    marks
-                        .generated
-                        .extend(paths.map(|path| Generated::ignored(path.clone(), path)));
+                    marks.generated.extend(paths.map(Generated::uncompared));
                 }
                 "unordered" => {
                     let paths = self.patterns(key, item).into_iter();
                     marks.unordered.extend(paths.map(Into::into));
                 }
                 "secret" => {
-                    let names = self.toml.strings(key, item, "a list of names of members");
-                    let names = self.keep(names).unwrap_or_default().into_iter();
-                    marks
-                        .secrets
-                        .extend(names.map(|name| name.to_lowercase().into()));
+                    const WANTED: &str = "a list of names of members, not of paths";
+                    let names = self.toml.list(key, item, WANTED);
+                    for item in self.keep(names).unwrap_or_default() {
+                        let name = item.get_ref().as_str();
+                        let is_name = |name: &&str| !name.contains(['.', ':', '*', '[']);
+                        match name.filter(is_name) {
+                            Some(name) => marks.secrets.push(name.to_lowercase().into()),
+                            None => {
+                                self.wrong::<()>(key, item, WANTED);
+                            }
+                        }
+                    }
                 }
                 "generated" | "references" => {
                     let items = self.toml.list(key, item, "a list of tables");

@@ -155,6 +155,11 @@ fn wrong_descriptions_have_places() {
         ),
         (
             "secret = [\"token\"]",
+            "secret = [\"a.token\"]",
+            &["11:11: secret: wanted a list of names of members, not of paths, got \"a.token\""],
+        ),
+        (
+            "secret = [\"token\"]",
             "generated = [{ path = \"a\", fresh = \"new\" }]",
             &["11:36: fresh: wanted id, time, given or same, got \"new\""],
         ),
