@@ -709,8 +709,8 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;protocol;draft' {
-            [CompletionResult]::new('--c2s', '--c2s', [CompletionResultType]::ParameterName, 'The bytes of one direction: from the side that opened the connection')
-            [CompletionResult]::new('--s2c', '--s2c', [CompletionResultType]::ParameterName, 'The bytes of the other direction')
+            [CompletionResult]::new('--c2s', '--c2s', [CompletionResultType]::ParameterName, 'Client-to-server bytes: from the side that opened the connection')
+            [CompletionResult]::new('--s2c', '--s2c', [CompletionResultType]::ParameterName, 'Server-to-client bytes')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')

@@ -683,8 +683,8 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;protocol;draft'= {
-            cand --c2s 'The bytes of one direction: from the side that opened the connection'
-            cand --s2c 'The bytes of the other direction'
+            cand --c2s 'Client-to-server bytes: from the side that opened the connection'
+            cand --s2c 'Server-to-client bytes'
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'

@@ -8569,8 +8569,8 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_s
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -l c2s -d 'The bytes of one direction: from the side that opened the connection' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -l s2c -d 'The bytes of the other direction' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -l c2s -d 'Client-to-server bytes: from the side that opened the connection' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -l s2c -d 'Server-to-client bytes' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"

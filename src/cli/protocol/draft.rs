@@ -40,10 +40,10 @@ pub struct DraftArgs {
     /// A capture in any form; for NAME.c2s.bin, NAME.s2c.bin is read, too
     #[arg(value_name = "CAPTURE", required_unless_present_any = ["c2s", "s2c"])]
     file: Option<PathBuf>,
-    /// The bytes of one direction: from the side that opened the connection
+    /// Client-to-server bytes: from the side that opened the connection
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     c2s: Option<PathBuf>,
-    /// The bytes of the other direction
+    /// Server-to-client bytes
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     s2c: Option<PathBuf>,
 }
