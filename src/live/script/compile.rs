@@ -465,12 +465,18 @@ impl CompileState<'_> {
                 let is_named_by_peer =
                     |place: &ValuePlace| name_at(place).is_some_and(|name| !self.is_ours(name));
                 let is_free = role == Role::Notification && !places.iter().any(is_named_by_peer);
-                let mut last = self.entries.iter().rev().take(Holders::MAX);
-                if is_free && last.any(is_open) {
-                    let entries = &self.entries;
+                let entries = &self.entries;
+                if is_free {
                     holders.retain(|at, _| entries.get(*at).is_some_and(is_open));
                 }
-                let Some(at) = self.course(conn, &holders) else {
+                let mut last = entries.iter().rev().take(Holders::MAX);
+                let at = if is_free && !last.any(is_open) {
+                    // It followed everything that the peer had sent.
+                    entries.iter().rposition(|entry| entry.conn == conn)
+                } else {
+                    None
+                };
+                let Some(at) = at.or_else(|| self.course(conn, &holders)) else {
                     return;
                 };
                 if role == Role::Notification && self.entries.get(at).is_some_and(is_open) {
