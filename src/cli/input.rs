@@ -21,7 +21,7 @@ use crate::decoder::DecodeOptions;
 use anyhow::Result;
 use feed::Feed;
 use files::{Unit, list_units, open};
-pub use files::{has_capture_name, other_direction};
+pub use files::{has_capture_name, is_c2s, other_direction};
 pub use run::InputRun;
 use source::{ReadEnd, SourceReader};
 use std::io::{IsTerminal as _, Seek as _};

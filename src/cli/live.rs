@@ -407,10 +407,11 @@ pub fn header(protocol: Option<&str>) -> Header {
         ..Header::new(crate::transport::now())
     };
     let described = protocol.and_then(registry::find);
-    if let Some(hash) = described.and_then(|one| one.description_hash()) {
+    if let Some((name, hash)) = protocol.zip(described.and_then(|one| one.description_hash())) {
+        let description = serde_json::json!({"name": name, "sha256": hash});
         header
             .more
-            .insert(Header::DESCRIPTION.to_owned(), hash.into());
+            .insert(Header::DESCRIPTION.to_owned(), description);
     }
     let system = rustix::system::uname();
     let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());

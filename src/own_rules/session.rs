@@ -9,7 +9,7 @@ use super::{Form, OwnRule, Scope};
 use crate::decoder::Decoded;
 use crate::path::Path;
 use crate::protocol::session::{
-    Answer, ConnectionChange, Need, Place, Report, Seen, Session, Severity, Waiting, broken,
+    Answer, ConnectionChange, Place, Report, Seen, Session, Severity, broken, forward_to_inner,
 };
 use crate::protocol::{Direction, Origin, Protocol, Role};
 use crate::select::{Decimal, with_number};
@@ -192,29 +192,7 @@ impl Session for Judged<'_> {
         }
     }
 
-    fn pairs_by_stream(&self) -> bool {
-        self.inner.pairs_by_stream()
-    }
-
-    fn waiting(&self) -> Vec<Waiting> {
-        self.inner.waiting()
-    }
-
-    fn is_open(&self, index: u64) -> bool {
-        self.inner.is_open(index)
-    }
-
-    fn sides(&self, conn: Option<u32>) -> Option<[&str; 2]> {
-        self.inner.sides(conn)
-    }
-
-    fn has(&self, need: Need) -> bool {
-        self.inner.has(need)
-    }
-
-    fn untracked(&self) -> u64 {
-        self.inner.untracked()
-    }
+    forward_to_inner!();
 }
 
 impl OwnRule {
@@ -396,12 +374,14 @@ impl State {
         if within.is_some() && deadline.is_none() || !self.has_room(rule, case.place, report) {
             return;
         }
-        let text = case.text(rule, || match within {
+        let mut text = case.text(rule, || match within {
             Some(within) => {
                 format!("no message within {} matches {then}", span_text(within))
             }
             None => format!("no later message matches {then}"),
         });
+        // The finding comes with another message, whose secrets are not in it.
+        case.decoded.hide_secrets(&mut std::iter::once(&mut text));
         let of = self.waiting_of.entry(key.clone()).or_default();
         of.push_back(case.place.index);
         let one = WaitingMessage {

@@ -90,6 +90,12 @@ fn each_form_finds_what_breaks_it() {
             "0 1 > {\"ask\":\"x\",\"id\":1}\n10 1 > {\"ask\":\"x\",\"id\":2}\n1000 1 < {\"re\":2}\n2500 1 < {\"re\":1}",
             &["3 warning: 1 took 2500 ms, {sic}"],
         ),
+        // A finding that comes later shows no secret of its message.
+        (
+            "when = \"role=request\"\nthen = \"role=notification\"\nsame = \".token\"",
+            "0 1 > {\"ask\":\"x\",\"id\":1,\"token\":\"Zx81Zx81\"}\n1 1 close",
+            &["0 error: no later message matches role=notification (.token is (secret))"],
+        ),
         (
             "once = \"subject=login\"",
             "0 1 > {\"say\":\"login\"}\n1 2 > {\"say\":\"login\"}\n2 1 > {\"say\":\"login\"}",

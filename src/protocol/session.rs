@@ -266,6 +266,38 @@ pub trait Session: Send {
     }
 }
 
+/// The methods of a [`Session`] around another one, `inner`, that only pass on what it answers.
+#[cfg(feature = "described")]
+macro_rules! forward_to_inner {
+    () => {
+        fn pairs_by_stream(&self) -> bool {
+            self.inner.pairs_by_stream()
+        }
+
+        fn waiting(&self) -> Vec<$crate::protocol::session::Waiting> {
+            self.inner.waiting()
+        }
+
+        fn is_open(&self, index: u64) -> bool {
+            self.inner.is_open(index)
+        }
+
+        fn sides(&self, conn: Option<u32>) -> Option<[&str; 2]> {
+            self.inner.sides(conn)
+        }
+
+        fn has(&self, need: $crate::protocol::session::Need) -> bool {
+            self.inner.has(need)
+        }
+
+        fn untracked(&self) -> u64 {
+            self.inner.untracked()
+        }
+    };
+}
+#[cfg(feature = "described")]
+pub(crate) use forward_to_inner;
+
 /// The behaviour of a protocol over time: its rules, and both sides of a conversation.
 pub trait Behavior: Sync {
     /// Returns the rules for its conversations.

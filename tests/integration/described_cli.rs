@@ -179,7 +179,9 @@ fn a_request_is_sent_to_a_stub_and_recorded() {
     let hash = hex::encode(sha2::Sha256::digest(&own));
     let first = header.lines().next().unwrap();
     assert!(
-        first.contains(&format!(r#""description":"{hash}""#)),
+        first.contains(&format!(
+            r#""description":{{"name":"dap","sha256":"{hash}"}}"#
+        )),
         "{first}"
     );
     let (code, _, err) = ran(&["lint", "-p", &path, recording]);

@@ -463,7 +463,7 @@ fn unrecognised_lines_are_compared_as_text() {
     std::fs::write(&path, "hello world\n").unwrap();
     let name = path.to_str().unwrap();
     let wanted = format!(
-        "wiretool: {name}: no protocol recognises these bytes: name it with -p, and the framing with --framing; wiretool protocol draft proposes a description of an unknown one (wiretool help describe)\n"
+        "wiretool: {name}: no protocol recognises these bytes: name it with -p, and the framing with --framing; wiretool protocol draft FILE proposes a description of an unknown protocol (wiretool help describe)\n"
     );
     for (args, times) in [([name, name], 2), ([name, A], 1), ([A, name], 1)] {
         let reported = (1, String::new(), wanted.repeat(times));

@@ -147,7 +147,10 @@ fn what_is_not_found_is_a_comment() {
         let (code, out, _) = ran(&["protocol", "check", &description]);
         assert_eq!(code, 0, "{out}");
         let (_, _, err) = ran(&["decode", &path]);
-        assert!(err.contains("wiretool protocol draft proposes"), "{err}");
+        assert!(
+            err.contains("wiretool protocol draft FILE proposes"),
+            "{err}"
+        );
     }
     let (code, _, err) = ran(&["protocol", "draft", "no-such-file"]);
     assert!(

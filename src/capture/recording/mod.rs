@@ -21,7 +21,7 @@
 //! - A line with `event` is an event: open, eof, close, reset, exit, lost, inject, and at the end `end`, which counts chunks
 //!   and bytes. Events may have more keys. An eof has `dir`, and `"close_notify":false` if TLS ended without `close_notify`:
 //!   then the stream may be truncated.
-//! - If a file describes the protocol, the header has `description`: the SHA-256 of its text, in hex.
+//! - If a file describes the protocol, the header has `"description":{"name":…,"sha256":…}`: the hash of its text, in hex.
 //! - In a recording that was made from the capture of another program, the header has `captured`, and an `open` has the
 //!   addresses `peer` and `server`. A `lost` with `len` 0 says that the following bytes may begin amid a message.
 //! - Readers ignore unknown events and keys. If the writer was killed, the last line is incomplete, or the end line is
@@ -84,7 +84,7 @@ impl Header {
     /// connections may be of different servers and protocols.
     pub const CAPTURED: &str = "captured";
 
-    /// The key of the SHA-256 of the text that describes the protocol.
+    /// The key of the description of the protocol: its name, and the SHA-256 of its text.
     pub const DESCRIPTION: &str = "description";
 
     /// Returns the form of the capture from which the recording was made.

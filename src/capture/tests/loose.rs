@@ -108,6 +108,19 @@ fn wrappers_and_cut_messages_of_a_text_are_read() {
             format!("[\"send\", 1795572791.0, {CALL}]\n[\"recv\", 1795572792.0, {ANSWER}]\n"),
             vec![format!("c2s 1 {CALL}"), format!("s2c 2 {ANSWER}")],
         ),
+        // The text ends inside of a line.
+        (mail(&format!("{ANSWER}=")), vec![format!("- - {ANSWER}")]),
+        // Another part of a mail has another encoding.
+        (
+            mail(&format!(
+                "Sent: {CALL}\nContent-Transfer-Encoding: 8bit\n\nReceived: {}",
+                ANSWER.replace("a b", "a=3Db")
+            )),
+            vec![
+                format!("c2s - {CALL}"),
+                format!("s2c - {}", ANSWER.replace("a b", "a=3Db")),
+            ],
+        ),
         (
             mail(&ANSWER.replace("\"result\"", "\"res=\nult\"").replace("a b", "=C3=BC =3D b")),
             vec![format!("- - {}", ANSWER.replace("a b", "\u{fc} = b"))],

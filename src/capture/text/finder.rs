@@ -12,10 +12,10 @@ use super::columns;
 use super::escapes::Escapes;
 use super::line::with_header;
 use super::objects;
-use super::probe::{MessageFraming, MessageTest, answers};
+use super::probe::{MessageFraming, MessageTest, exchange};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Maximum depth of a message inside objects and strings.
 const MAX_DEPTH: u32 = 12;
@@ -324,7 +324,8 @@ impl Finder {
         messages: &mut Vec<Found>,
     ) {
         let is_list = whole.first() == Some(&b'[');
-        let begin = messages.len();
+        // The ids of the answers in the members of an object.
+        let mut answered = HashSet::new();
         let mut from = 0;
         for part in parts {
             let text = part.get().as_bytes();
@@ -332,16 +333,18 @@ impl Finder {
             let end = at + text.len();
             let count = messages.len();
             self.in_value(text, depth + 1, messages);
-            // A log can repeat the request beside its answer.
-            if !is_list && messages.len() == count + 1 {
-                let (earlier, own) = messages.split_at(count);
-                let earlier = earlier.get(begin..).unwrap_or_default();
-                if own.iter().any(|own| {
-                    earlier
-                        .iter()
-                        .any(|answer| answers(&answer.message, &own.message))
-                }) {
-                    messages.truncate(count);
+            if let Some(found) = messages
+                .get(count..)
+                .filter(|found| !is_list && found.len() == 1)
+            {
+                let mut ids = found.iter().filter_map(|found| exchange(&found.message));
+                match ids.next() {
+                    // A log can repeat the request beside its answer.
+                    Some((id, true)) if answered.contains(&id) => messages.truncate(count),
+                    Some((id, false)) => {
+                        answered.insert(id);
+                    }
+                    _ => {}
                 }
             }
             let before = whole.get(from..at).unwrap_or_default();

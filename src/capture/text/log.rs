@@ -53,6 +53,8 @@ pub(super) struct Log {
     has_other: bool,
     /// The lines are quoted-printable; the start of a line that goes on in the next one.
     printable: Option<Vec<u8>>,
+    /// The number of the last line.
+    last: u64,
     /// The message of the line before, which showed it inside the bytes of a frame.
     framed: Vec<u8>,
 }
@@ -397,39 +399,70 @@ fn journald_time(entry: &[u8]) -> Option<Time> {
 impl LineForm for Log {
     fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
         let text = self.common.uncoloured(line.text).into_owned();
-        let mut origin = TextOrigin {
+        let origin = TextOrigin {
             line: line.number,
             time: None,
             again: 0,
         };
+        self.last = line.number;
         let text = match self.printable.take() {
             Some(start) => {
                 let (text, goes_on) = quoted_printable(&text, start);
-                self.printable = Some(if goes_on { text.clone() } else { Vec::new() });
                 if goes_on && text.len() <= MAX_HELD {
+                    self.printable = Some(text);
                     return;
                 }
+                self.printable = Some(Vec::new());
                 text
             }
             None => text,
         };
-        if text.eq_ignore_ascii_case(b"Content-Transfer-Encoding: quoted-printable") {
-            self.printable = Some(Vec::new());
+        // Each part of a mail has its own.
+        if let Some((name, encoding)) = split_header(&text)
+            && name.eq_ignore_ascii_case(b"Content-Transfer-Encoding")
+        {
+            let is_printable = encoding.eq_ignore_ascii_case(b"quoted-printable");
+            self.printable = is_printable.then(Vec::new);
         }
-        let Some(part) = Part::read(&text) else {
-            return self.text(&text, origin, sink);
+        self.whole_line(&text, origin, sink);
+    }
+
+    fn finish(&mut self, sink: &mut ItemSink<'_>) {
+        if let Some(text) = self.printable.take().filter(|text| !text.is_empty()) {
+            let origin = TextOrigin {
+                line: self.last,
+                time: None,
+                again: 0,
+            };
+            self.whole_line(&text, origin, sink);
+        }
+        while let Some(held) = self.held.take() {
+            self.read_again(&held, sink);
+        }
+        self.note_what_is_left_out(sink);
+    }
+
+    fn ignored(&self) -> u64 {
+        self.common.ignored
+    }
+}
+
+impl Log {
+    /// Reads a line whose end is known.
+    fn whole_line(&mut self, text: &[u8], mut origin: TextOrigin, sink: &mut ItemSink<'_>) {
+        let number = origin.line;
+        let Some(part) = Part::read(text) else {
+            return self.text(text, origin, sink);
         };
         origin.time = part.time;
-        if let Some(whole) = self.join(&part, line.number, sink) {
+        if let Some(whole) = self.join(&part, number, sink) {
             let whole = whole.strip_suffix(b"\n").unwrap_or(&whole);
             self.text(whole, origin, sink);
         }
     }
 
-    fn finish(&mut self, sink: &mut ItemSink<'_>) {
-        while let Some(held) = self.held.take() {
-            self.read_again(&held, sink);
-        }
+    /// Reports what is not shown, and how the text differs from what a peer sends.
+    fn note_what_is_left_out(&mut self, sink: &mut ItemSink<'_>) {
         if self.finder.is_cut {
             Problem::note(InputPlace::Whole, "the print leaves out values of messages")
                 .hint("in Node, util.inspect(message, {depth: null}) or JSON.stringify(message) prints all")
@@ -469,8 +502,11 @@ impl LineForm for Log {
             Problem::note(InputPlace::Line(line), text).report(sink);
         }
     }
+}
 
-    fn ignored(&self) -> u64 {
-        self.common.ignored
-    }
+/// Splits a line of a head: the name of a field, and its value.
+fn split_header(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = memchr::memchr(b':', line)?;
+    let (name, value) = line.split_at_checked(colon)?;
+    Some((name.trim_ascii(), value.get(1..)?.trim_ascii()))
 }

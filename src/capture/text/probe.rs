@@ -251,11 +251,11 @@ pub(super) enum MessageFraming {
     Either,
 }
 
-/// Returns true if the first message is the answer to the second one.
-pub(super) fn answers(answer: &[u8], request: &[u8]) -> bool {
-    let read = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap_or_default();
-    let (answer, request) = (read(answer), read(request));
-    are_pair(&answer, &request) && request.get("method").is_some()
+/// Returns the id of a message, and `true` if it is a request.
+pub(super) fn exchange(message: &[u8]) -> Option<(String, bool)> {
+    let value: Value = serde_json::from_slice(message).ok()?;
+    let id = value.get("id").filter(|id| !id.is_null())?;
+    Some((id.to_string(), value.get("method").is_some()))
 }
 
 /// Returns true if one of these is the answer to the other one.

@@ -5,8 +5,7 @@ use crate::capture::lookalike::looks_like;
 use crate::decoder::Decoder;
 
 const START: &str = "no protocol recognises these bytes";
-const DRAFT: &str =
-    "; wiretool protocol draft proposes a description of an unknown one (wiretool help describe)";
+const DRAFT: &str = "; wiretool protocol draft FILE proposes a description of an unknown protocol (wiretool help describe)";
 
 /// Returns the note about an input that no protocol recognizes.
 pub fn no_protocol(decoder: &Decoder<'_>) -> String {
@@ -14,7 +13,7 @@ pub fn no_protocol(decoder: &Decoder<'_>) -> String {
         return "the input has no bytes to decode".to_owned();
     }
     if let Some(what) = decoder.resembles() {
-        return format!("this is {what}, which none of these protocols reads");
+        return format!("this is {what}, which no protocol here reads");
     }
     if let (Some(given), Some(guess)) = (decoder.options().framing, decoder.readable_as()) {
         return format!(

@@ -100,7 +100,7 @@ pub fn other_direction(path: &Path) -> Option<PathBuf> {
 }
 
 /// Returns true if the name of a file is that of client-to-server bytes.
-fn is_c2s(path: &Path) -> bool {
+pub fn is_c2s(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     name.rsplit('.').find(|word| ["c2s", "s2c"].contains(word)) == Some("c2s")
 }

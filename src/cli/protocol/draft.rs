@@ -10,7 +10,7 @@ mod facts;
 mod framing;
 mod print;
 
-use super::super::input::other_direction;
+use super::super::input::{is_c2s, other_direction};
 use super::super::options;
 use super::super::{Exit, output};
 use crate::capture::{CaptureInput, Form};
@@ -96,8 +96,7 @@ impl Capture {
                 .map(|path| (path.to_owned(), Some(ToClient))),
         );
         if let Some(path) = &args.file {
-            let is_s2c = path.to_string_lossy().contains("s2c");
-            let direction = if is_s2c { ToClient } else { ToServer };
+            let direction = if is_c2s(path) { ToServer } else { ToClient };
             match other_direction(path) {
                 Some(other) => {
                     files.push((path.clone(), Some(direction)));
@@ -171,7 +170,7 @@ impl Capture {
 impl Trial {
     fn add(&mut self, decoded: &Decoded<'_>) {
         let message = decoded.message;
-        if decoded.is_faulty() || !message.valid || message.kind == "skipped" {
+        if decoded.is_faulty() || !message.valid {
             self.bad += 1;
         } else if message.role.is_none() {
             self.unknown += 1;

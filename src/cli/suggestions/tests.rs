@@ -149,7 +149,7 @@ const GUESSES: &[(&str, &str)] = &[
     ("serve FILE -p 1", "--from-recording FILE"),
     ("diagnose FILE", "wiretool lint FILE"),
     ("test FILE -- S", "wiretool replay FILE -- COMMAND"),
-    ("proxy --delay 1s", "--fault ': delay 200ms'"),
+    ("proxy --delay 1s", "-p mcp --fault ': delay 200ms'"),
     ("--cli python3 s.py --method x", "wiretool send mcp"),
     (
         "call echo text=hi n:=1 -- S",

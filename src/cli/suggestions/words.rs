@@ -315,7 +315,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         RELAYS,
         "--change --delay --drop --latency --modify --modify-body --replace --rewrite --corrupt",
-        "faults are --fault 'CONDITION: ACTION' and -p PROTOCOL, such as --fault ': delay 200ms' (see wiretool help faults)",
+        "faults are -p PROTOCOL --fault 'CONDITION: ACTION', such as -p mcp --fault ': delay 200ms' (see wiretool help faults)",
     ),
     (
         SENDERS,

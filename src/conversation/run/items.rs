@@ -134,6 +134,7 @@ impl<'p> ItemReader<'p> {
             self.decoder.expect(protocol);
             let mut protocols = self.decoder.options().protocols.iter();
             let recorded = header.more.get(Header::DESCRIPTION);
+            let recorded = recorded.and_then(|description| description.get("sha256"));
             let known = protocols
                 .find(|known| known.name() == protocol)
                 .and_then(|known| known.description_hash());

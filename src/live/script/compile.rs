@@ -205,6 +205,30 @@ impl CompileState<'_> {
             .or_else(|| last(&|_| true))
     }
 
+    /// Returns the message of the peer to which a notification belongs. Values that the stub's side makes are the recorded
+    /// ones in each run, so they need no request that has ended: such a notification belongs to an open request, otherwise
+    /// to what the peer sent last.
+    fn course_of_notification(
+        &self,
+        conn: Option<u32>,
+        places: &[ValuePlace],
+        holders: &mut BTreeMap<usize, usize>,
+    ) -> Option<usize> {
+        let mut names = places.iter().filter_map(name_at);
+        if names.any(|name| !self.is_ours(name)) {
+            return self.course(conn, holders);
+        }
+        let is_open = |entry: &CompiledRequest| entry.is_open_on(conn);
+        holders.retain(|at, _| self.entries.get(*at).is_some_and(is_open));
+        let mut last = self.entries.iter().rev().take(Holders::MAX);
+        let sent_last = if last.any(is_open) {
+            None
+        } else {
+            (self.entries.iter()).rposition(|entry| entry.conn == conn)
+        };
+        sent_last.or_else(|| self.course(conn, holders))
+    }
+
     /// Adds the notifications that may belong to a request to its actions, before another action; at the end, each that is
     /// left to the last request to which it may belong.
     fn decide(&mut self, request: Option<usize>) {
@@ -220,7 +244,7 @@ impl CompileState<'_> {
         };
         let decided: Vec<Undecided> = self.undecided.extract_if(.., belongs).collect();
         for one in decided {
-            self.act(
+            self.add_notification(
                 request.unwrap_or(one.last),
                 one.message,
                 one.places,
@@ -230,7 +254,13 @@ impl CompileState<'_> {
     }
 
     /// Adds a notification of the stub's side to the actions of a request.
-    fn act(&mut self, at: usize, message: String, places: Vec<ValuePlace>, time: Option<i64>) {
+    fn add_notification(
+        &mut self,
+        at: usize,
+        message: String,
+        places: Vec<ValuePlace>,
+        time: Option<i64>,
+    ) {
         self.holders.add(at, &places);
         let message = self.message(at, message, places);
         if let Some(entry) = self.entries.get_mut(at) {
@@ -458,28 +488,17 @@ impl CompileState<'_> {
                 ),
             ) => {
                 let mut holders = self.holders.find(&places, None);
-                let is_open = |entry: &CompiledRequest| {
-                    entry.is_request && !entry.is_done && entry.conn == conn
-                };
-                // Values of the stub's side are the recorded ones in each run: they need no request that has ended.
-                let is_named_by_peer =
-                    |place: &ValuePlace| name_at(place).is_some_and(|name| !self.is_ours(name));
-                let is_free = role == Role::Notification && !places.iter().any(is_named_by_peer);
-                let entries = &self.entries;
-                if is_free {
-                    holders.retain(|at, _| entries.get(*at).is_some_and(is_open));
-                }
-                let mut last = entries.iter().rev().take(Holders::MAX);
-                let at = if is_free && !last.any(is_open) {
-                    // It followed everything that the peer had sent.
-                    entries.iter().rposition(|entry| entry.conn == conn)
+                let is_notification = role == Role::Notification;
+                let at = if is_notification {
+                    self.course_of_notification(conn, &places, &mut holders)
                 } else {
-                    None
+                    self.course(conn, &holders)
                 };
-                let Some(at) = at.or_else(|| self.course(conn, &holders)) else {
+                let Some(at) = at else {
                     return;
                 };
-                if role == Role::Notification && self.entries.get(at).is_some_and(is_open) {
+                let is_open = |entry: &CompiledRequest| entry.is_open_on(conn);
+                if is_notification && self.entries.get(at).is_some_and(is_open) {
                     self.undecided.push(Undecided {
                         last: at,
                         holders,

@@ -127,6 +127,10 @@ impl Header {
                 }
                 None => value.as_i128(),
             };
+            let fits = |n: i128| u64::try_from(n).is_ok() || i64::try_from(n).is_ok();
+            if number.is_some_and(|n| !fits(n)) {
+                return Err(Refusal::new(key, "a number of 64 bits", quote(value)));
+            }
             let bytes = json_bytes(value);
             if number.is_none() && bytes.is_none() {
                 let known = field.values.iter().take(8);
@@ -164,7 +168,7 @@ impl Header {
         Ok(())
     }
 
-    /// Returns true for a number that the layout computes, and which therefore differs with the body.
+    /// Returns the paths of the numbers that the layout computes: they depend on the body.
     pub fn computed(&self) -> impl Iterator<Item = String> {
         let is_computed =
             |kind: &FieldKind| matches!(kind, FieldKind::Length { .. } | FieldKind::Checksum(_));

@@ -12,7 +12,7 @@ use crate::protocol::rule_names::described as rule;
 use crate::protocol::schema::files::{Definition, SchemaFile};
 use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::{
-    ConnectionChange, Need, Report, Seen, Session, SessionConfig, Waiting, broken,
+    ConnectionChange, Report, Seen, Session, SessionConfig, broken, forward_to_inner,
 };
 use crate::protocol::{Origin, Role};
 use crate::tape::Node;
@@ -110,27 +110,5 @@ impl Session for Checked<'_> {
         self.inner.finish(report);
     }
 
-    fn pairs_by_stream(&self) -> bool {
-        self.inner.pairs_by_stream()
-    }
-
-    fn waiting(&self) -> Vec<Waiting> {
-        self.inner.waiting()
-    }
-
-    fn is_open(&self, index: u64) -> bool {
-        self.inner.is_open(index)
-    }
-
-    fn sides(&self, conn: Option<u32>) -> Option<[&str; 2]> {
-        self.inner.sides(conn)
-    }
-
-    fn has(&self, need: Need) -> bool {
-        self.inner.has(need)
-    }
-
-    fn untracked(&self) -> u64 {
-        self.inner.untracked()
-    }
+    forward_to_inner!();
 }

@@ -1,6 +1,7 @@
 //! Finds what members mean: which names the kind, which pairs answers with requests, which roles follow from that.
 
 use super::{Message, scalar};
+use crate::framing::fields::is_secret_name;
 use crate::protocol::Direction;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -34,6 +35,10 @@ impl Values {
     }
 
     fn add(&mut self, path: &str, value: &Value, levels: u32, n: usize, count: usize) {
+        // A draft is shared: it shows no secret, and a secret is neither a kind nor an id.
+        if is_secret_name(last_name(path).as_bytes()) {
+            return;
+        }
         if !path.is_empty() && (self.0.len() < MAX_PATHS || self.0.contains_key(path)) {
             let values = self.0.entry(path.to_owned());
             let values = values.or_insert_with(|| vec![None; count]);
@@ -323,7 +328,8 @@ pub struct Kind {
 /// Returns the member of all messages that has few values; with pairs, one whose values decide the role.
 pub fn find_kind(values: &Values, messages: &[Message], pairs: Option<&Pairs>) -> Option<Kind> {
     let count = messages.len();
-    let mut best: Option<(usize, Kind)> = None;
+    // A usual name first, then the member with fewer values.
+    let mut best: Option<((bool, usize), Kind)> = None;
     for path in values.0.keys() {
         let is_id = pairs.is_some_and(|pairs| pairs.id == *path || pairs.reply_to == *path);
         if values.count(path) < count || count < 4 || is_id || path == LENGTH {
@@ -354,13 +360,14 @@ pub fn find_kind(values: &Values, messages: &[Message], pairs: Option<&Pairs>) -
         let least = if names_kind(path) { 1 } else { 2 };
         let is_few = (2..=MAX_KINDS).contains(&groups.len())
             && (groups.len() * (least + 1) <= count.max(9) && groups.len() < count);
-        let is_best = best.as_ref().is_none_or(|(few, _)| groups.len() < *few);
+        let rank = (!names_kind(path), groups.len());
+        let is_best = best.as_ref().is_none_or(|(least, _)| rank < *least);
         if is_few && decides && is_best {
             let kind = Kind {
                 path: path.clone(),
                 values: groups,
             };
-            best = Some((kind.values.len(), kind));
+            best = Some((rank, kind));
         }
     }
     best.map(|(_, kind)| kind)
@@ -459,15 +466,24 @@ pub fn find_content(values: &Values, these: &[usize], subject: Option<&str>) -> 
     (has(best) * 2 > these.len()).then(|| best.clone())
 }
 
-/// Returns the condition of answers that are errors, if some are: a flag that is false, or one of two members that
-/// are never there together.
+/// Returns the last name of a path.
+fn last_name(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
+/// Returns the condition of answers that are errors, if some are: a usual flag that is false in them, or a usual member that
+/// only they have.
 pub fn find_error(values: &Values, answers: &[usize]) -> Option<String> {
+    const FLAGS: [&str; 3] = ["ok", "success", "succeeded"];
+    const MEMBERS: [&str; 5] = ["error", "err", "errors", "exception", "failure"];
     for path in values.0.keys().filter(|path| is_first_level(path)) {
+        let name = last_name(path);
         let flags: Vec<_> = answers
             .iter()
             .map(|n| values.get(path, *n).and_then(Value::as_bool))
             .collect();
-        if flags.iter().all(Option::is_some)
+        if FLAGS.contains(&name)
+            && flags.iter().all(Option::is_some)
             && flags.contains(&Some(false))
             && flags.contains(&Some(true))
         {
@@ -480,7 +496,7 @@ pub fn find_error(values: &Values, answers: &[usize]) -> Option<String> {
             .filter(|n| !there.contains(n))
             .copied()
             .collect();
-        if path.contains("err") && !there.is_empty() && !others.is_empty() {
+        if MEMBERS.contains(&name) && !there.is_empty() && !others.is_empty() {
             return Some(path.clone());
         }
     }

@@ -242,7 +242,7 @@ fn find_header(capture: &Capture) -> Option<Found> {
                 }
             }
             let toml = format!("encodings = [\"bytes\"]\n{}", header.0);
-            // A short length leads through any bytes by accident.
+            // A short length fits any bytes by accident.
             let is_likely = length.wide >= 4 || header.0.contains("magic = \"");
             if opaque.is_none()
                 && is_likely
@@ -321,7 +321,7 @@ fn header(length: Length, start: usize, frames: &[&[u8]]) -> (String, String) {
     rest("type", after, start, &mut fields);
     let fields = fields.replace("u8be", "u8").replace("u8le", "u8");
     let why = format!(
-        "a length of {wide} bytes at byte {at} leads through all bytes, in {} frames",
+        "a length of {wide} bytes at byte {at} divides all bytes into {} frames",
         frames.len()
     );
     (format!("[header]\nfields = [\n{fields}]\n"), why)

@@ -110,7 +110,7 @@ impl Draft<'_> {
         if let Some(guess) = guess {
             let _ = writeln!(
                 self.top,
-                "# Not sure: {} may pair a request with an answer's {}, in {} pairs.",
+                "# Not sure: {1} of an answer may be {0} of its request, in {2} pairs.",
                 guess.id,
                 guess.reply_to,
                 guess.of.len()
@@ -347,7 +347,7 @@ impl Draft<'_> {
             let different = self.values.texts(kind, &asks).len();
             let _ = writeln!(
                 self.kinds,
-                "# {kind} names that of requests: it has {different} values in {count} of {count} messages that have it."
+                "# {kind} names the kind of requests: it has {different} values in {count} of {count} messages that have it."
             );
         }
         let not = kind.clone().unwrap_or_default();

@@ -55,6 +55,11 @@ pub(super) struct CompiledRequest {
 }
 
 impl CompiledRequest {
+    /// Returns `true` for a request on this connection that waits for an answer.
+    pub(super) fn is_open_on(&self, conn: Option<u32>) -> bool {
+        self.is_request && !self.is_done && self.conn == conn
+    }
+
     /// Returns its id.
     pub(super) fn id(&self) -> Option<&ValuePlace> {
         self.places.iter().find(|place| is_id(&place.path))
