@@ -401,6 +401,10 @@ fn descriptions_are_checked() {
     );
     let (code, out, _) = ran(&["protocol", "check", &right, &wrong]);
     assert_eq!((code, out.matches("unknown key").count()), (1, 2), "{out}");
+    let taken = file(&folder, "taken.toml", quiz("lsp"));
+    let (code, out, _) = ran(&["protocol", "check", &taken]);
+    let wanted = "there is a protocol with the name lsp already\n";
+    assert_eq!((code, out.ends_with(wanted)), (1, true), "{out}");
     let (code, _, err) = ran(&["protocol", "check", "none.toml"]);
     assert_eq!((code, err.contains("cannot read")), (2, true), "{err}");
 }
@@ -527,4 +531,24 @@ fn each_message_keeps_its_encoding() {
             .collect::<Vec<_>>()
     };
     assert_eq!(exact(&recording), exact(&again));
+}
+
+/// Lines show the requests of answers that repeat nothing of them.
+#[test]
+fn lines_pair_answers_in_order() {
+    let folder = folder("described-order");
+    let text = "name = \"quiz\"\nframings = [\"lines\"]\npair = \"order\"\n\
+        [[message]]\nwhen = \".ask\"\nrole = \"request\"\nsubject = \".ask\"\ndirection = \"c2s\"\n\
+        [[message]]\nrole = \"response\"\ndirection = \"s2c\"\n";
+    let description = file(&folder, "quiz.toml", text);
+    let asked = file(&folder, "quiz.c2s", "{\"ask\":\"a\"}\n{\"ask\":\"b\"}\n");
+    let answered = file(&folder, "quiz.s2c", "{\"say\":1}\n{\"say\":2}\n");
+    let files = ["--c2s", &asked, "--s2c", &answered];
+    let arguments = [&["decode", "-f", "line", "-p", &description], &files[..]].concat();
+    let (code, out, err) = ran(&arguments);
+    assert_eq!(code, 0, "{err}");
+    let subjects = out
+        .lines()
+        .map(|line| line.split_whitespace().nth(4).unwrap_or_default());
+    assert_eq!(subjects.collect::<Vec<_>>(), ["a", "b", "a", "b"], "{out}");
 }
