@@ -15,7 +15,7 @@ use crate::protocol::Direction;
 use crate::protocol::rule_names::all as rule;
 use crate::protocol::session::memory::ConnId;
 use crate::protocol::session::text::{quote, short};
-use crate::protocol::session::{Current, Link, broken};
+use crate::protocol::session::{Current, broken};
 use crate::tape::Node;
 use std::ops::{Deref, DerefMut};
 
@@ -278,13 +278,13 @@ impl<T> Pairs<T> {
         }
         let Some((asked, sent)) = self.open.get_mut(key) else {
             if let Some(ended) = self.ended.get(key).filter(|_| found == Found::Ended) {
-                seen.part_of(ended.request, Link::Recorded);
+                seen.cancels(ended.request);
             }
             return None;
         };
         sent.cancelled = Some((seen.index, seen.origin.time));
         if !sent.is_duplicate && !sent.may_be_missed {
-            seen.part_of(asked.place.index, Link::Recorded);
+            seen.cancels(asked.place.index);
         }
         Some(asked)
     }

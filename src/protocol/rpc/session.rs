@@ -21,7 +21,8 @@ use crate::protocol::rule_names::all as rule;
 use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{
-    ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting, broken,
+    ConnectionChange, Current, OperationFacts, Report, Seen, Session, SessionConfig, Waiting,
+    broken,
 };
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
@@ -248,7 +249,7 @@ impl<E: Extension> RpcSession<E> {
             state.cancels(message, asked);
         }
         if ambiguous {
-            message.operation().part_of = None;
+            *message.operation() = OperationFacts::default();
         }
     }
 

@@ -65,6 +65,12 @@ impl<'a> Current<'_, 'a> {
         }
     }
 
+    /// Records that the message asks to cancel the operation of an earlier one, which its ids name.
+    pub fn cancels(&self, index: u64) {
+        self.part_of(index, Link::Recorded);
+        self.operation().cancels = true;
+    }
+
     /// Records that the message begins an operation inside of that of an earlier one.
     pub fn inside(&self, index: u64, link: Link) {
         if index < self.index {

@@ -28,6 +28,9 @@ fn shown(facts: &OperationFacts) -> String {
             all.push(format!("{name} {index} {link}"));
         }
     }
+    if facts.cancels {
+        all.push("cancels".to_owned());
+    }
     if let Some(ends) = facts.ends {
         all.push(if ends { "ends" } else { "goes on" }.to_owned());
     }

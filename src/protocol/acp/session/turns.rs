@@ -239,6 +239,8 @@ impl Turn {
         let is_request = message.role == Role::Request;
         if is_request && message.requester() == Direction::ToClient {
             message.inside(open, Link::Recorded);
+        } else if name == "session/cancel" {
+            message.cancels(open);
         } else if !is_request {
             message.part_of(open, Link::Recorded);
         }

@@ -20,6 +20,7 @@ pub(super) const CREATE: &str = "window/workDoneProgress/create";
 
 /// A token.
 #[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 struct Token {
     /// The index of the request that has it; `None` if several may have it.
     request: Option<u64>,
@@ -74,7 +75,7 @@ impl Progress {
             && let Some(token) = message.param("token")
             && let Some(index) = self.tokens.get(spelling(token)).and_then(|t| t.request)
         {
-            return message.part_of(index, Link::Recorded);
+            return message.cancels(index);
         }
         let created = message.param("token").filter(|_| message.is(CREATE));
         let tokens = [

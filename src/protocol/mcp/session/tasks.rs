@@ -64,7 +64,11 @@ impl Tasks {
                 requester.other()
             };
             let (key, first) = self.find(asker, message.param("taskId")?)?;
-            message.part_of(first, Link::Recorded);
+            if name == "tasks/cancel" {
+                message.cancels(first);
+            } else {
+                message.part_of(first, Link::Recorded);
+            }
             if !is_request {
                 self.set_state(message, &key, message.call.params);
             }

@@ -90,7 +90,7 @@ fn turns() {
             > {"id":1,"result":{"content":""}}
             < {"id":2,"method":"terminal/create","params":{"sessionId":"s","command":"ls"}}  => inside 2 recorded
             > {"id":2,"result":{"terminalId":"t"}}
-            > {"method":"session/cancel","params":{"sessionId":"s"}}  => part of 2 recorded
+            > {"method":"session/cancel","params":{"sessionId":"s"}}  => part of 2 recorded, cancels
             < {"id":1,"result":{"stopReason":"cancelled"}}
             < {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"available_commands_update","availableCommands":[]}}}
             "#,
@@ -115,7 +115,7 @@ fn turns() {
             > {"id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}
             > {"id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}
             < {"id":0,"method":"fs/read_text_file","params":{"sessionId":"s","path":"/a"}}
-            > {"method":"$/cancel_request","params":{"requestId":1}}  => part of 2 recorded
+            > {"method":"$/cancel_request","params":{"requestId":1}}  => part of 2 recorded, cancels
             "#,
         ),
     ];
@@ -133,10 +133,10 @@ fn work_and_partial_results() {
             < {"method":"$/progress","params":{"token":7,"value":[]}}  => part of 0 recorded
             < {"method":"$/progress","params":{"token":"7","value":[]}}
             < {"method":"$/progress","params":{"token":"w","value":{"kind":"end"}}}  => part of 0 recorded
-            > {"method":"$/cancelRequest","params":{"id":1}}  => part of 0 recorded
+            > {"method":"$/cancelRequest","params":{"id":1}}  => part of 0 recorded, cancels
             > {"method":"$/cancelRequest","params":{"id":"1"}}
             < {"id":1,"result":[]}
-            > {"method":"$/cancelRequest","params":{"id":1}}  => part of 0 recorded
+            > {"method":"$/cancelRequest","params":{"id":1}}  => part of 0 recorded, cancels
             > {"id":2,"method":"textDocument/references","params":{"workDoneToken":"w"}}
             < {"method":"$/progress","params":{"token":"w","value":{"kind":"begin","title":"t"}}}  => part of 9 recorded
             "#,
@@ -155,7 +155,7 @@ fn work_and_partial_results() {
             < {"id":1,"method":"window/workDoneProgress/create","params":{"token":1}}
             > {"id":1,"result":null}  => goes on, server
             < {"method":"$/progress","params":{"token":1,"value":{"kind":"begin","title":"t"}}}  => part of 0 recorded
-            > {"method":"window/workDoneProgress/cancel","params":{"token":1}}  => part of 0 recorded
+            > {"method":"window/workDoneProgress/cancel","params":{"token":1}}  => part of 0 recorded, cancels
             < {"method":"$/progress","params":{"token":1,"value":{"kind":"end"}}}  => part of 0 recorded, ends
             < {"id":2,"method":"window/workDoneProgress/create","params":{"token":2}}
             > {"id":2,"error":{"code":-32603,"message":"no"}}

@@ -17,7 +17,7 @@ fn requests_inside_of_calls() {
             > {"id":3,"result":{"roots":[]}}
             < {"method":"notifications/progress","params":{"progressToken":1,"progress":1}}  => part of 0 recorded
             < {"method":"notifications/progress","params":{"progressToken":"1","progress":1}}
-            > {"method":"notifications/cancelled","params":{"requestId":1}}  => part of 0 recorded
+            > {"method":"notifications/cancelled","params":{"requestId":1}}  => part of 0 recorded, cancels
             "#,
         ),
         (
@@ -172,7 +172,7 @@ fn tasks() {
             > {"id":2,"method":"tools/call","params":{"name":"a","task":{}}}
             < {"id":2,"result":{"task":{"taskId":"u","status":"working"}}}  => goes on, server
             < {"method":"notifications/tasks/status","params":{"taskId":"t","status":"failed"}}  => part of 0 recorded, ends
-            > {"id":3,"method":"tasks/cancel","params":{"taskId":"u"}}  => part of 2 recorded
+            > {"id":3,"method":"tasks/cancel","params":{"taskId":"u"}}  => part of 2 recorded, cancels
             < {"id":3,"result":{"taskId":"u","status":"cancelled"}}  => ends
             "#,
         ),
