@@ -57,7 +57,7 @@ const fn shape(start: &'static str, rare: usize, rest: Rest) -> Shape {
     }
 }
 
-/// The forms that are known: of GitHub, GitLab, Slack, Anthropic, OpenAI and others, Stripe, npm, PyPI, Hugging Face, Amazon
+/// The forms that are known: of GitHub, GitLab, Slack, Anthropic, `OpenAI`, Stripe, npm, `PyPI`, Hugging Face, Amazon
 /// and Google; JSON Web Tokens and PEM.
 static SHAPES: [Shape; 25] = [
     shape("ghp_", 3, Rest::Alphanumeric(20)),
