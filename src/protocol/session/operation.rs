@@ -43,11 +43,17 @@ pub enum Owner {
 pub struct OperationFacts {
     /// The message belongs to the operation of this message.
     pub part_of: Option<(u64, Link)>,
-    /// The message begins an operation inside of that of this message.
+    /// The message begins an operation inside of that of this message; a message that begins none, as a notification, belongs
+    /// to that operation.
     pub inside: Option<(u64, Link)>,
     /// `Some(true)`: the operation ends with the message. `Some(false)`: it goes on after it, also after the last answer;
-    /// a message that belongs to no operation begins one.
+    /// a message that belongs to no operation begins one. Without it, an operation ends with an answer after which none of
+    /// its requests is open.
     pub ends: Option<bool>,
-    /// The party that the operation waits for after the message, if it is not the receiver of the open request.
+    /// The party that the operation waits for after the message, if it is not the receiver of the open request. It holds
+    /// until the next request or answer of the operation.
     pub owner: Option<Owner>,
+    /// The message asks to cancel the operation that it belongs to. The operation goes on until its answer or its end, unless
+    /// `ends` says that it ends here; without an answer after it, or with an error, it is cancelled.
+    pub cancels: bool,
 }
