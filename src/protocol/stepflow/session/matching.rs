@@ -6,6 +6,7 @@
 //! ```
 
 use super::super::schema;
+use super::operations;
 use super::{MessageTurn, RequestContext, StepflowSession, rule, shape};
 use crate::protocol::exchange::pairs::{IdSpace, PairKey, Paired};
 use crate::protocol::exchange::{Added, OpenRequest};
@@ -56,6 +57,7 @@ impl StepflowSession {
             Some(Role::Request | Role::Notification) if message.faulty => Sent::Nothing,
             Some(Role::Request) if !null => {
                 let within = self.enclosing_execute(message, enclosing);
+                self.link_callback(message, enclosing, within);
                 self.add_request(message, within)
                     .map_or(Sent::Nothing, Sent::Request)
             }
@@ -148,7 +150,12 @@ impl StepflowSession {
             .params
             .filter(|_| message.method.is_some_and(schema::opens_session));
         let version = version.and_then(protocol_version).and_then(Node::as_i128);
-        let own = RequestContext { version, within };
+        let is_of_run = self.operations.ask(message);
+        let own = RequestContext {
+            version,
+            within,
+            is_of_run,
+        };
         let method = message.method;
         let request = SentRequest::new(message.breaks_rule, SentCall { method, own });
         let asked = OpenRequest::of(&seen);
@@ -161,10 +168,12 @@ impl StepflowSession {
         }
         let orderly = !message.breaks_rule && matches!(message.id_space, IdSpace::One(_));
         let runs_component = message.method.is_some_and(schema::runs_component);
-        let scope = self.scope(message.id_space);
         if runs_component && requester == Direction::ToServer {
+            self.operations.execute(message);
+            let scope = self.scope(message.id_space);
             scope.executes.insert(seen.index, BTreeMap::new());
         }
+        let scope = self.scope(message.id_space);
         if let Some(callbacks) = within.and_then(|index| scope.executes.get_mut(&index)) {
             callbacks.insert(seen.index, key.clone());
         }
@@ -231,6 +240,10 @@ impl StepflowSession {
             broken!(message, rule::ANSWER_AFTER_EOF, seen.whole(), asked.place.index; "{text}");
         }
         let index = asked.place.index;
+        if request.own.is_of_run {
+            let submits = request.method.is_some_and(|m| m.name == operations::SUBMIT);
+            self.operations.answer(message, index, submits);
+        }
         let well = seen.message.role == Some(Role::Response);
         self.blobs.handle_answer(index, message, well);
         self.report_out_of_order(key, index, seen);
