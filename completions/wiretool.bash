@@ -139,6 +139,9 @@ _wiretool() {
             wiretool__subcmd__help,man)
                 cmd="wiretool__subcmd__help__subcmd__man"
                 ;;
+            wiretool__subcmd__help,operations)
+                cmd="wiretool__subcmd__help__subcmd__operations"
+                ;;
             wiretool__subcmd__help,oracle)
                 cmd="wiretool__subcmd__help__subcmd__oracle"
                 ;;
@@ -754,7 +757,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help)
-            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where describe json rules faults recording live clients scripts words ci exit"
+            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1150,6 +1153,28 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help__subcmd__man)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__help__subcmd__operations)
             opts="-q -v -h --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
