@@ -12,7 +12,7 @@ use crate::protocol::exchange::pairs::{IdSpace, PairKey, Paired};
 use crate::protocol::exchange::{Added, OpenRequest};
 use crate::protocol::rpc::extension::{SentCall, SentRequest};
 use crate::protocol::session::text::{quote, short};
-use crate::protocol::session::{Current, broken};
+use crate::protocol::session::{Current, Link, broken};
 use crate::protocol::{Direction, Role, rpc};
 use crate::tape::Node;
 use std::collections::BTreeMap;
@@ -134,6 +134,38 @@ impl StepflowSession {
                 message.method.map_or("a request", |m| m.name));
         }
         within
+    }
+
+    /// Links a callback to the execute during which it is sent.
+    fn link_callback(
+        &self,
+        message: &MessageTurn<'_, '_>,
+        enclosing: Enclosing,
+        within: Option<u64>,
+    ) {
+        let is_callback = message.direction == Some(Direction::ToClient);
+        let Some(scope) = self.scopes.get(&message.id_space).filter(|_| is_callback) else {
+            return;
+        };
+        let observed = self.operations.observed_in(message, &scope.executes);
+        match (within, enclosing) {
+            (Some(execute), Enclosing::Stream(_)) => message.inside(execute, Link::Recorded),
+            _ if observed.is_some() => {
+                if let Some(execute) = observed {
+                    message.inside(execute, Link::Recorded);
+                }
+            }
+            (Some(execute), Enclosing::Unknown) => {
+                let is_pipe = matches!(message.id_space, IdSpace::One(_)) && self.order;
+                let is_whole = !self
+                    .pairs
+                    .may_lack(message.id_space, Some(Direction::ToServer));
+                if is_pipe && is_whole {
+                    message.inside(execute, Link::Inferred);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Adds a request.

@@ -8,13 +8,11 @@
 //!   components/execute {run_id, step_id, attempt: 2}       part of the execute with attempt 1
 //! ```
 
-use super::matching::Enclosing;
-use super::{MessageTurn, StepflowSession};
-use crate::protocol::Direction;
-use crate::protocol::exchange::pairs::IdSpace;
+use super::MessageTurn;
 use crate::protocol::session::Link;
 use crate::protocol::session::memory::RecentEntries;
 use crate::tape::Node;
+use std::collections::BTreeMap;
 
 /// Starts a run.
 pub(super) const SUBMIT: &str = "runs/submit";
@@ -79,10 +77,10 @@ impl Operations {
     }
 
     /// Returns the only one of some executes with the run, otherwise with the trace, of a message.
-    fn observed_in<'e>(
+    pub(super) fn observed_in<V>(
         &self,
         message: &MessageTurn<'_, '_>,
-        running: impl Iterator<Item = &'e u64> + Clone,
+        running: &BTreeMap<u64, V>,
     ) -> Option<u64> {
         if self.executes.len() == 0 {
             return None;
@@ -94,7 +92,7 @@ impl Operations {
                 let ids = self.executes.get(execute);
                 ids.and_then(|ids| ids.get(at)) == Some(&Some(id.clone()))
             };
-            let mut found = running.clone().filter(has_id);
+            let mut found = running.keys().filter(has_id);
             let first = found.next()?;
             found.next().is_none().then_some(*first)
         })
@@ -130,40 +128,6 @@ impl Operations {
         }
         if RUNNING.iter().any(|name| status.is_text(name)) {
             message.operation().ends = Some(false);
-        }
-    }
-}
-
-impl StepflowSession {
-    /// Links a callback to the execute during which it is sent.
-    pub(super) fn link_callback(
-        &self,
-        message: &MessageTurn<'_, '_>,
-        enclosing: Enclosing,
-        within: Option<u64>,
-    ) {
-        let is_callback = message.direction == Some(Direction::ToClient);
-        let Some(scope) = self.scopes.get(&message.id_space).filter(|_| is_callback) else {
-            return;
-        };
-        let observed = self.operations.observed_in(message, scope.executes.keys());
-        match (within, enclosing) {
-            (Some(execute), Enclosing::Stream(_)) => message.inside(execute, Link::Recorded),
-            _ if observed.is_some() => {
-                if let Some(execute) = observed {
-                    message.inside(execute, Link::Recorded);
-                }
-            }
-            (Some(execute), Enclosing::Unknown) => {
-                let is_pipe = matches!(message.id_space, IdSpace::One(_)) && self.order;
-                let is_whole = !self
-                    .pairs
-                    .may_lack(message.id_space, Some(Direction::ToServer));
-                if is_pipe && is_whole {
-                    message.inside(execute, Link::Inferred);
-                }
-            }
-            _ => {}
         }
     }
 }
