@@ -464,7 +464,10 @@ impl Sink for DecodeScreen<'_> {
 
     fn rules(&self) -> Option<RuleSettings> {
         let needed = self.args.select.context.pair || self.filter.needs_session();
-        self.reporter.rules(needed)
+        let mut rules = self.reporter.rules(needed)?;
+        let shows = self.format == Some(Format::Json) && self.args.lint;
+        rules.operations = shows || self.filter.needs_operations();
+        Some(rules)
     }
 
     fn take(&mut self, output: Output<'_>) -> Flow {

@@ -21,6 +21,16 @@ pub enum Link {
     Inferred,
 }
 
+impl Link {
+    /// Returns its name in outputs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::Inferred => "inferred",
+        }
+    }
+}
+
 /// The party that an operation waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -35,6 +45,28 @@ pub enum Owner {
     Retry,
     /// Nothing tells it.
     Unknown,
+}
+
+impl Owner {
+    /// All parties.
+    pub const ALL: [Self; 5] = [
+        Self::Server,
+        Self::Client,
+        Self::Person,
+        Self::Retry,
+        Self::Unknown,
+    ];
+
+    /// Returns its name in outputs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Client => "client",
+            Self::Person => "person",
+            Self::Retry => "retry",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// Facts about the current message and operations. A message is named by its index.
