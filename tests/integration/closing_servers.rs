@@ -192,9 +192,10 @@ fn serve_sessions(status: &'static str, failed: bool) -> String {
                             };
                             let answer =
                                 json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
-                            match message["id"].is_null() {
-                                true => ("202 Accepted", String::new()),
-                                false => ("200 OK", answer.to_string()),
+                            if message["id"].is_null() {
+                                ("202 Accepted", String::new())
+                            } else {
+                                ("200 OK", answer.to_string())
                             }
                         }
                     };
