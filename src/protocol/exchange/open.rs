@@ -264,6 +264,17 @@ where
         (slot.len() == 1 && slots.next().is_none()).then_some(key)
     }
 
+    /// Returns the only open request of a side in a scope; `None` also if there are too many requests to look at each.
+    pub fn only_of(&self, scope: S, requester: Direction) -> Option<&(OpenRequest, T)> {
+        let slots = self.scopes.get(&scope).filter(|slots| !slots.is_large())?;
+        work::count_visits(slots.len());
+        let mut own = slots
+            .iter()
+            .filter(|(key, _)| key.requester == Some(requester));
+        let (_, slot) = own.next()?;
+        (slot.len() == 1 && own.next().is_none()).then_some(&slot.first)
+    }
+
     /// Returns the requests of a scope, the oldest first.
     pub fn sorted_in(&self, scope: S) -> Vec<(&Key<S, I>, &OpenRequest, &T)> {
         by_age(self.scopes.get(&scope).into_iter().flat_map(Slots::iter))
