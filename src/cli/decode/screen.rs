@@ -391,6 +391,9 @@ impl<'a> DecodeScreen<'a> {
     fn begin(&mut self, run: &Run<'_>) {
         let source = run.source();
         self.direction = source.direction;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin_input();
+        }
         let is_text = self.format != Some(Format::Json) && self.verify.is_none();
         self.source = if source.is_one_of_several && is_text {
             SourceCounts::with_heading(&source.name, self.shown > 0, self.display)
