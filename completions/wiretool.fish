@@ -1597,6 +1597,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l exact -d 'W
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l verify -d 'Decode as --exact does, encode again, and report bytes that differ'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l stderr -d 'Show what children wrote to stderr, between the messages'
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l ops -d 'Show operations: a line for each, when it ends; with -v, its messages below it'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l state -d 'sael: show the value of a stream after each delta; not in json'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l print-schema -d 'Print the JSON Schema of `-f json` and exit'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
@@ -3807,6 +3808,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l follow -d 'Continue to read while the file grows'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l ops -d 'Count operations: durations by subject, and who made them wait'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s h -l help -d 'Print help (see more with \'--help\')'
