@@ -368,10 +368,9 @@ impl<'p> Decoder<'p> {
             // hold one of them back while the other continues: the earlier messages would be
             // emitted last.
             if is_shared(framing, key) && (other.conn, other.stream) == (key.conn, key.stream) {
-                let framing = match self.gaps.contains_key(&other) {
-                    true => framing,
-                    false => waiting.framing_beside(framing).unwrap_or(framing),
-                };
+                let is_start = !self.gaps.contains_key(&other);
+                let own = waiting.framing_beside(framing).filter(|_| is_start);
+                let framing = own.unwrap_or(framing);
                 let unread = waiting.unread(protocol, framing);
                 known.insert(other, (waiting.bytes, unread));
                 self.open_stream(other, framing);
