@@ -242,6 +242,29 @@ fn an_error_leaves_no_empty_recording() {
 }
 
 #[test]
+fn connections_of_several_inputs_stay_apart_in_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/mcp/session.jsonl");
+    let (first, both, all) = (place("first"), place("both"), place("all"));
+    let count = |args: &[&str]| run(args, b"").1.lines().count();
+    let messages = count(&[session]);
+    // Lines of JSON without connections, and recordings with one.
+    run(&["decode", session, "-w", &first], b"");
+    run(&["decode", session, session, "-w", &both], b"");
+    run(&["decode", &both, &first, "-w", &all], b"");
+    for (file, conns) in [(&both, 2), (&all, 3)] {
+        let found: Vec<usize> = (0..5)
+            .map(|conn| count(&["decode", file, "--where", &format!("conn={conn}")]))
+            .filter(|found| *found > 0)
+            .collect();
+        assert_eq!(found, vec![messages; conns], "{file}");
+    }
+    let (code, _, err) = run(&["decode", session, "-w", &place("x.har")], b"");
+    assert!(code == 2 && err.contains("no har is written"), "{err}");
+}
+
+#[test]
 fn unknown_names_lead_to_the_right_place() {
     for (args, wanted) in [
         (&["help", "filter"][..], "--where EXPR"),
