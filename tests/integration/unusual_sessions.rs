@@ -58,6 +58,34 @@ const SESSIONS: &[Session] = &[
 1< end"#,
     },
     Session {
+        name: "results have blocks that clients refuse",
+        protocol: "mcp",
+        transport: "stdio",
+        rules: &["mcp/result-type"; 7],
+        script: r#"
+1> INITIALIZE
+1< INITIALIZED
+1> {"jsonrpc":"2.0","method":"notifications/initialized"}
+1> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}
+1< {"jsonrpc":"2.0","id":1,"result":null}
+1> {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a"}}
+1< {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"txt","text":"a"}]}}
+1> {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a"}}
+1< {"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text"}]}}
+1> {"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"a"}}
+1< {"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"image","mimeType":"image/png"}]}}
+1> {"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"a"}}
+1< {"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"resource","resource":{"uri":"a:b"}}]}}
+1> {"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"a"}}
+1< {"jsonrpc":"2.0","id":6,"result":{"content":[{"type":"resource_link","uri":"a:b"}]}}
+1> {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a"}}
+1< {"jsonrpc":"2.0","id":7,"result":{"content":[],"structuredContent":[1]}}
+1> {"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"a"}}
+1< {"jsonrpc":"2.0","id":8,"result":{"content":[{"type":"text","text":""},{"type":"audio","data":"","mimeType":"audio/wav"},{"type":"resource","resource":{"uri":"a:b","blob":""}}],"structuredContent":{}}}
+1> end
+1< end"#,
+    },
+    Session {
         name: "initialize is sent again after 401",
         protocol: "mcp",
         transport: "http",

@@ -6,6 +6,7 @@
 //!   SSE     GET -> event `endpoint` with ?sessionId=…; messages are posted there, and all answers are events
 //! ```
 
+mod content;
 mod handshake;
 mod inputs;
 mod progress;
@@ -247,6 +248,13 @@ impl Extension for McpSession {
         if let Some(tool) = own.tool.as_ref().filter(|_| name == schema::CALL) {
             self.tools.check_result(tool, message, result);
         }
+        if let Some(node) = result.get(content) {
+            content::check(message, node, content);
+        }
+        content::check_structured(
+            message,
+            result.get("structuredContent").filter(|_| !own.stateless),
+        );
         let others = [content, "task", "inputRequests", "requestState"];
         if result.is_map() && others.iter().all(|name| result.get(name).is_none()) {
             broken!(message, rule::MISSING_CONTENT, seen.at(result);

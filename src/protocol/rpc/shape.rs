@@ -213,7 +213,10 @@ impl<'a> CallShape<'_, 'a> {
 
     /// Checks the result of a known method.
     pub(in crate::protocol) fn result(&self, method: &MessageSchema) {
-        let result = self.call.result.filter(|result| !result.is_null());
+        // Where null is no result, it may have a rule of its own.
+        let is_refused = self.dialect.object_results && (self.rule)(rule::NULL_RESULT).is_none();
+        let result = self.call.result;
+        let result = result.filter(|result| is_refused || !result.is_null());
         if let Some(result) = result.filter(|_| self.call.error().is_none()) {
             // No peer reads a result that is not an object.
             let ty = if !self.dialect.object_results || fits(result, &Type::Object(&[])) {
