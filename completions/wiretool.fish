@@ -3808,7 +3808,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l follow -d 'Continue to read while the file grows'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
-complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l ops -d 'Count operations: durations by subject, and who made them wait'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l ops -d 'Show operations: durations by subject, and who made them wait'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s h -l help -d 'Print help (see more with \'--help\')'
