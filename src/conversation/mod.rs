@@ -271,27 +271,27 @@ impl<'p> Conversation<'p> {
         self.verdict()
     }
 
-    /// Returns the pending answers of this protocol alone.
-    pub(crate) fn waiting_in_protocol(&self) -> Vec<Waiting> {
-        let mut all = self.session.as_ref().map_or(Vec::new(), |s| s.waiting());
-        for waiting in &mut all {
-            self.explain_end(waiting);
-            let conn = waiting.place.origin.conn;
-            let sides = self.session.as_ref().and_then(|s| s.sides(conn));
-            if let Some(sides) = sides {
+    /// Visits the pending answers of this protocol alone.
+    pub(crate) fn waiting_in_protocol(&self, visit: &mut dyn FnMut(Waiting)) {
+        let Some(session) = &self.session else {
+            return;
+        };
+        session.waiting(&mut |mut waiting| {
+            self.explain_end(&mut waiting);
+            if let Some(sides) = session.sides(waiting.place.origin.conn) {
                 waiting.name_side(sides);
             }
-        }
-        all
+            visit(waiting);
+        });
     }
 
-    /// Returns the requests of this protocol alone whose connection has ended.
-    pub(crate) fn left_in_protocol(&self) -> Vec<Waiting> {
-        let mut all = self.left.clone();
-        for waiting in &mut all {
-            self.explain_end(waiting);
+    /// Visits the requests of this protocol alone whose connection has ended.
+    pub(crate) fn left_in_protocol(&self, visit: &mut dyn FnMut(Waiting)) {
+        for waiting in &self.left {
+            let mut waiting = waiting.clone();
+            self.explain_end(&mut waiting);
+            visit(waiting);
         }
-        all
     }
 
     /// Adds that the connection of an answer has ended, if so.

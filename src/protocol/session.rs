@@ -27,6 +27,7 @@ use super::{Direction, Message, Origin};
 pub(crate) use current::Current;
 use std::sync::Arc;
 pub use waiting::Waiting;
+pub(crate) use waiting::WaitingList;
 
 /// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,13 +240,15 @@ pub trait Session: Send {
     /// Handles the end of the input.
     fn finish(&mut self, report: &mut Report);
 
-    /// Returns the messages that the session expects now, the oldest first.
-    fn waiting(&self) -> Vec<Waiting>;
+    /// Visits the messages that wait now for an answer of the other side.
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting));
 
     /// Returns true if the message with that index can still be answered, even if a missing answer breaks no rule. The
     /// client asks this for every request that it sends, so it must not search.
     fn is_open(&self, index: u64) -> bool {
-        self.waiting().iter().any(|one| one.place.index == index)
+        let mut is_open = false;
+        self.waiting(&mut |one| is_open |= one.place.index == index);
+        is_open
     }
 
     /// Returns the names of the two sides of a connection, if they differ from the usual names of the protocol.
@@ -274,8 +277,8 @@ macro_rules! forward_to_inner {
             self.inner.pairs_by_stream()
         }
 
-        fn waiting(&self) -> Vec<$crate::protocol::session::Waiting> {
-            self.inner.waiting()
+        fn waiting(&self, visit: &mut dyn FnMut($crate::protocol::session::Waiting)) {
+            self.inner.waiting(visit);
         }
 
         fn is_open(&self, index: u64) -> bool {
@@ -373,7 +376,5 @@ impl Session for Passive {
 
     fn finish(&mut self, _: &mut Report) {}
 
-    fn waiting(&self) -> Vec<Waiting> {
-        Vec::new()
-    }
+    fn waiting(&self, _: &mut dyn FnMut(Waiting)) {}
 }

@@ -279,10 +279,10 @@ impl Session for DescribedSession<'_> {
         }
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         let open = self.exchange.open.sorted().into_iter();
         let open = open.filter(|(_, _, sent)| sent.needs_answer());
-        open.map(|(_, asked, _)| asked.waiting(None)).collect()
+        open.for_each(|(_, asked, _)| visit(asked.waiting(None)));
     }
 
     fn is_open(&self, index: u64) -> bool {

@@ -289,12 +289,14 @@ fn age(asked: &OpenRequest) -> (u64, &str) {
 
 /// Sorts entries, the oldest first. The sort is compiled once, not for each table: it is the largest part.
 fn sort_by_age<T>(all: &mut [T], asked: impl Fn(&T) -> &OpenRequest) {
-    let ages: Vec<_> = all.iter().map(|entry| age(asked(entry))).collect();
-    let mut order = order(&ages);
+    let mut order = order(all.len(), &|at| {
+        all.get(at).map_or((0, ""), |entry| age(asked(entry)))
+    });
     for start in 0..order.len() {
         let mut at = start;
         // Each place gets the entry that belongs there, until the first entry of the cycle has its own.
-        while let Some(from) = order.get_mut(at).map(|from| std::mem::replace(from, at))
+        while let Some(from) = order.get_mut(at).map(|from| std::mem::replace(from, at as u32))
+            && let from = from as usize
             && from != start
             && from != at
         {
@@ -304,10 +306,10 @@ fn sort_by_age<T>(all: &mut [T], asked: impl Fn(&T) -> &OpenRequest) {
     }
 }
 
-/// Returns the indexes of the ages, the oldest first.
-fn order(ages: &[(u64, &str)]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..ages.len()).collect();
-    order.sort_by_key(|at| ages.get(*at));
+/// Returns the indexes of `len` entries, the oldest first; of equal ones, the one that comes first.
+fn order<'a>(len: usize, age: &dyn Fn(usize) -> (u64, &'a str)) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..len as u32).collect();
+    order.sort_unstable_by_key(|at| (age(*at as usize), *at));
     order
 }
 

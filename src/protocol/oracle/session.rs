@@ -165,12 +165,12 @@ impl Session for OracleSession<'_> {
         }
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         let children = self.children.values();
         let mut all: Vec<Waiting> = children.filter_map(ChildSession::waiting).collect();
         all.extend(self.waiting_invokes(self.open.sorted()));
         all.sort_by_key(|w| (w.place.index, w.place.origin.time, w.place.origin.conn));
-        all
+        all.into_iter().for_each(visit);
     }
 
     fn is_open(&self, index: u64) -> bool {

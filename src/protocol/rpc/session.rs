@@ -368,10 +368,10 @@ impl<E: Extension> Session for RpcSession<E> {
         self.sessions.finish(report);
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
-        let open = self.pairs.open.sorted().into_iter();
-        open.map(|(_, asked, request)| self.waiting_of(asked, request))
-            .collect()
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
+        for (_, asked, request) in self.pairs.open.sorted() {
+            visit(self.waiting_of(asked, request));
+        }
     }
 
     fn is_open(&self, index: u64) -> bool {

@@ -399,9 +399,9 @@ impl Session for SaikuroSession {
         }
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         let open = self.calls.open.sorted();
-        open.into_iter().filter_map(waiting_for).collect()
+        open.into_iter().filter_map(waiting_for).for_each(visit);
     }
 
     fn is_open(&self, index: u64) -> bool {

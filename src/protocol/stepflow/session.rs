@@ -257,9 +257,8 @@ impl Session for StepflowSession {
         }
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         let open = self.pairs.open.sorted();
-        let mut all = Vec::with_capacity(open.len());
         let loose = LooseCallbacks::of(&open);
         for (key, asked, want) in &open {
             let why = if want.breaks_rule {
@@ -276,11 +275,11 @@ impl Session for StepflowSession {
             } else {
                 None
             };
-            all.push(asked.waiting(why));
+            visit(asked.waiting(why));
         }
         for scope in self.scopes.values() {
             if let Handshake::Answered(place) = scope.handshake {
-                all.push(Waiting {
+                visit(Waiting {
                     place,
                     what: "the runtime, for initialized".into(),
                     id: String::new(),
@@ -292,8 +291,6 @@ impl Session for StepflowSession {
                 });
             }
         }
-        Waiting::sort(&mut all);
-        all
     }
 
     fn is_open(&self, index: u64) -> bool {

@@ -388,11 +388,12 @@ impl Session for TelequickSession<'_> {
         }
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         let waits = |(key, asked, pending): (&MethodKey, &OpenRequest, &Pending)| {
             waiting_for(asked, pending, self.conns.get(&key.scope)?)
         };
-        self.open.sorted().into_iter().filter_map(waits).collect()
+        let open = self.open.sorted();
+        open.into_iter().filter_map(waits).for_each(visit);
     }
 
     fn pairs_by_stream(&self) -> bool {
