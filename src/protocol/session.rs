@@ -182,16 +182,7 @@ impl Report {
     /// Records that the current message answers a request. Store [`OpenRequest::of`] the request until then. `last`: no
     /// further message answers it.
     pub fn answers(&mut self, asked: &OpenRequest, seen: &Seen<'_>, last: bool) {
-        let times = asked.place.origin.time.zip(seen.origin.time);
-        self.answer = Some(Answer {
-            to: asked.place.index,
-            latency: times.map(|(from, to)| to.saturating_sub(from)),
-            kind: asked.kind.clone(),
-            subject: asked.subject.clone(),
-            name: asked.name.clone(),
-            last,
-            id_form_differs: false,
-        });
+        self.answer = Some(asked.answer(seen, last));
     }
 }
 

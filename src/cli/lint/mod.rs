@@ -214,7 +214,8 @@ impl LintScreen {
         let stopped = self.stop.as_ref().is_some_and(Stop::is_set);
         let conversation = run.conversation().filter(|_| !run.is_unrecognised());
         let reporter = &self.reporter;
-        self.waiting = conversation.map_or(WaitingList::default(), |one| reporter.waiting(one, stopped));
+        self.waiting =
+            conversation.map_or(WaitingList::default(), |one| reporter.waiting(one, stopped));
     }
 
     fn end(&mut self, run: &Run<'_>, findings: &[Finding]) -> Result<()> {

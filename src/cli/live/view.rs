@@ -110,7 +110,10 @@ fn write_waiting(
     display: DisplayOptions,
     out: &mut String,
 ) {
-    let (waiting, sides) = (conversation.unanswered(true, MAX_WAITING), conversation.sides());
+    let (waiting, sides) = (
+        conversation.unanswered(true, MAX_WAITING),
+        conversation.sides(),
+    );
     for one in &waiting.first {
         findings::write_waiting(one, now, sides, display, out);
     }

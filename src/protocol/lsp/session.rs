@@ -155,7 +155,7 @@ impl Extension for LspSession {
         request: &SentRequest<Sent>,
     ) {
         let (seen, result) = (message.seen, message.call.result);
-        if asked.subject.as_deref() == Some("initialize") {
+        if asked.subject() == Some("initialize") {
             match self.stage {
                 // A client may try again after an error.
                 Stage::Requested(_) if message.result().is_none() => self.stage = Stage::New,

@@ -188,7 +188,11 @@ impl Extension for McpSession {
         request: &SentRequest<RequestContext>,
     ) {
         let (seen, own) = (message.seen, &request.own);
-        if let Some((cancel, time)) = request.cancelled.filter(|_| message.role == Role::Response) {
+        if let Some(&(cancel, time)) = request
+            .cancelled
+            .as_deref()
+            .filter(|_| message.role == Role::Response)
+        {
             broken!(message, rule::ANSWER_AFTER_CANCEL, seen.whole(), cancel;
                 "the request was cancelled by #{cancel}, and still has a result");
             let late = time.zip(seen.origin.time);
@@ -233,8 +237,8 @@ impl Extension for McpSession {
     }
 
     fn cancels(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest) {
-        if asked.subject.as_deref() == Some("initialize") {
-            broken!(message, rule::CANCEL_INITIALIZE, message.whole(), asked.place.index;
+        if asked.subject() == Some("initialize") {
+            broken!(message, rule::CANCEL_INITIALIZE, message.whole(), asked.index();
                 "initialize is cancelled; a client that gives up closes the connection");
         }
     }
@@ -248,7 +252,7 @@ impl Extension for McpSession {
         if request.own.stateless && request.client_left {
             return Some("the client closed the connection, which cancels the request".into());
         }
-        let (cancel, _) = request.cancelled?;
+        let (cancel, _) = request.cancelled.as_deref()?;
         Some(format!(
             "it is cancelled by #{cancel}: no answer should follow"
         ))

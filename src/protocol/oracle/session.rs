@@ -154,12 +154,12 @@ impl Session for OracleSession<'_> {
                 continue;
             };
             if let Some(shut_down) = child.shut_down
-                && asked.place.index < shut_down
+                && asked.index() < shut_down
                 && invoke.is_due(child)
                 && matches!(child.stage, ReadyStage::Serving)
                 && output.replace(key.scope) != Some(key.scope)
             {
-                broken!(report, rule::UNANSWERED, asked.place, shut_down;
+                broken!(report, rule::UNANSWERED, asked.place(), shut_down;
                     "{} has no answer, and shutdown (#{shut_down}) was sent", asked.describe());
             }
         }
@@ -337,7 +337,7 @@ impl OracleSession<'_> {
                 && !child.ends.input_ended
                 && matches!(child.stage, ReadyStage::Serving)
             {
-                broken!(report, rule::DIED_IN_INVOKE, asked.place;
+                broken!(report, rule::DIED_IN_INVOKE, asked.place();
                     "{ends}: {} has no answer", asked.describe());
             }
         } else if child.could_shut_down() && !child.ends.input_ended && !waits {

@@ -123,7 +123,7 @@ impl<E: Extension> RpcSession<E> {
         let missing = of.as_ref().and_then(|of| self.pairs.open.at(of.to));
         let missing = missing.filter(|(_, _, request)| request.needs_answer());
         if let Some((_, asked, _)) = missing.filter(|_| E::DIALECT.batches) {
-            broken!(seen, rule::BATCH_ANSWER, seen.whole(), asked.place.index;
+            broken!(seen, rule::BATCH_ANSWER, seen.whole(), asked.index();
                 "the batch lacks the answer to {}", asked.describe());
         }
         seen.report().answer = of;
@@ -255,9 +255,9 @@ impl<E: Extension> RpcSession<E> {
         if let Some(method) = request.method.filter(|_| !message.breaks_rule) {
             shape.result(method);
         }
-        let batch = E::DIALECT.batches && asked.kind.as_ref() == "batch";
+        let batch = E::DIALECT.batches && asked.kind() == "batch";
         if batch && !message.in_batch && message.role != Role::Error {
-            broken!(message, rule::BATCH_ANSWER, seen.whole(), asked.place.index;
+            broken!(message, rule::BATCH_ANSWER, seen.whole(), asked.index();
                 "this answers a member of a batch; it should be in an array");
         }
         let state = self.sessions.state(seen.origin.conn);
@@ -275,7 +275,7 @@ impl<E: Extension> RpcSession<E> {
 
     /// Returns that a request waits. Its method says who must answer it if directions are not known.
     fn waiting_of(&self, asked: &OpenRequest, request: &SentRequest<E::Own>) -> Waiting {
-        let method = asked.subject.as_deref().unwrap_or_default();
+        let method = asked.subject().unwrap_or_default();
         let waiting = asked.waiting(self.reason(asked, request));
         let sender = E::DIALECT.direction_of(method);
         Waiting {
@@ -288,8 +288,8 @@ impl<E: Extension> RpcSession<E> {
 
     fn unanswered(asked: &OpenRequest, request: &SentRequest<E::Own>, report: &mut Report) {
         if request.needs_answer() && E::needs_answer(request) {
-            broken!(report, rule::UNANSWERED, asked.place;
-                "{} ({}) has no answer", asked.describe(), short(&asked.id));
+            broken!(report, rule::UNANSWERED, asked.place();
+                "{} ({}) has no answer", asked.describe(), short(asked.id()));
         }
     }
 }

@@ -341,7 +341,7 @@ impl Session for SaelSession {
 
     fn is_open(&self, index: u64) -> bool {
         let mut conns = self.conns.values();
-        let is_it = |asked: &OpenRequest| asked.place.index == index;
+        let is_it = |asked: &OpenRequest| asked.index() == index;
         self.calls
             .open
             .at(index)

@@ -195,7 +195,7 @@ impl SaikuroSession {
                 self.orphans -= 1;
             }
             Added::Replaced(before, _) => {
-                let index = before.place.index;
+                let index = before.index();
                 self.sender(seen).order.remove(&index);
                 let place = seen.place(field(root, "id"));
                 broken!(seen, rule::ID_REUSED, place, index;
@@ -266,7 +266,7 @@ impl SaikuroSession {
                 Some((_, OpenKind::Stream(stream))) => stream.flow.next = None,
                 Some((_, OpenKind::Channel(channel))) => channel.record_loss(),
                 Some((asked, _)) => {
-                    let index = asked.place.index;
+                    let index = asked.index();
                     self.calls.open.close(key);
                     self.side(key.scope, key.requester).order.remove(&index);
                 }
@@ -307,7 +307,7 @@ impl SaikuroSession {
                 report.leave(waiting);
             }
             if let Some((rule, text)) = find_open_problem(&asked, &state).filter(|_| !lost) {
-                broken!(report, rule, asked.place; "{text}");
+                broken!(report, rule, asked.place(); "{text}");
             }
         }
     }

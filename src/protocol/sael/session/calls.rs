@@ -60,7 +60,7 @@ impl SaelSession {
         let place = message.place(seq.node);
         let old = self.calls.open.get(&key).filter(|(_, call)| !call.released);
         if let (Some((asked, _)), true) = (old, good) {
-            broken!(message, rule::SEQ_REUSED, place, asked.place.index;
+            broken!(message, rule::SEQ_REUSED, place, asked.index();
                 "seq {} belongs to {}, which is still open", seq.key, asked.describe());
         } else if let Some(highest) = highest
             && good
@@ -79,7 +79,7 @@ impl SaelSession {
             Added::Replaced(asked, old) => {
                 if old.live {
                     state.live = state.live.saturating_sub(1);
-                    message.report().subscription(asked.place.index, false);
+                    message.report().subscription(asked.index(), false);
                 }
                 if old.needs_answer() {
                     return;
@@ -183,12 +183,12 @@ impl SaelSession {
         };
         let subscribed = call.sort == SaelRequestKind::Subscription;
         if subscribed != (message.kind == "UNS") {
-            broken!(message, rule::CANCEL_KIND, place, asked.place.index;
+            broken!(message, rule::CANCEL_KIND, place, asked.index();
                 "{} names seq {}, which is {}", message.kind, seq.key, asked.describe());
         }
         if subscribed {
             if call.live {
-                message.report().subscription(asked.place.index, false);
+                message.report().subscription(asked.index(), false);
             }
             self.close(key, message, CallEnd::Unsubscribed);
             return;
