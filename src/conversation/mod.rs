@@ -259,8 +259,9 @@ impl<'p> Conversation<'p> {
     /// Handles the end of the input.
     pub fn finish(&mut self) -> Verdict<'_> {
         self.reset();
-        self.links.finish(&mut self.report);
         self.create_session();
+        self.end_rules();
+        self.links.finish(&mut self.report);
         if let Some(session) = &mut self.session {
             session.finish(&mut self.report);
         }
@@ -269,6 +270,20 @@ impl<'p> Conversation<'p> {
         let others = self.finish_others();
         self.findings.extend(others);
         self.verdict()
+    }
+
+    /// Turns off the rules that cannot be judged, because no more input comes: there may be many open requests.
+    fn end_rules(&mut self) {
+        let Some(protocol) = self.protocol else {
+            return;
+        };
+        let is_off = |rule: &&Arc<Rule>| {
+            self.judge.severity(protocol.name(), rule) == Severity::Off
+                || !rule.needs.iter().all(|need| self.has_input_for(*need))
+        };
+        let off = rules_of(protocol).filter(is_off);
+        self.report.off = off.map(|rule| rule.id).collect();
+        self.report.is_at_end = true;
     }
 
     /// Visits the pending answers of this protocol alone.

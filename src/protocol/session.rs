@@ -113,6 +113,10 @@ pub struct Report {
     pub(crate) left: Vec<Waiting>,
     /// The rules that are off: their texts are not written.
     pub(crate) off: RuleSet,
+    /// The input has ended: rules that are off are not added.
+    pub(crate) is_at_end: bool,
+    /// The rule that was added last is not in `broken`.
+    is_skipped: bool,
 }
 
 /// Reports a broken rule: to whom, the rule, its place, another message that is involved or may be, and the text with the
@@ -163,6 +167,10 @@ impl Report {
         text: &dyn Fn() -> String,
     ) {
         let is_off = self.off.contains(rule);
+        self.is_skipped = is_off && self.is_at_end;
+        if self.is_skipped {
+            return;
+        }
         self.broken.push(Broken {
             rule,
             place,
@@ -174,7 +182,7 @@ impl Report {
 
     /// Limits the severity of the rule that was added last.
     pub fn at_most(&mut self, severity: Severity) {
-        if let Some(last) = self.broken.last_mut() {
+        if let Some(last) = self.broken.last_mut().filter(|_| !self.is_skipped) {
             last.at_most = severity;
         }
     }
