@@ -701,7 +701,7 @@ fn open_requests_take_few_bytes() {
         } else {
             0
         };
-        let most = (count * most + text + (32 << 20)) >> 10;
+        let most = (count * most + text + (8 << 20)) >> 10;
         let output = std::process::Command::new("sh")
             .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &most.to_string()])
             .arg(env!("CARGO_BIN_EXE_wiretool"))

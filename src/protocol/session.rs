@@ -116,7 +116,7 @@ pub struct Report {
     /// The input has ended: rules that are off are not added.
     pub(crate) is_at_end: bool,
     /// The rule that was added last is not in `broken`.
-    is_skipped: bool,
+    pub(crate) is_skipped: bool,
 }
 
 /// Reports a broken rule: to whom, the rule, its place, another message that is involved or may be, and the text with the
