@@ -1055,6 +1055,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('inputs', 'inputs', [CompletionResultType]::ParameterValue, 'the forms of input: dumps, source code, Base64, logs')
             [CompletionResult]::new('lines', 'lines', [CompletionResultType]::ParameterValue, 'the columns, signs and units of lines and trees')
             [CompletionResult]::new('where', 'where', [CompletionResultType]::ParameterValue, 'conditions that select messages')
+            [CompletionResult]::new('operations', 'operations', [CompletionResultType]::ParameterValue, 'what belongs together beyond a request and its answer, and who made it wait')
             [CompletionResult]::new('describe', 'describe', [CompletionResultType]::ParameterValue, 'your own protocol, described in a file')
             [CompletionResult]::new('json', 'json', [CompletionResultType]::ParameterValue, 'the JSON output, and how to get the same bytes back')
             [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'what lint checks, and how it reports')
@@ -1344,6 +1345,17 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;help;where' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;help;operations' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result')

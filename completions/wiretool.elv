@@ -1006,6 +1006,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand inputs 'the forms of input: dumps, source code, Base64, logs'
             cand lines 'the columns, signs and units of lines and trees'
             cand where 'conditions that select messages'
+            cand operations 'what belongs together beyond a request and its answer, and who made it wait'
             cand describe 'your own protocol, described in a file'
             cand json 'the JSON output, and how to get the same bytes back'
             cand rules 'what lint checks, and how it reports'
@@ -1269,6 +1270,16 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;help;where'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'wiretool;help;operations'= {
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'

@@ -81,8 +81,9 @@ pub fn add(path: &Path) -> Result<&'static str> {
     let is_embedded = embedded().iter().any(|one| one.name() == name);
     ensure!(
         is_embedded || registry::find(name).is_none(),
-        "{}: there is a protocol with the name {name} already",
-        path.display()
+        "{}: {}",
+        path.display(),
+        taken(name)
     );
     let described: &'static Described = Box::leak(Box::new(described));
     registry::extend(&[described], &[]);
@@ -90,6 +91,11 @@ pub fn add(path: &Path) -> Result<&'static str> {
         read.push((path.to_owned(), described.name()));
     }
     Ok(described.name())
+}
+
+/// Returns the error of a name that another protocol has.
+pub fn taken(name: &str) -> String {
+    format!("there is a protocol with the name {name} already")
 }
 
 /// Adds the protocols of the project and of the user.

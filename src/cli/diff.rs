@@ -365,7 +365,10 @@ impl Sink for SideReader<'_> {
     type Break = Result<()>;
 
     fn rules(&self) -> Option<RuleSettings> {
-        Some(RuleSettings::default())
+        Some(RuleSettings {
+            operations: self.filter.needs_operations(),
+            ..RuleSettings::default()
+        })
     }
 
     fn take(&mut self, output: Output<'_>) -> Flow {

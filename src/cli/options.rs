@@ -254,6 +254,7 @@ impl RuleArgs {
         Ok(RuleSettings {
             judge: self.judge()?,
             session: self.session_config()?,
+            operations: false,
         })
     }
 

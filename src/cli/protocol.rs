@@ -93,12 +93,13 @@ fn check(args: &CheckArgs) -> Result<Exit> {
             }
             Err(error) => return Err(error),
         };
-        let kinds = described.kinds().len();
-        let _ = writeln!(
-            text,
-            "{file}: {} is correct, with {kinds} kinds",
-            described.name()
-        );
+        let (name, kinds) = (described.name(), described.kinds().len());
+        if registry::find_built_in(name).is_some() {
+            let _ = writeln!(text, "{file}: {}", descriptions::taken(name));
+            exit = Exit::Negative;
+            continue;
+        }
+        let _ = writeln!(text, "{file}: {name} is correct, with {kinds} kinds");
     }
     output::print(&escape_lines(&text))?;
     Ok(exit)

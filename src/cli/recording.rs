@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// The maximum number of names that are tried.
 const MAX_NAMES: u32 = 100_000;
 
+/// Extensions of captures that are not written.
+const OTHER_FORMS: [&str; 6] = ["cap", "csv", "har", "html", "pcap", "pcapng"];
+
 /// Reads a whole recording, inflated if it is gzipped, without a byte order mark; `-` is stdin. A capture of another program
 /// becomes a recording.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
@@ -93,6 +96,14 @@ pub fn create(named: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
         let name = "stdout".into();
         return Ok(RecordingFile { file, name });
     }
+    if let Some(form) = other_form(named) {
+        let name = named.with_extension("").display().to_string() + ".jsonl";
+        anyhow::bail!(
+            "{}: no {form} is written, only recordings in JSON Lines: -w {}",
+            named.display(),
+            shell_words::quote(&name)
+        );
+    }
     let context = || format!("cannot write {}", named.display());
     let text = named.to_string_lossy();
     let pattern = if text.contains("{pid}") {
@@ -123,6 +134,13 @@ pub fn create(named: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
     anyhow::bail!("{}: all possible names are in use", named.display())
 }
 
+/// Returns the form that the name of a file promises, if it is not that of a recording.
+fn other_form(named: &Path) -> Option<&'static str> {
+    let extension = named.extension()?.to_str()?;
+    let is = |form: &&str| extension.eq_ignore_ascii_case(form);
+    OTHER_FORMS.into_iter().find(is)
+}
+
 /// Creates the file as [`create`] does, for a command that writes to stdout, and prints its name.
 pub fn create_and_note(named: &Path, quiet: bool, print: &dyn Fn(&str)) -> Result<RecordingFile> {
     let file = create(named, false)?;
@@ -135,12 +153,7 @@ pub fn create_and_note(named: &Path, quiet: bool, print: &dyn Fn(&str)) -> Resul
 /// Returns the note that names a recording; `None` if it is quiet, and the name is the one that the user gave.
 pub fn note(file: &RecordingFile, named: &Path, quiet: bool) -> Option<String> {
     let is_as_named = Path::new(&file.name) == named || named == Path::new("-");
-    let extension = named.extension().and_then(|extension| extension.to_str());
-    let other = ["har", "pcap", "pcapng"]
-        .into_iter()
-        .find(|other| Some(*other) == extension);
-    let form = other.map_or(String::new(), |other| format!(" (JSON Lines, not {other})"));
-    (!quiet || !is_as_named).then(|| format!("recording to {}{form}", file.name))
+    (!quiet || !is_as_named).then(|| format!("recording to {}", file.name))
 }
 
 fn open(path: &Path) -> std::io::Result<File> {
@@ -158,17 +171,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recording_with_the_name_of_another_form_is_named() {
-        for (name, wanted) in [
-            ("a.jsonl", "recording to a.jsonl"),
-            ("a.har", "recording to a.har (JSON Lines, not har)"),
-        ] {
-            let file = RecordingFile {
-                file: tempfile::tempfile().unwrap(),
-                name: name.to_owned(),
-            };
-            assert_eq!(note(&file, Path::new(name), false).as_deref(), Some(wanted));
-            assert_eq!(note(&file, Path::new(name), true), None);
+    fn a_name_of_another_form_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.har", "b.PCAP", "a b.pcapng"] {
+            let path = folder.path().join(name);
+            let error = create(&path, false).err().unwrap().to_string();
+            assert!(error.contains("only recordings in JSON Lines"), "{error}");
+            assert!(error.contains(".jsonl"), "{error}");
+            assert!(!path.exists());
+        }
+        for name in ["a.jsonl", "har", "a.har.wt"] {
+            let path = folder.path().join(name);
+            let file = create(&path, false).unwrap();
+            let wanted = format!("recording to {}", path.display());
+            assert_eq!(note(&file, &path, false), Some(wanted));
+            assert_eq!(note(&file, &path, true), None);
         }
     }
 }

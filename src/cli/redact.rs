@@ -44,7 +44,14 @@ Values that are replaced:
                   the value beside a secret name, as in {name: …, value: …};
                   the text after token: in a first parameter, as in aria2
   texts           passwords and parameters of URLs, fields of heads, flags and
-                  variables inside texts, unless the value looks like a word
+                  variables inside texts, unless the value looks like a word;
+                  after a secret name and a colon, values of 6 characters with
+                  a digit, as in password: hunter22
+  forms           keys of GitHub (ghp_ gho_ ghu_ ghs_ ghr_ github_pat_), GitLab
+                  (glpat-), Slack (xoxb- xoxp- xoxa- xoxe- xoxr- xoxs-),
+                  Anthropic, OpenAI (sk-), Stripe (sk_live_ sk_test_ rk_live_),
+                  npm_, pypi-, Hugging Face (hf_), Amazon (AKIA ASIA) and Google
+                  (AIza); JSON Web Tokens (eyJ); lines of a PEM PRIVATE KEY-----
   gzip            all of these in HTTP bodies; if the placeholders need more
                   space, all their letters and digits are a and 1
   other bytes     all of these in bytes that are not a message; words of 16
@@ -61,6 +68,9 @@ Exit codes:
   1  refused: a compressed body or message has a secret that cannot be replaced,
      or cannot be inflated
   2  usage, not a recording, or a file that cannot be read or written";
+
+const SEARCHED: &str = "searched for secret names, credentials in addresses, heads and commands, and known forms of keys (`wiretool redact --help` \
+lists them); no other text was searched: --value REGEX adds it";
 
 /// Replace the secrets in a recording with placeholders
 #[derive(clap::Args)]
@@ -116,6 +126,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let mut all = vec![count_text(redacted.secrets as u64, "secret", "secrets") + " replaced"];
     all.extend(redacted.also_replaced);
     shared.note(&format!("{name}: {}", all.join(", ")));
+    shared.note(&format!("{name}: {SEARCHED}"));
     Ok(Exit::Clean)
 }
 
@@ -132,16 +143,19 @@ pub fn random_key() -> Result<[u8; 32]> {
 mod tests {
     use super::REPLACED;
     use crate::framing::fields::{
-        ENDINGS, NAMES, OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS, WEB_NAMES,
+        ENDINGS, NAMES, OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS, WEB_NAMES, key_starts,
     };
 
     #[test]
-    fn help_lists_every_secret_name() {
+    fn help_lists_every_secret_name_and_form() {
         let words: Vec<&str> = REPLACED.split(|c: char| !c.is_alphanumeric()).collect();
         let all = NAMES.iter().chain(&ENDINGS).chain(&OTHER_TOKENS);
         let web = WEB_ENDINGS.iter().chain(&WEB_NAMES);
         for name in all.chain(&QUERY_NAMES).chain(web) {
             assert!(words.contains(name), "{name}");
+        }
+        for start in key_starts() {
+            assert!(REPLACED.contains(start), "{start}");
         }
     }
 }

@@ -38,7 +38,8 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0         every message was answered
-  1         an answer is an error, has a fault or is missing, or a message was not sent completely
+  1         an answer is an error, says that its call failed, has a fault or is missing, or a message was not sent
+            completely
   2         usage, a failed connection, or bytes that were not recorded
   130, 143  interrupted, terminated; the recording is complete";
 

@@ -203,7 +203,10 @@ impl Sink for StatScreen {
     }
 
     fn rules(&self) -> Option<RuleSettings> {
-        Some(RuleSettings::default())
+        Some(RuleSettings {
+            operations: self.filter.needs_operations(),
+            ..RuleSettings::default()
+        })
     }
 
     fn take(&mut self, output: Output<'_>) -> Flow {

@@ -1,6 +1,6 @@
 //! Findings, and the verdict about a message.
 
-use super::full_name;
+use super::{MessageOperation, Operation, full_name};
 use crate::protocol::session::{Answer, Place, Rule, Severity, SubscriptionChange};
 use std::sync::Arc;
 
@@ -39,6 +39,10 @@ pub struct Verdict<'a> {
     pub answer: Option<&'a Answer>,
     /// The subscriptions that begin or end.
     pub subscriptions: &'a [SubscriptionChange],
+    /// The operation of the message, if operations are asked for.
+    pub operation: Option<MessageOperation>,
+    /// The operations that end.
+    pub ended: &'a [Operation],
     /// The findings are left out, so faults are shown by themselves.
     pub(crate) without_findings: bool,
 }

@@ -19,6 +19,8 @@ pub(crate) mod guard;
 mod injected;
 mod judge;
 mod links;
+mod operation;
+mod operations;
 mod protocols;
 mod run;
 mod short;
@@ -46,6 +48,8 @@ use injected::Injected;
 pub use judge::{Judge, RuleDialect, find_rule};
 pub(crate) use judge::{full_name, names_rule, rules_of};
 use links::Links;
+pub use operation::{MessageOperation, Operation, OperationPart, OperationState};
+use operations::{Judged, Operations};
 use protocols::ConnectionProtocols;
 pub(crate) use run::Source;
 pub use run::{Output, RuleSettings, Run, Sink, check};
@@ -83,6 +87,10 @@ pub struct Conversation<'p> {
     limit_reported: bool,
     last: Place,
     protocols_of: ConnectionProtocols<'p>,
+    /// The operations of all protocols, if they are asked for.
+    operations: Option<Box<Operations>>,
+    /// The requests whose connection ended with the last event.
+    left_now: Vec<u64>,
 }
 
 impl<'p> Conversation<'p> {
@@ -125,7 +133,14 @@ impl<'p> Conversation<'p> {
             limit_reported: false,
             last: Place::default(),
             protocols_of: ConnectionProtocols::default(),
+            operations: None,
+            left_now: Vec::new(),
         }
+    }
+
+    /// Groups messages into operations. Call it before the first message.
+    pub fn follow_operations(&mut self) {
+        self.operations = Some(Box::new(Operations::new()));
     }
 
     /// Sets the protocol by name, as a recording names it.
@@ -149,12 +164,44 @@ impl<'p> Conversation<'p> {
     /// Checks the next message.
     pub fn see(&mut self, decoded: &Decoded<'_>) -> Verdict<'_> {
         let (number, early) = self.enter(decoded);
-        if number > 0 {
-            return self.see_in(number, decoded, early);
+        self.see_in(number, decoded, early);
+        let Some(mut operations) = self.operations.take() else {
+            return self.verdict_of(number);
+        };
+        let one = self.each_protocol().nth(number);
+        let operation = one.and_then(|one| operations.see(&one.judged(decoded)));
+        self.operations = Some(operations);
+        Verdict {
+            operation,
+            ended: self.ended_operations(),
+            ..self.verdict_of(number)
         }
-        self.see_own(decoded);
-        self.findings.extend(early);
-        self.verdict()
+    }
+
+    /// Returns what operations need of the last message.
+    fn judged<'a>(&'a self, decoded: &'a Decoded<'a>) -> Judged<'a> {
+        let answer = self.report.answer.as_ref();
+        // The answers of a batch may come one by one.
+        let is_partial = answer.is_some_and(|answer| {
+            let session = self.session.as_ref();
+            &*answer.kind == "batch" && session.is_some_and(|s| s.is_open(answer.to))
+        });
+        Judged {
+            decoded,
+            answer,
+            facts: self.report.operation,
+            is_partial,
+        }
+    }
+
+    /// Returns the operations that ended with the last message, event or end of the input.
+    pub fn ended_operations(&self) -> &[Operation] {
+        self.operations.as_ref().map_or(&[], |all| all.ended())
+    }
+
+    /// Returns the number of operations that are not tracked, because too many were open.
+    pub fn untracked_operations(&self) -> u64 {
+        self.operations.as_ref().map_or(0, |all| all.untracked())
     }
 
     /// Checks the next message of this protocol.
@@ -235,11 +282,20 @@ impl<'p> Conversation<'p> {
             }
             _ => return self.verdict(),
         };
-        self.change(event.origin(), what)
+        let origin = event.origin();
+        let number = self.change(origin, what);
+        let left = self.take_left();
+        if let Some(operations) = &mut self.operations {
+            operations.leave(&left, origin.time);
+        }
+        Verdict {
+            ended: self.ended_operations(),
+            ..self.verdict_of(number)
+        }
     }
 
     /// Handles an event of a connection of this protocol.
-    fn change_own(&mut self, origin: Origin, what: ConnectionChange) -> Verdict<'_> {
+    fn change_own(&mut self, origin: Origin, what: ConnectionChange) {
         self.facts.ends |= !matches!(what, ConnectionChange::Opened | ConnectionChange::Lost);
         self.facts.record_direction(what, origin.direction);
         self.links.event(origin, what, &mut self.report);
@@ -253,7 +309,6 @@ impl<'p> Conversation<'p> {
         }
         self.judge_report();
         self.findings.splice(0..0, self.short.end(origin));
-        self.verdict()
     }
 
     /// Handles the end of the input.
@@ -269,7 +324,13 @@ impl<'p> Conversation<'p> {
         self.findings.splice(0..0, self.short.finish());
         let others = self.finish_others();
         self.findings.extend(others);
-        self.verdict()
+        if let Some(operations) = &mut self.operations {
+            operations.finish();
+        }
+        Verdict {
+            ended: self.ended_operations(),
+            ..self.verdict()
+        }
     }
 
     /// Turns off the rules that cannot be judged, because no more input comes: there may be many open requests.
@@ -399,14 +460,17 @@ impl<'p> Conversation<'p> {
     fn reset(&mut self) {
         self.report.clear();
         self.findings.clear();
+        self.left_now.clear();
         self.faults = 0;
     }
 
-    fn verdict(&self) -> Verdict<'_> {
+    pub(super) fn verdict(&self) -> Verdict<'_> {
         Verdict {
             findings: &self.findings,
             answer: self.report.answer.as_ref(),
             subscriptions: &self.report.subscriptions,
+            operation: None,
+            ended: &[],
             without_findings: false,
         }
     }
@@ -420,6 +484,8 @@ impl<'p> Conversation<'p> {
                 "{} requests wait for an answer: later ones are not tracked", self.config.max_open);
         }
         let space = self.config.max_open.saturating_sub(self.left.len());
+        let left = self.report.left.iter().map(|waiting| waiting.place.index);
+        self.left_now.extend(left);
         self.left.extend(self.report.left.drain(..).take(space));
         // What a held finding needs can only be there after one of these changes.
         let seen = (self.facts.has_both_directions(), self.facts.has_messages);

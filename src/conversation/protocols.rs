@@ -56,7 +56,8 @@ impl<'p> Conversation<'p> {
         self.protocols_of.events = others;
         let mut findings = Vec::new();
         for (origin, what) in own {
-            findings.extend_from_slice(self.change(origin, what).findings);
+            let number = self.change(origin, what);
+            findings.extend_from_slice(self.verdict_of(number).findings);
         }
         (number, findings)
     }
@@ -79,32 +80,51 @@ impl<'p> Conversation<'p> {
         self.protocols_of.others.len()
     }
 
-    /// Returns the verdict of another conversation about a message.
-    pub(super) fn see_in(
-        &mut self,
-        number: usize,
-        decoded: &Decoded<'_>,
-        early: Vec<Finding>,
-    ) -> Verdict<'_> {
-        let other = self.protocols_of.others.get_mut(number.saturating_sub(1));
-        other.map_or(Verdict::default(), |other| {
-            other.see_own(decoded);
-            other.findings.extend(early);
-            other.verdict()
-        })
+    /// Returns the conversation with this number.
+    fn numbered(&mut self, number: usize) -> Option<&mut Self> {
+        match number.checked_sub(1) {
+            None => Some(self),
+            Some(other) => self.protocols_of.others.get_mut(other),
+        }
     }
 
-    /// Handles an event of a connection.
-    pub(super) fn change(&mut self, origin: Origin, what: ConnectionChange) -> Verdict<'_> {
-        self.reset();
-        let Some(number) = self.conversation_of(origin, what) else {
-            return self.verdict();
-        };
-        if number == 0 {
-            return self.change_own(origin, what);
+    /// Returns the last verdict of the conversation with this number.
+    pub(super) fn verdict_of(&self, number: usize) -> Verdict<'_> {
+        let verdict = self.each_protocol().nth(number).map(Self::verdict);
+        verdict.unwrap_or_default()
+    }
+
+    /// Checks a message in the conversation with this number.
+    pub(super) fn see_in(&mut self, number: usize, decoded: &Decoded<'_>, early: Vec<Finding>) {
+        if let Some(one) = self.numbered(number) {
+            one.see_own(decoded);
+            one.findings.extend(early);
         }
-        let other = self.protocols_of.others.get_mut(number - 1);
-        other.map_or(Verdict::default(), |other| other.change(origin, what))
+    }
+
+    /// Handles an event of a connection. Returns the number of its conversation.
+    pub(super) fn change(&mut self, origin: Origin, what: ConnectionChange) -> usize {
+        self.reset();
+        let number = self.conversation_of(origin, what);
+        match number {
+            None => {}
+            Some(0) => self.change_own(origin, what),
+            Some(number) => {
+                if let Some(other) = self.numbered(number) {
+                    other.change(origin, what);
+                }
+            }
+        }
+        number.unwrap_or_default()
+    }
+
+    /// Removes the requests whose connection ended with the last event.
+    pub(super) fn take_left(&mut self) -> Vec<u64> {
+        let mut left = std::mem::take(&mut self.left_now);
+        for other in &mut self.protocols_of.others {
+            left.append(&mut other.left_now);
+        }
+        left
     }
 
     /// Returns the number of the conversation for an event; `None` if the event waits for the protocol.

@@ -131,7 +131,12 @@ impl<'p> Run<'p> {
     ) -> Self {
         let is_ordered = source.pairs.is_empty();
         let conversation = rules.map(|rules| {
-            Conversation::new(&options.protocols, &rules.judge, rules.session, is_ordered)
+            let (all, judge) = (&options.protocols, &rules.judge);
+            let mut conversation = Conversation::new(all, judge, rules.session, is_ordered);
+            if rules.operations {
+                conversation.follow_operations();
+            }
+            conversation
         });
         let decoder = Decoder::new(options).starting_at(source.first_index);
         let mut reader = ItemReader::new(decoder);

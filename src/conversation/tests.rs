@@ -1,5 +1,6 @@
 //! The cost of following a conversation.
 
+mod operations;
 mod rules;
 
 use super::{RuleSettings, check};

@@ -1,7 +1,7 @@
 //! A decoded frame, as a sink receives it.
 
 use super::{Origin, RawFrame};
-use crate::encoding::lossless;
+use crate::encoding::{Encoding, lossless};
 use crate::error::DecodeError;
 use crate::framing::Frame;
 use crate::protocol::{Message, Notes, Protocol, Seen, annotate, hide};
@@ -82,6 +82,13 @@ impl<'a> Decoded<'a> {
     /// [`Want::Places`](crate::encoding::Want::Places).
     pub fn root(&self) -> Option<Node<'a>> {
         self.message.value?.root(self.frame.view.bytes)
+    }
+
+    /// Returns the encoding of the message, if it can be read and its protocol has several.
+    pub(crate) fn encoding(&self) -> Option<Encoding> {
+        let value = self.message.value.filter(|_| self.message.valid)?;
+        let has_several = self.protocol.descriptor().encodings.len() > 1;
+        has_several.then(|| value.packed_encoding().unwrap_or(Encoding::Json))
     }
 
     /// Writes the message as lossless JSON, on one line.

@@ -47,6 +47,7 @@ pub struct Compare<'d> {
     protocol: &'d dyn Protocol,
     ignore: &'d Ignore,
     parsed: [Parsed; 2],
+    empty_is_absent: bool,
     /// The number of fields that the project's settings ignored.
     pub ignored: u64,
 }
@@ -64,6 +65,7 @@ fn meaning<'k>(
             ..message.name()
         },
         re_encoded: protocol.descriptor().is_re_encoded,
+        empty_is_absent: false,
     }
 }
 
@@ -74,7 +76,17 @@ impl<'d> Compare<'d> {
             protocol,
             ignore,
             parsed: [(); 2].map(|()| Parsed::new(Want::Places, depth)),
+            empty_is_absent: false,
             ignored: 0,
+        }
+    }
+
+    /// Returns a comparison for which an absent member equals an object without members, or with ignored ones only.
+    #[must_use]
+    pub fn without_empty(self) -> Self {
+        Self {
+            empty_is_absent: true,
+            ..self
         }
     }
 
@@ -155,6 +167,7 @@ impl<'d> Compare<'d> {
             fields.push(whole("(fault)", [text(a), text(b)]));
         }
         let ignore = self.ignore;
+        let empty_is_absent = self.empty_is_absent;
         let [first, second] = &mut self.parsed;
         let (left, right) = (a.view(), b.view());
         let protocol = self.protocol;
@@ -166,7 +179,10 @@ impl<'d> Compare<'d> {
                 let parts = roots[0].map(|root| protocol.part_names(root));
                 let parts = parts.unwrap_or_default();
                 let mut found = FoundDifferences::default();
-                let meaning = meaning(protocol, ignore, a, &parts);
+                let meaning = Meaning {
+                    empty_is_absent,
+                    ..meaning(protocol, ignore, a, &parts)
+                };
                 meaning.compare(roots[0], roots[1], same, &mut found);
                 ignored = found.ignored;
                 // Bodies that are not readable as values are equal only if their bytes are.

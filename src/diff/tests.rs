@@ -46,6 +46,7 @@ fn meaning(ignore: &Ignore, re_encoded: bool) -> Meaning<'_> {
             parts: &[],
         },
         re_encoded,
+        empty_is_absent: false,
     }
 }
 

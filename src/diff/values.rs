@@ -50,6 +50,8 @@ pub struct Meaning<'i> {
     pub name: MessageName<'i>,
     /// Peers re-encode relayed messages: bytes that are UTF-8 equal text, and null equals absence.
     pub re_encoded: bool,
+    /// An object without members equals absence.
+    pub empty_is_absent: bool,
 }
 
 impl Meaning<'_> {
@@ -89,6 +91,19 @@ impl Meaning<'_> {
             wanted,
         };
         let (Some(a), Some(b)) = (left, right) else {
+            if let Some(map) = left
+                .or(right)
+                .filter(|map| self.empty_is_absent && map.is_map())
+                && depth < DEPTH
+            {
+                for (key, value) in members(map) {
+                    path.push(PathStep::Member(key.0.into_owned()));
+                    let sides = [left.map(|_| value), right.map(|_| value)];
+                    self.step(sides, path, depth + 1, same, found);
+                    path.pop();
+                }
+                return;
+            }
             if left.is_some() || right.is_some() {
                 found.differences.push(differs(path, None));
             }

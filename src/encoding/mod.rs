@@ -385,9 +385,12 @@ impl Parsed {
         matches!(self.source, ParsedSource::Bytes(_))
     }
 
-    /// Returns the encoding of the message, if it is on the tape and is `MessagePack` or CBOR.
+    /// Returns the encoding of the message, if it is `MessagePack` or CBOR.
     pub fn packed_encoding(&self) -> Option<Encoding> {
-        self.packed
+        match self.source {
+            ParsedSource::Again(_, encoding) => Some(encoding),
+            _ => self.packed,
+        }
     }
 
     /// Returns `true` if the message is an object with a header before the value that has an encoding.

@@ -14,6 +14,7 @@ mod credentials;
 mod names;
 mod secret;
 mod secret_ranges;
+mod shapes;
 mod text;
 mod values;
 
@@ -23,6 +24,8 @@ pub use names::{ENDINGS, NAMES, is_secret_field, is_secret_name};
 pub(crate) use names::{OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS, WEB_NAMES};
 pub use secret::{masked, secrets};
 pub use secret_ranges::{HeaderSecret, without};
+#[cfg(test)]
+pub(crate) use shapes::key_starts;
 use std::ops::Range;
 pub use text::{is_flag, text_secrets};
 

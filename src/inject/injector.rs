@@ -10,6 +10,7 @@ use crate::decoder::{DecodeOptions, Decoded, Decoder, FrameSink, Origin};
 use crate::encoding::Want;
 use crate::framing::Framing;
 use crate::protocol::{Direction, Lane};
+use crate::select::Expr;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -128,7 +129,12 @@ impl<'p> Injector<'p> {
             want: plan.want(),
             ..options
         };
-        let rules = plan.needs_session().then(RuleSettings::default);
+        let mut conditions = plan.faults.iter().map(|fault| &fault.condition);
+        let operations = conditions.any(Expr::needs_operations);
+        let rules = plan.needs_session().then(|| RuleSettings {
+            operations,
+            ..RuleSettings::default()
+        });
         let ways = [Direction::ToServer, Direction::ToClient];
         Self {
             affects: ways.map(|way| plan.affects(way)),

@@ -15,7 +15,7 @@ mod websocket;
 
 use crate::decoder::Decoded;
 use crate::encode::{EncodeOptions, Encoder};
-use crate::encoding::{json, lossless};
+use crate::encoding::{Encoding, json, lossless};
 use crate::error::Refusal;
 use crate::framing::{Framing, LengthMode, Wire};
 use crate::protocol::make::IdGen;
@@ -145,6 +145,8 @@ pub struct Codec<'p> {
     config: ConnectionConfig<'p>,
     encoder: Encoder<'p>,
     transport: Transport,
+    /// The encoding of the peer's last message.
+    received: Option<Encoding>,
 }
 
 /// The transport of the messages.
@@ -177,6 +179,7 @@ impl<'p> Codec<'p> {
             encoder: Encoder::new(options, id_gen),
             config,
             transport,
+            received: None,
         }
     }
 
@@ -279,6 +282,7 @@ impl<'p> Codec<'p> {
     /// Handles a frame of the peer; the answer of the transport is written to `out`.
     pub fn received(&mut self, decoded: &Decoded<'_>, out: &mut Vec<u8>) -> Signal {
         let is_client = self.config.is_client();
+        self.received = decoded.encoding().or(self.received);
         match &mut self.transport {
             Transport::Plain => Signal::Nothing,
             Transport::WebSocket(transport) => {
@@ -293,7 +297,8 @@ impl<'p> Codec<'p> {
     }
 
     /// Writes a message in the form of `decode -f json`. It answers the request with its own id, or with the id `to`.
-    /// `wire` is the framing of an earlier message, and is used as far as possible.
+    /// `wire` is the framing of an earlier message, and is used as far as possible. If neither it nor the configuration
+    /// names the encoding, it is that of the peer's last message.
     pub fn write_message(
         &mut self,
         message: &str,
@@ -330,6 +335,7 @@ impl<'p> Codec<'p> {
         }
         let recorded = wire.and_then(|wire| wire.head.as_deref());
         let mut wire = wire.map_or(Wire::default(), repeatable_properties);
+        wire.encoding = wire.encoding.or(self.received);
         let (side, is_client) = (self.config.side, self.config.is_client());
         let Transport::Http(transport) = &mut self.transport else {
             let encoded = self.encoder.framed(root, Some(side), wire)?;

@@ -101,6 +101,7 @@ impl<'p> Endpoint<'p> {
                 secret: peer_config.secret.clone(),
                 ..SessionConfig::default()
             },
+            operations: false,
         };
         Self {
             run: Run::of_items(options, Some(rules)),

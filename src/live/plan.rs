@@ -93,9 +93,12 @@ impl PlanStep {
             stream: decoded.origin.stream,
             is_last: false,
             role: message.role,
-            wire: raw
-                .map(|raw| reusable_properties(wire(decoded, raw)))
-                .unwrap_or_default(),
+            wire: Wire {
+                encoding: decoded.encoding(),
+                ..raw
+                    .map(|raw| reusable_properties(wire(decoded, raw)))
+                    .unwrap_or_default()
+            },
             verbatim: raw.filter(|_| !is_whole).map(|raw| raw.bytes.to_vec()),
             time: decoded.origin.time,
             ..Self::default()

@@ -104,6 +104,8 @@ pub struct Descriptor<'p> {
     /// A request must wait for the previous answer: only their order links the two, or peers handle one request at a
     /// time.
     pub is_sequential: bool,
+    /// Answers repeat nothing of their request: each side answers in the order of the requests.
+    pub answers_in_order: bool,
     /// A name belongs to one call, so that statistics leave it out.
     pub has_unique_names: bool,
     /// The protocol is detected only if no other one is, and without certainty: it reads what others may also have.
@@ -146,6 +148,7 @@ impl Descriptor<'_> {
         value_types: None,
         is_re_encoded: false,
         is_sequential: false,
+        answers_in_order: false,
         has_unique_names: false,
         is_fallback: false,
         http: None,

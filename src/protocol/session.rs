@@ -15,6 +15,7 @@ mod current;
 pub(super) mod heartbeat;
 pub(super) mod http;
 pub(crate) mod memory;
+mod operation;
 pub(super) mod text;
 mod waiting;
 
@@ -25,6 +26,7 @@ pub(crate) use super::rule_names::{RuleId, RuleSet};
 pub(crate) use super::rules::{Example, Need, Rule, Severity};
 use super::{Direction, Message, Origin};
 pub(crate) use current::Current;
+pub use operation::{Link, OperationFacts, Owner};
 use std::sync::Arc;
 pub use waiting::Waiting;
 pub(crate) use waiting::WaitingList;
@@ -107,6 +109,8 @@ pub struct Report {
     pub broken: Vec<Broken>,
     /// The request that the current message answers.
     pub answer: Option<Answer>,
+    /// What the current message says about operations.
+    pub operation: OperationFacts,
     /// The subscriptions that begin or end.
     pub subscriptions: Vec<SubscriptionChange>,
     /// The requests that get no answer, because their connection has ended.
@@ -141,6 +145,7 @@ impl Report {
     pub fn clear(&mut self) {
         self.broken.clear();
         self.answer = None;
+        self.operation = OperationFacts::default();
         self.subscriptions.clear();
         self.left.clear();
     }

@@ -6,6 +6,8 @@ pub(super) mod heads;
 #[cfg(feature = "rules")]
 mod members;
 mod names;
+#[cfg(feature = "rules")]
+mod operations;
 pub(super) mod script;
 
 use super::*;

@@ -2,7 +2,7 @@
 //!
 //! Keys, in this order; absent ones are left out: `v index conn stream dir time offset len body_offset body_len framing
 //! protocol kind role id subject name outcome guess message raw fault faults wire findings reply_to latency_ms of
-//! id_form_differs context`. The data is exact: it is never masked or shortened.
+//! op parent link id_form_differs context`. The data is exact: it is never masked or shortened.
 
 use super::style::escape_json;
 use super::{DisplayOptions, findings};
@@ -15,7 +15,7 @@ use crate::encoding::{Encoding, Parsed};
 use crate::error::DecodeError;
 use crate::framing::{self, Framing, LengthMode, Wire};
 use crate::protocol::registry;
-use crate::protocol::session::name_of;
+use crate::protocol::session::{Link, name_of};
 use crate::protocol::{Direction, Id, MessageForm, Role, WriteOptions, uuid_text};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
@@ -174,9 +174,25 @@ fn write_verdict(decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>)
             out.extend_from_slice(b",\"of\":");
             write_short_text(subject, out);
         }
-        if answer.id_form_differs {
-            out.extend_from_slice(b",\"id_form_differs\":true");
-        }
+    }
+    if let Some(operation) = verdict.operation {
+        out.extend_from_slice(b",\"op\":");
+        write_int(operation.index, out);
+        write_parent(operation.parent, operation.link, out);
+    }
+    if verdict.answer.is_some_and(|answer| answer.id_form_differs) {
+        out.extend_from_slice(b",\"id_form_differs\":true");
+    }
+}
+
+/// Writes the parent of an operation, and the evidence.
+pub(super) fn write_parent(parent: Option<u64>, link: Option<Link>, out: &mut Vec<u8>) {
+    if let Some(parent) = parent {
+        out.extend_from_slice(b",\"parent\":");
+        write_int(parent, out);
+    }
+    if let Some(link) = link {
+        write_text(b",\"link\":\"", link.name(), out);
     }
 }
 

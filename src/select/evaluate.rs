@@ -7,7 +7,7 @@ use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::encoding::json::lone_surrogate;
 use crate::encoding::lossless;
-use crate::protocol::session::{Answer, name_of};
+use crate::protocol::session::{Answer, Link, name_of};
 use crate::protocol::{Direction, Id, Role};
 use crate::tape::{Node, Scalar, Value, unescape};
 use std::borrow::Cow;
@@ -76,6 +76,7 @@ impl Case<'_, '_> {
             frame.view.run(message.body).filter(|_| has)
         };
         let answer = self.verdict.and_then(|v| v.answer);
+        let operation = self.verdict.and_then(|v| v.operation);
         match key {
             Key::Index => number(Some(self.decoded.index), what),
             Key::Conn => number(origin.conn, what),
@@ -88,6 +89,9 @@ impl Case<'_, '_> {
             Key::ReplyTo => number(answer.map(|a| a.to), what),
             Key::Latency => number(answer.and_then(|a| a.latency), what),
             Key::Of => text(answer.and_then(|a| a.subject.as_deref()), what),
+            Key::Op => number(operation.map(|o| o.index), what),
+            Key::Parent => number(operation.and_then(|o| o.parent), what),
+            Key::Link => text(operation.and_then(|o| o.link).map(Link::name), what),
             Key::Dir => text(origin.direction.map(Direction::name), what),
             Key::Framing => text(Some(frame.framing.name()), what),
             Key::Protocol => text(Some(self.decoded.protocol.name()), what),
@@ -156,7 +160,9 @@ impl Key {
                 let node = path.find(decoded.root()?)?;
                 text_of(node, &mut Vec::new()).into_owned()
             }
-            Self::Guess | Self::Raw | Self::Findings => return None,
+            Self::Guess | Self::Raw | Self::Findings | Self::Op | Self::Parent | Self::Link => {
+                return None;
+            }
         })
     }
 }

@@ -153,6 +153,11 @@ impl Expr {
         self.has_key(&needs_conversation)
     }
 
+    /// Returns `true` if it depends on operations.
+    pub fn needs_operations(&self) -> bool {
+        self.has_key(&is_of_operations)
+    }
+
     /// Returns `true` if it uses a key.
     #[cfg(feature = "described")]
     pub(crate) fn uses(&self, key: &Key) -> bool {
@@ -225,7 +230,12 @@ impl Expr {
 }
 
 fn needs_conversation(key: &Key) -> bool {
-    matches!(key, Key::Findings | Key::ReplyTo | Key::Latency | Key::Of)
+    let is_own = matches!(key, Key::Findings | Key::ReplyTo | Key::Latency | Key::Of);
+    is_own || is_of_operations(key)
+}
+
+fn is_of_operations(key: &Key) -> bool {
+    matches!(key, Key::Op | Key::Parent | Key::Link)
 }
 
 /// Returns the only part, or all of them.

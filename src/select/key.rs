@@ -61,6 +61,12 @@ pub enum Key {
     Latency,
     /// The subject of the message that it answers.
     Of,
+    /// The first message of its operation.
+    Op,
+    /// The operation that contains that one.
+    Parent,
+    /// The evidence that it belongs there.
+    Link,
     /// The message, or a path in it.
     Message(Path),
 }
@@ -115,6 +121,9 @@ const NAMES: &[(&str, Key)] = &[
     ("latency", Key::Latency),
     ("latency_ms", Key::Latency),
     ("of", Key::Of),
+    ("op", Key::Op),
+    ("parent", Key::Parent),
+    ("link", Key::Link),
 ];
 
 /// Words in place of a key, and the condition that is probably meant. Words of a row are separated by spaces.
@@ -185,7 +194,9 @@ impl Key {
     /// Returns its type.
     pub fn sort(&self) -> KeySort {
         match self {
-            Self::Index | Self::Conn | Self::Stream | Self::ReplyTo => KeySort::Count,
+            Self::Index | Self::Conn | Self::Stream | Self::ReplyTo | Self::Op | Self::Parent => {
+                KeySort::Count
+            }
             Self::Offset | Self::Len | Self::BodyOffset | Self::BodyLen => KeySort::Bytes,
             Self::Time => KeySort::Time,
             Self::Latency => KeySort::Duration,
@@ -207,6 +218,7 @@ impl Key {
                     ..unknown
                 })
             }
+            Self::Link => one_of("a link", word, &["recorded", "inferred"]),
             Self::Outcome => one_of("an outcome", word, &["error"]),
             Self::Role => one_of("a role", word, &Role::ALL.map(Role::name)),
             Self::Framing => one_of("a framing", word, &registry::framing_names()),

@@ -242,6 +242,29 @@ fn an_error_leaves_no_empty_recording() {
 }
 
 #[test]
+fn connections_of_several_inputs_stay_apart_in_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/mcp/session.jsonl");
+    let (first, both, all) = (place("first"), place("both"), place("all"));
+    let count = |args: &[&str]| run(args, b"").1.lines().count();
+    let messages = count(&[session]);
+    // Lines of JSON without connections, and recordings with one.
+    run(&["decode", session, "-w", &first], b"");
+    run(&["decode", session, session, "-w", &both], b"");
+    run(&["decode", &both, &first, "-w", &all], b"");
+    for (file, conns) in [(&both, 2), (&all, 3)] {
+        let found: Vec<usize> = (0..5)
+            .map(|conn| count(&["decode", file, "--where", &format!("conn={conn}")]))
+            .filter(|found| *found > 0)
+            .collect();
+        assert_eq!(found, vec![messages; conns], "{file}");
+    }
+    let (code, _, err) = run(&["decode", session, "-w", &place("x.har")], b"");
+    assert!(code == 2 && err.contains("no har is written"), "{err}");
+}
+
+#[test]
 fn unknown_names_lead_to_the_right_place() {
     for (args, wanted) in [
         (&["help", "filter"][..], "--where EXPR"),
@@ -542,10 +565,11 @@ fn redact_reads_stdin_like_other_commands() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let recorded = std::fs::read(root.join("fixtures/cli/run-a.jsonl")).unwrap();
     let (code, out, err) = run(&["redact"], &recorded);
-    assert_eq!(
-        (code, err.as_str()),
-        (0, "wiretool: stdin: 0 secrets replaced\n")
-    );
+    assert_eq!(code, 0);
+    let (count, searched) = err.split_once('\n').unwrap();
+    assert_eq!(count, "wiretool: stdin: 0 secrets replaced");
+    assert!(searched.contains("no other text was searched"), "{err}");
+    assert_eq!(searched.lines().count(), 1, "{err}");
     assert!(out.starts_with("{\"wiretool\":1,"), "{out}");
     assert_eq!(run(&["redact", "-"], &recorded), (code, out, err));
     let (code, _, err) = run(&["redact"], b"hello\n");

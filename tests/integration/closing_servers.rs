@@ -161,6 +161,73 @@ fn send_reaches_servers_that_close() {
     }
 }
 
+/// A server that names its session, and answers the closing DELETE with `status`.
+fn serve_sessions(status: &'static str, failed: bool) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/mcp", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                let timeout = Some(Duration::from_secs(10));
+                stream.set_read_timeout(timeout).unwrap();
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                let mut start = String::new();
+                while reader.read_line(&mut start).unwrap_or(0) > 0 {
+                    let (status, body) = match &*start {
+                        // The head has no body.
+                        line if line.starts_with("DELETE") || line.starts_with("GET") => {
+                            while reader.read_line(&mut start).unwrap_or(0) > 2 {}
+                            (status, String::new())
+                        }
+                        _ => {
+                            let message = posted(&mut reader).unwrap();
+                            let result = match message["method"].as_str() {
+                                Some("initialize") => {
+                                    json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}})
+                                }
+                                _ => {
+                                    json!({"content": [{"type": "text", "text": "no"}], "isError": failed})
+                                }
+                            };
+                            let answer =
+                                json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+                            if message["id"].is_null() {
+                                ("202 Accepted", String::new())
+                            } else {
+                                ("200 OK", answer.to_string())
+                            }
+                        }
+                    };
+                    let length = body.len();
+                    write!(stream, "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nmcp-session-id: s1\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
+                    start.clear();
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn servers_may_refuse_the_end_of_a_session() {
+    for (status, failed, wanted) in [
+        ("200 OK", false, 0),
+        ("405 Method Not Allowed", false, 0),
+        ("501 Not Implemented", false, 0),
+        ("500 Internal Server Error", false, 1),
+        ("405 Method Not Allowed", true, 1),
+    ] {
+        let to = serve_sessions(status, failed);
+        let args = ["send", "mcp", "tools/call", "t", "--connect", &to];
+        let (code, out, err) = run(&[&args[..], &["-f", "json"]].concat(), "");
+        assert_eq!(code, wanted, "{status}, {failed}: {out}{err}");
+        if status != "500 Internal Server Error" {
+            assert_eq!(out.lines().count(), 1, "{out}");
+        }
+    }
+}
+
 #[test]
 fn replay_reaches_servers_that_close() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

@@ -401,6 +401,10 @@ fn descriptions_are_checked() {
     );
     let (code, out, _) = ran(&["protocol", "check", &right, &wrong]);
     assert_eq!((code, out.matches("unknown key").count()), (1, 2), "{out}");
+    let taken = file(&folder, "taken.toml", quiz("lsp"));
+    let (code, out, _) = ran(&["protocol", "check", &taken]);
+    let wanted = "there is a protocol with the name lsp already\n";
+    assert_eq!((code, out.ends_with(wanted)), (1, true), "{out}");
     let (code, _, err) = ran(&["protocol", "check", "none.toml"]);
     assert_eq!((code, err.contains("cannot read")), (2, true), "{err}");
 }
@@ -473,4 +477,78 @@ fn written_messages_are_shown_as_the_named_protocol() {
         (&line["protocol"], &line["kind"]),
         (&"greet".into(), &"say".into())
     );
+}
+
+/// A stub answers in the encoding of each request, and a replay sends each request in its recorded encoding.
+#[test]
+fn each_message_keeps_its_encoding() {
+    use base64::Engine as _;
+    let folder = folder("described-encodings");
+    let text = "name = \"quiz\"\nframings = [\"prefix\"]\nencodings = [\"json\", \"msgpack\"]\n\
+        [[message]]\nwhen = \".ask\"\nkind = \"ask\"\nrole = \"request\"\nid = \".n\"\n\
+        [[message]]\nwhen = \".say\"\nkind = \"say\"\nrole = \"response\"\nid = \".n\"\n";
+    let description = file(&folder, "quiz.toml", text);
+    let mut recording = String::from(
+        "{\"wiretool\":1,\"protocol\":\"quiz\",\"transport\":\"tcp\"}\n{\"t\":0,\"conn\":1,\"event\":\"open\"}\n",
+    );
+    for (n, packed) in [false, true, true, false].into_iter().enumerate() {
+        for (direction, key) in [("c2s", "ask"), ("s2c", "say")] {
+            let value = serde_json::json!({"n": n, key: "x"});
+            let body = if packed {
+                rmp_serde::to_vec(&value).unwrap()
+            } else {
+                value.to_string().into_bytes()
+            };
+            let bytes = [&(body.len() as u32).to_be_bytes()[..], &body].concat();
+            let bytes = base64::engine::general_purpose::STANDARD.encode(bytes);
+            recording +=
+                &format!("{{\"t\":{n},\"conn\":1,\"dir\":\"{direction}\",\"b64\":\"{bytes}\"}}\n");
+        }
+    }
+    let recording = file(&folder, "quiz.jsonl", recording);
+    let stub = Stub::start(&description, "tcp", Path::new(&recording)).unwrap();
+    let again = folder.join("again.jsonl").to_str().unwrap().to_owned();
+    let arguments = [
+        "replay",
+        "-p",
+        &description,
+        &recording,
+        "--connect",
+        &stub.1,
+        "-w",
+        &again,
+    ];
+    let (code, out, err) = ran(&arguments);
+    assert_eq!(code, 0, "{out}{err}");
+    let exact = |path: &str| {
+        let (code, out, err) = ran(&["decode", "-f", "json", "--exact", "-p", &description, path]);
+        assert_eq!(code, 0, "{err}");
+        let lines = out
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        lines
+            .map(|line| (line["dir"].clone(), line["wire"].clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(exact(&recording), exact(&again));
+}
+
+/// Lines show the requests of answers that repeat nothing of them.
+#[test]
+fn lines_pair_answers_in_order() {
+    let folder = folder("described-order");
+    let text = "name = \"quiz\"\nframings = [\"lines\"]\npair = \"order\"\n\
+        [[message]]\nwhen = \".ask\"\nrole = \"request\"\nsubject = \".ask\"\ndirection = \"c2s\"\n\
+        [[message]]\nrole = \"response\"\ndirection = \"s2c\"\n";
+    let description = file(&folder, "quiz.toml", text);
+    let asked = file(&folder, "quiz.c2s", "{\"ask\":\"a\"}\n{\"ask\":\"b\"}\n");
+    let answered = file(&folder, "quiz.s2c", "{\"say\":1}\n{\"say\":2}\n");
+    let files = ["--c2s", &asked, "--s2c", &answered];
+    let arguments = [&["decode", "-f", "line", "-p", &description], &files[..]].concat();
+    let (code, out, err) = ran(&arguments);
+    assert_eq!(code, 0, "{err}");
+    let subjects = out
+        .lines()
+        .map(|line| line.split_whitespace().nth(4).unwrap_or_default());
+    assert_eq!(subjects.collect::<Vec<_>>(), ["a", "b", "a", "b"], "{out}");
 }

@@ -232,6 +232,7 @@ fn every_line_fits_schema() {
         "reply_to",
         "latency_ms",
         "of",
+        "op",
         "raw",
         "faults",
     ] {

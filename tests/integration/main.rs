@@ -26,6 +26,7 @@ mod lint_causes;
 mod lint_cli;
 mod lint_positions;
 mod manual;
+mod operations;
 mod oracle_cli;
 mod own_rules_cli;
 mod packet_captures;

@@ -1,8 +1,8 @@
-//! Findings of a conversation do not depend on the split of its bytes, and damage never panics.
+//! Findings and operations of a conversation do not depend on the split of its bytes, and damage never panics.
 
 use wiretool::capture::{CaptureInput, Form, Item};
 use wiretool::conversation::{Conversation, Finding, Judge, Verdict};
-use wiretool::decoder::{Decoded, Decoder, Origin};
+use wiretool::decoder::{Decoder, Origin};
 use wiretool::encoding::Want;
 use wiretool::protocol::rules::Severity;
 use wiretool::protocol::session::{SessionConfig, Waiting};
@@ -28,8 +28,9 @@ fn findings_of(
         SessionConfig::default(),
         true,
     );
+    conversation.follow_operations();
     let mut out = String::new();
-    let tell = |verdict: Verdict<'_>, out: &mut String| {
+    let mut tell = |verdict: Verdict<'_>| {
         for finding in verdict.findings {
             let (name, place) = (finding.name(), finding.place);
             out.push_str(&format!("{name} {place:?} {}\n", finding.text));
@@ -37,9 +38,12 @@ fn findings_of(
         if let Some(answer) = verdict.answer {
             out.push_str(&format!("{answer:?}\n"));
         }
-    };
-    let mut see = |conversation: &mut Conversation<'_>, decoded: &Decoded<'_>| {
-        tell(conversation.see(decoded), &mut out);
+        if let Some(operation) = verdict.operation {
+            out.push_str(&format!("{operation:?}\n"));
+        }
+        for operation in verdict.ended {
+            out.push_str(&format!("{operation:?}\n"));
+        }
     };
     let mut input = CaptureInput::new(Form::Recording);
     let mut item = |item: Item<'_>| match item {
@@ -52,19 +56,19 @@ fn findings_of(
             };
             for piece in pieces(chunk.bytes) {
                 decoder.push(origin, &piece, &mut |decoded| {
-                    see(&mut conversation, decoded);
+                    tell(conversation.see(decoded));
                 });
             }
         }
         Item::Event(event) => {
-            conversation.event(&event);
+            tell(conversation.event(&event));
         }
         _ => {}
     };
     input.push(recording.as_bytes(), &mut item);
     input.finish(&mut item);
-    decoder.finish(&mut |decoded| see(&mut conversation, decoded));
-    tell(conversation.finish(), &mut out);
+    decoder.finish(&mut |decoded| tell(conversation.see(decoded)));
+    tell(conversation.finish());
     for waiting in conversation.waiting() {
         out.push_str(&format!("{waiting:?}\n"));
     }

@@ -16,6 +16,7 @@ mod detection;
 mod escaping;
 mod formats;
 mod input_forms;
+mod operations;
 mod recovery;
 mod redaction;
 mod rewriting;

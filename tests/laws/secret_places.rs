@@ -51,6 +51,39 @@ const VALUES: &[(&str, &str)] = &[
     ("variable in text", r#""export GITHUB_TOKEN=§ && run""#),
     ("flag in text", r#""run --token § now""#),
     ("quoted name in text", r#""got {'password': '§'} from it""#),
+    ("plain name in text", r#""the password: § of bob""#),
+    ("token in text", r#""token: §""#),
+    (
+        "key of GitHub",
+        r#""use ghp_16C7e42F292c6912E7710c8383§ for it""#,
+    ),
+    (
+        "fine-grained key of GitHub",
+        r#""github_pat_11ABCDEFG0abcdefghijkl_mnopq§""#,
+    ),
+    ("key of GitLab", r#"{"a":"glpat-abcdef-ghijk§"}"#),
+    ("key of Slack", r#""see xoxb-123456789012-abcdef§""#),
+    (
+        "key of Anthropic",
+        r#"["sk-ant-api03-abcd_efghijklmnop-qr§"]"#,
+    ),
+    ("key of OpenAI", r#""sk-proj-abcdefghijklmnopqrst§""#),
+    (
+        "key of Google",
+        r#""at AIzaSyA0123456789abcdefghijk§ there""#,
+    ),
+    (
+        "token with claims",
+        r#""got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln§""#,
+    ),
+    (
+        "private key",
+        r#""-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\n§""#,
+    ),
+    (
+        "private key in JSON in text",
+        r#""{\"pem\":\"-----BEGIN RSA PRIVATE KEY-----\\nMIIE\\n§\\n-----END RSA PRIVATE KEY-----\\n\"}""#,
+    ),
     ("JSON in Markdown", r#""```\n{\"token\": \"§\"}\n```""#),
     ("JSON in text", r#""{\"password\":\"§\"}""#),
     (

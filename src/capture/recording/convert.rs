@@ -15,18 +15,41 @@ pub struct ItemRecorder {
     t: i64,
     /// The direction of bytes whose direction the input does not give; `None` is client to server.
     pub direction: Option<Direction>,
+    /// The highest number of a connection so far.
+    highest: u32,
+    /// What is added to the numbers of connections of this input; `None` until its first bytes.
+    added: Option<u32>,
 }
 
 impl ItemRecorder {
+    /// Begins another input: its connections get numbers of their own.
+    pub fn begin_input(&mut self) {
+        self.added = None;
+    }
+
+    /// Returns the number of a connection in the recording.
+    fn conn(&mut self, conn: u32) -> u32 {
+        let highest = self.writer.is_some().then_some(self.highest);
+        let added = *self.added.get_or_insert(match (highest, conn) {
+            (None, _) => 0,
+            (Some(highest), 0) => highest.saturating_add(1),
+            (Some(highest), _) => highest,
+        });
+        let conn = conn.saturating_add(added);
+        self.highest = self.highest.max(conn);
+        conn
+    }
+
     /// Appends the lines of an item to `out`.
     pub fn item(&mut self, item: &Item<'_>, out: &mut Vec<u8>) {
         match item {
             Item::Header(header) if self.writer.is_none() => self.begin(header, out),
             Item::Chunk(chunk) => {
                 let source = self.source(chunk.direction);
+                let conn = self.conn(chunk.conn);
                 let t = self.time(chunk.time, out);
                 if let Some(writer) = &mut self.writer {
-                    writer.chunk(t, chunk.conn, chunk.stream, source, chunk.bytes, out);
+                    writer.chunk(t, conn, chunk.stream, source, chunk.bytes, out);
                 }
             }
             Item::Event(event) => self.event(event, out),
@@ -36,6 +59,7 @@ impl ItemRecorder {
                     ("len", json!(gap.to.saturating_sub(gap.from))),
                 ];
                 let lost = EventRecord {
+                    conn: Some(self.conn(0)),
                     t: self.time(None, out),
                     event: "lost".into(),
                     more: more
@@ -86,6 +110,8 @@ impl ItemRecorder {
     }
 
     fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
+        let conn = self.conn(event.conn);
+        let event = Event { conn, ..*event };
         let t = self.time(event.time, out);
         let Some(writer) = &mut self.writer else {
             return;

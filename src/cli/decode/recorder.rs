@@ -35,6 +35,11 @@ impl DecodeRecorder {
         }))
     }
 
+    /// Begins another input.
+    pub fn begin_input(&mut self) {
+        self.items.begin_input();
+    }
+
     /// Writes an item; `direction` is that of bytes without one.
     pub fn item(&mut self, item: &Item<'_>, direction: Option<Direction>) -> Result<()> {
         self.items.direction = direction;

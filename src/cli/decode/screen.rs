@@ -345,6 +345,9 @@ impl<'a> DecodeScreen<'a> {
     fn begin(&mut self, run: &Run<'_>) {
         let source = run.source();
         self.direction = source.direction;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin_input();
+        }
         let is_text = self.format != Some(Format::Json) && self.verify.is_none();
         self.source = if source.is_one_of_several && is_text {
             SourceCounts::with_heading(&source.name, self.shown > 0, self.display)
@@ -461,7 +464,10 @@ impl Sink for DecodeScreen<'_> {
 
     fn rules(&self) -> Option<RuleSettings> {
         let needed = self.args.select.context.pair || self.filter.needs_session();
-        self.reporter.rules(needed)
+        let mut rules = self.reporter.rules(needed)?;
+        let shows = self.format == Some(Format::Json) && self.args.lint;
+        rules.operations = shows || self.filter.needs_operations();
+        Some(rules)
     }
 
     fn take(&mut self, output: Output<'_>) -> Flow {

@@ -236,7 +236,10 @@ impl Sink for LintScreen {
     type Break = Result<()>;
 
     fn rules(&self) -> Option<RuleSettings> {
-        Some(self.rules.clone())
+        Some(RuleSettings {
+            operations: self.reporter.filter.needs_operations(),
+            ..self.rules.clone()
+        })
     }
 
     fn take(&mut self, output: Output<'_>) -> Flow {

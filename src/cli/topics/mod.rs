@@ -30,6 +30,7 @@ pub const TOPICS: &[Topic] = topics! {
     "inputs": "the forms of input: dumps, source code, Base64, logs",
     "lines": "the columns, signs and units of lines and trees",
     "where": "conditions that select messages",
+    "operations": "what belongs together beyond a request and its answer, and who made it wait",
     "describe": "your own protocol, described in a file",
     "json": "the JSON output, and how to get the same bytes back",
     "rules": "what lint checks, and how it reports",

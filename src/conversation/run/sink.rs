@@ -70,11 +70,13 @@ impl<B, F: FnMut(Output<'_>) -> ControlFlow<B>> Sink for F {
     }
 }
 
-/// How rules are checked.
+/// How rules are checked, and what verdicts have beside them.
 #[derive(Clone, Debug, Default)]
 pub struct RuleSettings {
     /// The severity of each rule.
     pub judge: Judge,
     /// The settings of sessions.
     pub session: SessionConfig,
+    /// Verdicts name operations.
+    pub operations: bool,
 }

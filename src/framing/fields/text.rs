@@ -7,16 +7,18 @@
 //!                                  ----
 //!   tool --api-key=Zx81 --token Zx82          flags, and variables such as API_KEY=Zx81
 //!                  ----         ----
+//!   the password: hunter22                    a secret name, and a value with a digit
+//!                 --------
 //! ```
 //!
-//! Text also speaks about secrets: `the token: see below`, `auth=true`, `basic Markdown`, `token=get_token()`. Outside
+//! Keys of well-known services have a form of their own: [`shapes`]. Text also speaks about secrets: `the token: see below`, `auth=true`, `basic Markdown`, `token=get_token()`. Outside
 //! of URLs, a value that looks like a word or like code is not secret.
 
 use super::credentials::{Key, add_cookie, authority, split, unescaped};
 use super::names::{is_secret_field, is_secret_name, is_secret_query};
 use super::secret_ranges::{FoundSecrets, HeaderSecret, credentials, is_scheme};
-use super::slice;
 use super::values::json_value;
+use super::{shapes, slice};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use memchr::memmem::Finder;
@@ -30,6 +32,8 @@ const MIN_TEXT: usize = 6;
 const MAX_NAME: usize = 64;
 /// The maximum length of a word of a language.
 const MAX_WORD: usize = 24;
+/// The minimum length of a value after a name without quotes, `token: Zx8181`.
+const MIN_VALUE: usize = 6;
 /// The minimum length of a token after `Bearer` without a field name.
 const MIN_BEARER: usize = 8;
 
@@ -47,22 +51,23 @@ pub fn text_secrets(text: &[u8]) -> Vec<HeaderSecret> {
         MIN_TEXT..16 => text.iter().any(is_sign),
         _ => memchr::memchr3(b'=', b':', b' ', text).is_some(),
     };
-    if !has_sign {
-        return Vec::new();
-    }
     let mut found = FoundSecrets::default();
-    find(text, &mut found);
+    if has_sign {
+        find_by_signs(text, &mut found);
+    }
+    shapes::find(text, &mut found);
     found.into_sorted()
 }
 
 /// Finds the secrets in a text among other bytes.
 pub(super) fn find_in_text(bytes: &[u8], text: Range<usize>, found: &mut FoundSecrets) {
     let mut own = FoundSecrets::default();
-    find(slice(bytes, &text), &mut own);
+    find_by_signs(slice(bytes, &text), &mut own);
+    shapes::find(slice(bytes, &text), &mut own);
     found.append(own, text.start);
 }
 
-fn find(text: &[u8], found: &mut FoundSecrets) {
+fn find_by_signs(text: &[u8], found: &mut FoundSecrets) {
     let mut done = 0;
     for at in memchr::memchr2_iter(b'=', b':', text) {
         if at < done {
@@ -186,16 +191,24 @@ fn find_in_field(text: &[u8], colon: usize, found: &mut FoundSecrets) -> usize {
         pairs.for_each(|pair| add_cookie(text, pair, found));
         return end;
     }
-    if !name.contains(&b'-') && !is("authorization") && !is("dpop") {
-        return colon;
-    }
+    let is_plain = !name.contains(&b'-') && !is("authorization") && !is("dpop");
     let mut value = word(text, colon + 1);
     if is_scheme(slice(text, &value)) {
         value = word(text, value.end + 1);
     }
+    if is_plain && !is_plain_secret(slice(text, &value)) {
+        return colon;
+    }
     let end = value.end;
     add(text, value, false, false, found);
     end
+}
+
+/// Returns `true` for a value after a plain name, which is neither a word nor code: `hunter22`, but not `u32` or `Vec<u8>`.
+fn is_plain_secret(value: &[u8]) -> bool {
+    value.len() >= MIN_VALUE
+        && value.iter().any(u8::is_ascii_digit)
+        && !value.iter().any(|b| b"()[]{}<>".contains(b))
 }
 
 /// Finds the values after flags: `--token Zx81`, and in a list, `"--token", "Zx81"`.
@@ -337,6 +350,9 @@ mod tests {
             ("got {'password': 'hunter', 'n': 1}", &["hunter"]),
             ("```json\n{\"token\": \"Zx81\"}\n```", &["Zx81"]),
             (r#"a {\"token\":\"Zx81\"} b"#, &["Zx81"]),
+            ("password: hunter22, it is", &["hunter22"]),
+            ("API_KEY: Zx8181\npin: 918273", &["Zx8181", "918273"]),
+            ("Token: Bearer Zx8181.", &["Zx8181"]),
         ];
         for (text, want) in table {
             assert_eq!(found(text), *want, "{text}");
@@ -348,6 +364,8 @@ mod tests {
         for text in [
             "the token: see below",
             "token: Zx81",
+            "fn f(token: u32, secret: Vec<u8>, pin: [u8; 16], token: get(12345))",
+            "token: String, password: AccessToken",
             "max_tokens=4096 tokens=17",
             "pin: the message to the top",
             "Client(token=token, auth=auth, password=get_password(1))",

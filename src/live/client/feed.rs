@@ -309,10 +309,11 @@ impl ClientRun<'_> {
         self.last_traffic = now;
         let mut findings = received.verdict.findings.iter();
         let is_error = |finding: &Finding| finding.severity == Severity::Error;
-        if role == Some(Role::Error) || decoded.is_faulty() || findings.any(is_error) {
+        let answer = received.verdict.answer;
+        let has_failed = role == Some(Role::Error) || decoded.message.failed && answer.is_some();
+        if has_failed || decoded.is_faulty() || findings.any(is_error) {
             self.outcome.differ += 1;
         }
-        let answer = received.verdict.answer;
         let request = answer.and_then(|answer| self.step_by_index.get(&answer.to).copied());
         if let Some((number, answer)) = request.zip(answer)
             && self.is_pending(number)

@@ -66,7 +66,7 @@ impl Endpoint<'_> {
     pub fn end_session(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
         let conn = self.free_connection();
         if let (Some(conn), Some(http)) = (conn, &mut self.http)
-            && http.start_deletion()
+            && http.start_deletion(conn)
         {
             let session = http.request(conn, None);
             let mut bytes = Vec::new();

@@ -5,7 +5,7 @@
 //!   GET                  <-- 200 text/event-stream: messages that are in no response; 405: there are none
 //!
 //!   GET, Last-Event-ID   <-- what follows an event stream that ended early
-//!   DELETE               <-- 200: the session has ended; 405: it ends by itself
+//!   DELETE               <-- 200: the session has ended; 405, 501: it ends by itself
 //!
 //!   GET                  <-- event with a path: messages are posted there; all answers are events (the older transport)
 //! ```
@@ -100,8 +100,8 @@ pub(super) struct ClientSession<'p> {
     continuations: Vec<Continuation>,
     /// The stream of the whole session was opened.
     is_streaming: bool,
-    /// DELETE was sent.
-    is_deleted: bool,
+    /// The connection on which DELETE was sent.
+    deleted_on: Option<u32>,
     /// A first message was sent.
     pub(super) is_started: bool,
 }
@@ -122,7 +122,7 @@ impl<'p> ClientSession<'p> {
             continued: BTreeMap::new(),
             continuations: Vec::new(),
             is_streaming: false,
-            is_deleted: false,
+            deleted_on: None,
             is_started: false,
         })
     }
@@ -182,7 +182,7 @@ impl<'p> ClientSession<'p> {
         else {
             return;
         };
-        if self.is_deleted || self.continuations.len() >= MAX_STREAMS {
+        if self.deleted_on.is_some() || self.continuations.len() >= MAX_STREAMS {
             return;
         }
         let wait = retry.unwrap_or(USUAL_RETRY).min(MAX_RETRY) * 1_000_000;
@@ -209,9 +209,9 @@ impl<'p> ClientSession<'p> {
     }
 
     /// Returns `true` if the session has a name and is not deleted; from then on it is.
-    pub(super) fn start_deletion(&mut self) -> bool {
+    pub(super) fn start_deletion(&mut self, conn: u32) -> bool {
         let is_named = self.fields.iter().any(|(name, _)| *name == self.http.name);
-        is_named && !std::mem::replace(&mut self.is_deleted, true)
+        is_named && self.deleted_on.replace(conn).is_none()
     }
 
     /// A connection has ended. Returns an error if it had all answers.
@@ -262,6 +262,10 @@ impl<'p> ClientSession<'p> {
                 self.read_event(conn, decoded, &mut effect);
             } else if let Some(value) = head::field(decoded, self.http.name) {
                 self.set(self.http.name, value);
+            }
+            // A server need not let clients end sessions.
+            if self.deleted_on == Some(conn) && !event && matches!(status, 405 | 501) {
+                effect.is_internal = true;
             }
             if self.is_stream(conn) {
                 let is_refused = status >= 400 && self.events == EventStreams::First;

@@ -95,7 +95,11 @@ impl<'p> PlanReader<'p> {
         options: DecodeOptions<'p>,
     ) -> Result<(), PlanError> {
         let input = CaptureInput::new(Form::Recording);
-        let mut run = Run::new(input, options, Some(RuleSettings::default()));
+        let rules = RuleSettings {
+            operations: self.choice.needs_operations(),
+            ..RuleSettings::default()
+        };
+        let mut run = Run::new(input, options, Some(rules));
         let read = run.read_all(recording, self);
         if self.header.is_none() {
             return Err(NOT_A_RECORDING.into());

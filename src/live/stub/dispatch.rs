@@ -186,8 +186,17 @@ impl Dispatcher {
             let who = format!("#{conn}: offset {offset}: {fault}");
             if lost && !self.stdio {
                 let name = decoded.protocol.name();
-                let look_alike = look_alike(decoded.frame.view.bytes)
-                    .map_or(String::new(), |what| format!(" (this looks like {what})"));
+                let look_alike = look_alike(decoded.frame.view.bytes);
+                let framings = decoded.protocol.descriptor().framings;
+                let tip = match look_alike {
+                    Some(HTTP) if framings.contains(&Framing::Http) => {
+                        ", which `--listen http://HOST:PORT` reads"
+                    }
+                    _ => "",
+                };
+                let look_alike = look_alike.map_or(String::new(), |what| {
+                    format!(" (this looks like {what}{tip})")
+                });
                 self.ended.insert(conn);
                 found.push(Dispatch::Foreign(
                     conn,
@@ -350,6 +359,9 @@ pub(super) fn undecodable_start(endpoint: &Endpoint<'_>, channel: Channel) -> Op
     ))
 }
 
+/// The name of HTTP as that of other bytes.
+const HTTP: &str = "HTTP";
+
 /// Names the protocol that bytes look like.
 fn look_alike(bytes: &[u8]) -> Option<&'static str> {
     let methods: [&[u8]; 7] = [
@@ -362,7 +374,7 @@ fn look_alike(bytes: &[u8]) -> Option<&'static str> {
         b"PRI * HTTP",
     ];
     match bytes {
-        _ if methods.iter().any(|method| bytes.starts_with(method)) => Some("HTTP"),
+        _ if methods.iter().any(|method| bytes.starts_with(method)) => Some(HTTP),
         [0x16, 3, ..] => Some("TLS"),
         [b'{' | b'[', ..] => Some("JSON"),
         [b'S', b'S', b'H', b'-', ..] => Some("SSH"),

@@ -3,10 +3,12 @@
 //! ```text
 //!   #4 invoke pow [0x2]  -> result [0x4]     repeated: the answer of #4, then that of #8 each time
 //!   #8 invoke pow [0x2]  -> result [0x5]
+//!   invoke pow {}        -> that of a recorded request without parameters
 //!   invoke pow [0x3]     -> not recorded; the nearest is #4: params.calldata[0] is "0x3", recorded "0x2"
 //! ```
 //!
-//! Values that every run generates are not compared, nor are secrets: the same request with another token matches.
+//! Values that every run generates are not compared, nor are secrets: the same request with another token matches. If no
+//! recorded request is equal, remarks about a request and empty objects do not count: clients differ in them.
 
 use crate::diff::{Compare, DiffValue, FieldDifference, Ignore, StoredMessage, Val, generalized};
 use crate::encoding::{Parsed, Want};
@@ -23,6 +25,8 @@ use crate::words::nearest;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+/// The member with remarks about a request, which a server may ignore.
+const REMARKS: &str = "**._meta";
 /// The maximum number of recorded requests that a request without a match is compared with.
 const MAX_COMPARED: usize = 256;
 /// The maximum number of differences of the nearest request that are shown.
@@ -105,6 +109,8 @@ pub(super) struct RequestMatcher {
     loose: Ignore,
     /// Requests that are equal except for values that may differ.
     loose_groups: HashMap<u64, RequestGroup>,
+    /// `ignore`, and remarks.
+    essential: Ignore,
 }
 
 impl RequestMatcher {
@@ -132,6 +138,7 @@ impl RequestMatcher {
         let mut matcher = Self {
             loose: ignored_paths(protocol, false, patterns.iter().map(String::as_str)),
             ignore: ignored_paths(protocol, false, []),
+            essential: ignored_paths(protocol, false, [REMARKS]),
             limits,
             entries,
             groups: HashMap::new(),
@@ -199,8 +206,10 @@ impl RequestMatcher {
         let mut digest = self.digest(protocol, request, &self.ignore);
         // Secrets and generated values change the digest.
         if !self.is_known(protocol, digest, request) {
-            let Some(loose) = self.find_loose(protocol, request) else {
-                return Err(self.closest(protocol, request));
+            let loose = self.find_loose(protocol, request);
+            let loose = match loose {
+                Some(loose) => loose,
+                None => self.find_essential(protocol, request)?,
             };
             let recorded = self
                 .entries
@@ -263,18 +272,31 @@ impl RequestMatcher {
         found.or(last)
     }
 
-    /// Describes how a request differs from the most similar recorded one. If no recorded request has its name, such as
-    /// the name of a tool, its values are not compared.
-    fn closest(&self, protocol: &dyn Protocol, request: &StoredMessage) -> String {
+    /// Returns a recorded request that differs only in remarks, and in members that are empty or absent: the first unused
+    /// one, otherwise the last. The error describes how the request differs from the most similar recorded one. If no
+    /// recorded request has its name, such as the name of a tool, its values are not compared.
+    fn find_essential(
+        &self,
+        protocol: &dyn Protocol,
+        request: &StoredMessage,
+    ) -> Result<usize, String> {
         let what = request.what();
         let shown = shown_name(&what);
-        let mut compare = self.compare(protocol);
+        let mut compare =
+            Compare::new(protocol, &self.essential, self.limits.depth).without_empty();
         let mut closest: Option<(&RecordedRequest, Vec<FieldDifference>)> = None;
-        let candidates = self.entries.iter().filter(|entry| entry.what == what);
-        for entry in candidates.take(MAX_COMPARED) {
+        let mut last = None;
+        let candidates = self.entries.iter().enumerate();
+        let candidates = candidates.filter(|(_, entry)| entry.what == what);
+        for (at, entry) in candidates.take(MAX_COMPARED) {
             let fields = compare.fields(&entry.stored, request, &mut |recorded, received| {
                 entry.may_differ(recorded, received)
             });
+            match fields.is_empty() {
+                true if !entry.is_used => return Ok(at),
+                true => last = Some(at),
+                false => {}
+            }
             if closest
                 .as_ref()
                 .is_none_or(|(_, before)| fields.len() < before.len())
@@ -282,20 +304,23 @@ impl RequestMatcher {
                 closest = Some((entry, fields));
             }
         }
+        if let Some(last) = last {
+            return Ok(last);
+        }
         if let Some((entry, fields)) = closest {
             let more = match fields.len().saturating_sub(SHOWN_FIELDS) {
                 0 => String::new(),
                 n => format!(", and {n} more"),
             };
             let fields: Vec<String> = fields.iter().take(SHOWN_FIELDS).map(described).collect();
-            return format!(
+            return Err(format!(
                 "{shown} was not recorded in this form; the nearest is {}: {}{more}",
                 entry.place,
                 fields.join("; ")
-            );
+            ));
         }
         let hint = self.similar(&what, request);
-        format!("{shown} was not recorded; {hint}")
+        Err(format!("{shown} was not recorded; {hint}"))
     }
 
     /// Returns the recorded request that was probably meant, or what was recorded: of this kind and subject, if any.
@@ -340,7 +365,8 @@ fn described(field: &FieldDifference) -> String {
     let text = |value: &Option<DiffValue>| match value {
         None => "absent".to_owned(),
         Some(value) if value.secret => HIDDEN.to_owned(),
-        Some(value) => shorten(&value.text, MAX_NAME_LENGTH).into_owned(),
+        Some(value) => container(&value.text)
+            .unwrap_or_else(|| shorten(&value.text, MAX_NAME_LENGTH).into_owned()),
     };
     let path = match field.path.as_str() {
         "" => "it".into(),
@@ -351,4 +377,12 @@ fn described(field: &FieldDifference) -> String {
         text(&field.right),
         text(&field.left)
     )
+}
+
+/// Describes an object or an array, of which a difference has only the number of members: `{2}`.
+fn container(text: &str) -> Option<String> {
+    let inside = |start, end| text.strip_prefix(start)?.strip_suffix(end)?.parse().ok();
+    let count = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+    let object = inside('{', '}').map(|n| format!("an object with {}", count(n, "member")));
+    object.or_else(|| inside('[', ']').map(|n| format!("an array with {}", count(n, "element"))))
 }

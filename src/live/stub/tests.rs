@@ -276,6 +276,11 @@ fn foreign_protocol_is_logged_and_closed() {
         output.ends_with("not a message of oracle (this looks like HTTP): closed)\n[Close(1)]\n"),
         "{output}"
     );
+    let mut stub_test = StubTest::with(known("stepflow"), "", OnMiss::Error, false);
+    stub_test.open();
+    let output = stub_test.receive("POST / HTTP/1.1\r\n");
+    let tip = "(this looks like HTTP, which `--listen http://HOST:PORT` reads): closed";
+    assert!(output.contains(tip), "{output}");
     // On stdio there is no other to wait for, and a bad line can be skipped.
     let mut stub_test = StubTest::<'static>::serving("[[on]]\nresult = []\n");
     assert_eq!(stub_test.receive("hello\n"), "");

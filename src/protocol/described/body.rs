@@ -11,6 +11,7 @@ use crate::encoding::lossless::{ObjectForm, form, json_bytes, quote};
 use crate::encoding::{Encoding, Nothing, Parsed, cbor, json, msgpack};
 use crate::error::{DecodeError, Refusal, Result};
 use crate::framing::layout::{FieldKind, HeaderLayout, HeaderValue};
+use crate::path::PathStep;
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Shape, Sink, Tape};
 
@@ -166,6 +167,13 @@ impl Header {
             return Err(Refusal::new(BODY, "no delimiter in it", "one"));
         }
         Ok(())
+    }
+
+    /// Returns the paths of the numbers that a message gives.
+    pub fn numbers(&self) -> impl Iterator<Item = [PathStep; 2]> {
+        let all = self.fields.iter().zip(self.layout.layout());
+        let given = all.filter(|(_, layout)| matches!(layout.kind, FieldKind::Number(_)));
+        given.map(|(field, _)| [HEADER, &field.name].map(|name| PathStep::Member(name.to_owned())))
     }
 
     /// Returns the paths of the numbers that the layout computes: they depend on the body.

@@ -333,6 +333,7 @@ impl Protocol for Described {
         let own = Descriptor {
             encodings: &description.body.encodings,
             is_sequential: description.pairing != Pairing::Id,
+            answers_in_order: description.pairing == Pairing::Order,
             line_end: &description.line_end,
             is_read_only: description.body.is_read_only(),
             ..Descriptor::USUAL

@@ -2,6 +2,7 @@
 
 mod body;
 mod marks;
+mod members;
 mod messages;
 mod types;
 mod values;
@@ -220,6 +221,10 @@ impl<'t> Reader<'t> {
                 .map_or_else(Vec::new, |item| self.rules(item, base_protocol)),
         };
         self.check_members(&description);
+        // Errors of single places would cause others.
+        if self.errors.is_empty() {
+            self.check_members_and_kinds(&entries, &description);
+        }
         description
     }
 

@@ -8,6 +8,7 @@
 use super::body::Check;
 use super::description::{MessageKind, Word, is_answer};
 use super::{Described, about};
+use crate::encoding::json;
 use crate::encoding::lossless::quote;
 use crate::error::{Refusal, Result};
 use crate::framing::Framing;
@@ -17,7 +18,8 @@ use crate::protocol::peer::json_of;
 use crate::protocol::schema::check::{write_cbor, write_json, write_msgpack};
 use crate::protocol::{Direction, MessageForm, Role, WriteOptions, Written};
 use crate::select::{Expr, Key, KeyTest, Operand, Test};
-use crate::tape::Node;
+use crate::span::Span;
+use crate::tape::{Node, Tape};
 
 /// The kind for `make` of an answer that is an error, if no kind has this name.
 const ERROR: &str = "error";
@@ -105,8 +107,22 @@ impl Described {
         }
         if fails && error_text(kind).is_some() {
             parts.text = words.optional().map(str::to_owned);
-        } else if kind.content.is_some() {
+        } else if is_first_element(kind) {
+            let first = parts.subject.as_deref().map(text);
+            let rest = std::iter::from_fn(|| words.optional()).map(value);
+            let elements: Vec<_> = first.into_iter().chain(rest).collect();
+            parts.content = Some(format!("[{}]", elements.join(",")));
+        } else if let Some(content) = &kind.content {
             parts.content = words.optional().map(value);
+            let has_subject = matches!(&kind.subject, Some(Word::At(path)) if path.len() > content.len() && path.starts_with(content));
+            let given = parts.content.as_deref().filter(|_| has_subject);
+            if let Some(given) = given.filter(|given| !given.starts_with(['{', '['])) {
+                return Err(Refusal::new(
+                    words.place(),
+                    "an object, which has the subject, too",
+                    given.to_owned(),
+                ));
+            }
         }
         words.end()?;
         let given = words.key("id").map(value);
@@ -123,11 +139,50 @@ impl Described {
         } else {
             Direction::ToServer
         };
-        Ok(Made {
-            message: build(kind, &parts),
-            direction: kind.direction.unwrap_or(usual),
-        })
+        let direction = kind.direction.unwrap_or(usual);
+        let message = self.with_header(build(kind, &parts));
+        // A value that is left out can make another kind of it.
+        let found = with_root(&message, |root| {
+            self.matcher.find(messages, root, Some(direction))
+        });
+        match found.flatten() {
+            Some(other) if name_of(other) != name_of(kind) => {
+                let words = words_of(kind, fails).join(" ");
+                let made = format!("words that make a {}", name_of(other));
+                Err(Refusal::whole(words, made))
+            }
+            _ => Ok(Made { message, direction }),
+        }
     }
+
+    /// Adds the numbers of the header that the message leaves out, so that they can be changed.
+    fn with_header(&self, message: String) -> String {
+        let Some(header) = &self.description.body.header else {
+            return message;
+        };
+        let mut tree = with_root(&message, Tree::of).unwrap_or(Tree::Nothing);
+        for path in header.numbers() {
+            tree.fill(&path, Tree::Json("0".to_owned()));
+        }
+        tree.to_json()
+    }
+}
+
+/// Parses a message that was built.
+fn with_root<T>(message: &str, read: impl FnOnce(Node<'_>) -> T) -> Option<T> {
+    let mut tape = Tape::new();
+    let whole = Span::new(0, message.len());
+    json::parse(message.as_bytes(), whole, u32::MAX, &mut tape).ok()?;
+    tape.root(message.as_bytes()).map(read)
+}
+
+/// Returns true if the subject is the first element of the content: the other elements are its words.
+fn is_first_element(kind: &MessageKind) -> bool {
+    let Some((Word::At(subject), content)) = kind.subject.as_ref().zip(kind.content.as_ref())
+    else {
+        return false;
+    };
+    matches!(subject.split_last(), Some((PathStep::Element(0), list)) if list == &content[..])
 }
 
 /// Returns the kinds that can be made, with their names; true for an answer that is an error.
@@ -135,10 +190,9 @@ fn made(messages: &[MessageKind]) -> Vec<(&str, &MessageKind, bool)> {
     let mut made: Vec<(&str, &MessageKind, bool)> = Vec::new();
     let fails = messages.iter().filter(|kind| kind.error.is_some());
     let fails = fails.map(|kind| (ERROR, kind, true));
-    let named = messages.iter().map(|kind| {
-        let name = kind.fixed_kind().unwrap_or(kind.role.name());
-        (name, kind, kind.role == Role::Error)
-    });
+    let named = messages
+        .iter()
+        .map(|kind| (name_of(kind), kind, kind.role == Role::Error));
     for one in named {
         match made.iter_mut().find(|(name, ..)| *name == one.0) {
             // Special kinds come first.
@@ -154,6 +208,11 @@ fn made(messages: &[MessageKind]) -> Vec<(&str, &MessageKind, bool)> {
     made
 }
 
+/// Returns the name of a kind for `make`.
+fn name_of(kind: &MessageKind) -> &str {
+    kind.fixed_kind().unwrap_or(kind.role.name())
+}
+
 /// Returns the words of a kind: `[COMMAND] [ARGUMENTS]`.
 fn words_of(kind: &MessageKind, fails: bool) -> Vec<String> {
     let mut words = Vec::new();
@@ -165,6 +224,8 @@ fn words_of(kind: &MessageKind, fails: bool) -> Vec<String> {
     }
     if fails && error_text(kind).is_some() {
         words.push("[TEXT]".to_owned());
+    } else if is_first_element(kind) {
+        words.push("[VALUE]...".to_owned());
     } else if let Some(path) = &kind.content {
         words.push(format!("[{}]", label(path)));
     }
@@ -248,16 +309,18 @@ pub(super) fn build(kind: &MessageKind, parts: &Parts) -> String {
             set(kind.outcome.as_ref(), message);
         }
     }
-    set(
-        kind.content.as_ref(),
-        parts.content.clone().or_else(|| usual_content(kind, parts)),
-    );
+    let content = parts.content.clone().or_else(|| usual_content(kind, parts));
+    if let Some((path, content)) = kind.content.as_ref().zip(content) {
+        // Parts of it may be set: the subject, an id.
+        let content = with_root(&content, Tree::of).unwrap_or(Tree::Json(content));
+        tree.fill(path, content);
+    }
     tree.to_json()
 }
 
 /// Returns the content that a message has if none is given: a message that is an array has all its elements.
 fn usual_content(kind: &MessageKind, parts: &Parts) -> Option<String> {
-    let is_element = matches!(kind.content.as_ref()?.last(), Some(PathStep::Element(_)));
+    let is_element = matches!(kind.content.as_ref()?[..], [PathStep::Element(_)]);
     let usual = if kind.answers() || parts.failed {
         "null"
     } else {
@@ -334,42 +397,75 @@ impl Tree {
 
     /// Sets the value at a path. Nothing is set below a value that has no members or elements.
     pub fn set(&mut self, path: &[PathStep], json: String) {
+        if let Some(place) = self.place(path) {
+            *place = Self::Json(json);
+        }
+    }
+
+    /// Sets the value at a path, except the parts that are set.
+    fn fill(&mut self, path: &[PathStep], value: Self) {
+        if let Some(place) = self.place(path) {
+            place.merge(value);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        match (self, other) {
+            (place @ Self::Nothing, other) => *place = other,
+            (Self::Object(members), Self::Object(others)) => {
+                for (name, value) in others {
+                    match members.iter_mut().find(|(known, _)| *known == name) {
+                        Some((_, known)) => known.merge(value),
+                        None => members.push((name, value)),
+                    }
+                }
+            }
+            (Self::Array(elements), Self::Array(others)) => {
+                for (n, value) in others.into_iter().enumerate() {
+                    match elements.get_mut(n) {
+                        Some(known) => known.merge(value),
+                        None => elements.push(value),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the place of a path, which is added; `None` below a value that has no members or elements.
+    fn place(&mut self, path: &[PathStep]) -> Option<&mut Self> {
         let Some((step, rest)) = path.split_first() else {
-            *self = Self::Json(json);
-            return;
+            return Some(self);
         };
-        match step {
+        let next = match step {
             PathStep::Member(name) => {
                 if matches!(self, Self::Nothing) {
                     *self = Self::Object(Vec::new());
                 }
                 let Self::Object(members) = self else {
-                    return;
+                    return None;
                 };
                 let at = members.iter().position(|(key, _)| key == name);
                 let at = at.unwrap_or_else(|| {
                     members.push((name.clone(), Self::Nothing));
                     members.len() - 1
                 });
-                if let Some((_, value)) = members.get_mut(at) {
-                    value.set(rest, json);
-                }
+                members.get_mut(at).map(|(_, value)| value)
             }
             PathStep::Element(n) => {
                 if matches!(self, Self::Nothing) {
                     *self = Self::Array(Vec::new());
                 }
                 let Self::Array(elements) = self else {
-                    return;
+                    return None;
                 };
                 while elements.len() <= *n {
                     elements.push(Self::Nothing);
                 }
-                if let Some(value) = elements.get_mut(*n) {
-                    value.set(rest, json);
-                }
+                elements.get_mut(*n)
             }
-        }
+        };
+        next?.place(rest)
     }
 
     /// Returns the value as JSON.

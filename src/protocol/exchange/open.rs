@@ -8,7 +8,7 @@
 //! The table is bounded. A request for which it has no space is not tracked, and the session reports that once.
 
 use super::Key;
-use super::request::{OpenRequest, SharedTexts};
+use super::request::{OpenRequest, SharedRequestTexts};
 use super::slots::{MAX_KEPT, Slot, Slots};
 use crate::protocol::Direction;
 use foldhash::HashMap;
@@ -41,7 +41,7 @@ pub struct OpenRequests<S, I, T> {
     /// The keys by the index of the message. It is filled at the first lookup by index, because most sessions have
     /// none.
     indexes: OnceCell<HashMap<u64, Key<S, I>>>,
-    texts: SharedTexts,
+    texts: SharedRequestTexts,
     /// The hashes of all tables.
     state: RandomState,
     len: usize,
@@ -60,7 +60,7 @@ where
         Self {
             scopes: HashMap::default(),
             indexes: OnceCell::new(),
-            texts: SharedTexts::default(),
+            texts: SharedRequestTexts::default(),
             state: RandomState::default(),
             len: 0,
             capacity,
@@ -271,6 +271,17 @@ where
         let mut slots = self.scopes.get(&scope)?.iter();
         let slot = slots.next()?;
         (slot.len() == 1 && slots.next().is_none()).then_some(&slot.key)
+    }
+
+    /// Returns the only open request of a side in a scope; `None` also if there are too many requests to look at each.
+    pub fn only_of(&self, scope: S, requester: Direction) -> Option<&(OpenRequest, T)> {
+        let slots = self.scopes.get(&scope).filter(|slots| !slots.is_large())?;
+        work::count_visits(slots.len());
+        let mut own = slots
+            .iter()
+            .filter(|slot| slot.key.requester == Some(requester));
+        let slot = own.next()?;
+        (slot.len() == 1 && own.next().is_none()).then_some(&slot.first)
     }
 
     /// Returns the requests of a scope, the oldest first.

@@ -157,8 +157,15 @@ pub(in crate::protocol) enum Paired {
     Nothing(PairKey),
 }
 
+/// The indexes of an answered request.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::protocol) struct Answered {
+    request: u64,
+    answer: u64,
+}
+
 /// Requests and answers with ids.
-pub(in crate::protocol) type Pairs<T> = Exchange<IdSpace, Ident, Sent<T>>;
+pub(in crate::protocol) type Pairs<T> = Exchange<IdSpace, Ident, Sent<T>, Answered>;
 
 /// Creates the engine of a protocol with ids, for at most `capacity` open requests.
 pub(in crate::protocol) fn pairs<T>(capacity: usize) -> Pairs<T> {
@@ -225,7 +232,7 @@ impl<T> Pairs<T> {
             return;
         };
         let place = seen.at(id);
-        if let Some(answer) = self.ended.get(key) {
+        if let Some(Answered { answer, .. }) = self.ended.get(key) {
             broken!(seen, rule::ANSWERED_TWICE, place, *answer;
                 "the request with the id {} was answered before, by #{answer}", quote(id));
         } else if let Some((asked, _)) = self.open.get(&key.reversed()) {
@@ -249,7 +256,11 @@ impl<T> Pairs<T> {
         if self.open.get(key).is_some() {
             return None;
         }
-        self.ended.insert(key.clone(), seen.index);
+        let ended = Answered {
+            request: asked.index(),
+            answer: seen.index,
+        };
+        self.ended.insert(key.clone(), ended);
         Some((asked, sent))
     }
 
@@ -260,12 +271,21 @@ impl<T> Pairs<T> {
         seen: Current<'_, '_>,
         lacks: bool,
     ) -> Option<&OpenRequest> {
-        if !lacks && self.find(key) == Found::Never {
+        let found = self.find(key);
+        if !lacks && found == Found::Never {
             broken!(seen, rule::CANCEL_UNKNOWN, seen.at(id);
                 "no open request has the id {}", quote(id));
         }
-        let (asked, sent) = self.open.get_mut(key)?;
+        let Some((asked, sent)) = self.open.get_mut(key) else {
+            if let Some(ended) = self.ended.get(key).filter(|_| found == Found::Ended) {
+                seen.cancels(ended.request);
+            }
+            return None;
+        };
         sent.cancelled = Some(Box::new((seen.index, seen.origin.time)));
+        if !sent.is_duplicate && !sent.may_be_missed {
+            seen.cancels(asked.index());
+        }
         Some(asked)
     }
 

@@ -210,11 +210,29 @@ impl From<SmallPlace> for Place {
     }
 }
 
-/// Kinds, subjects and names that many requests have: each combination is stored once.
+/// Kinds, subjects and names that many requests have: each is stored once.
 #[derive(Debug, Default)]
-pub(super) struct SharedTexts(HashSet<Arc<RequestTexts>>);
+pub(crate) struct SharedTexts(HashSet<Arc<str>>);
 
 impl SharedTexts {
+    /// Returns a text as it is stored.
+    pub(crate) fn get(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.0.get(text) {
+            return Arc::clone(known);
+        }
+        let new = Arc::from(text);
+        if self.0.len() < MAX_TEXTS {
+            self.0.insert(Arc::clone(&new));
+        }
+        new
+    }
+}
+
+/// Kinds, subjects and names that many requests have: each combination is stored once.
+#[derive(Debug, Default)]
+pub(super) struct SharedRequestTexts(HashSet<Arc<RequestTexts>>);
+
+impl SharedRequestTexts {
     pub(super) fn share(&mut self, asked: &mut OpenRequest) {
         if let Some(known) = self.0.get(&asked.texts) {
             asked.texts = Arc::clone(known);

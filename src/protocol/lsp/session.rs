@@ -16,14 +16,17 @@ use crate::protocol::Role;
 use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rpc::capabilities::{Capabilities, need};
 use crate::protocol::rpc::dialect::Dialect;
-use crate::protocol::rpc::extension::{Extension, RpcMessage, SentRequest};
+use crate::protocol::rpc::extension::{Extension, Nested, RpcMessage, SentRequest};
 use crate::protocol::rpc::handshake::{Disorder, Stage};
 use crate::protocol::rule_names::lsp as rule;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Current, Place, Report, RuleId, broken};
+use crate::protocol::session::{Current, Owner, Place, Report, RuleId, broken};
 use crate::tape::Node;
 use documents::Documents;
 use progress::Progress;
+
+/// The request during which a server acts for the client.
+const COMMAND: &[&str] = &["workspace/executeCommand"];
 
 /// A server and its client.
 #[derive(Default)]
@@ -45,6 +48,10 @@ pub(super) struct Sent {
     items: Option<usize>,
     /// Its partialResultToken.
     partial: Option<Box<str>>,
+    /// Its workDoneToken, or the token that it creates.
+    work: Option<Box<str>>,
+    /// It creates a token for progress.
+    creates: bool,
 }
 
 impl LspSession {
@@ -116,6 +123,12 @@ impl Extension for LspSession {
     const HAS_HTTP: bool = false;
     const HAS_LINES: bool = false;
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancelRequest", "id")];
+    const PERSON: &'static [&'static str] = &["window/showMessageRequest"];
+    const NESTED: Nested = Nested::Of(&[
+        ("window/showDocument", COMMAND),
+        ("window/showMessageRequest", COMMAND),
+        ("workspace/applyEdit", COMMAND),
+    ]);
     const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
     const CAPABILITY_RULES: [RuleId; 2] = [rule::CLIENT_CAPABILITY, rule::SERVER_CAPABILITY];
 
@@ -140,11 +153,17 @@ impl Extension for LspSession {
             let declared = message.param("capabilities");
             self.capabilities.read(ToServer, declared);
         }
+        let creates = name == progress::CREATE;
         let items = message.param("items");
         let items = items.filter(|_| name == "workspace/configuration");
         Sent {
             items: items.map(|items| items.children().count()),
             partial: message.param("partialResultToken").map(progress::key),
+            work: message
+                .param("workDoneToken")
+                .or(message.param("token").filter(|_| creates))
+                .map(progress::key),
+            creates,
         }
     }
 
@@ -155,6 +174,14 @@ impl Extension for LspSession {
         request: &SentRequest<Sent>,
     ) {
         let (seen, result) = (message.seen, message.call.result);
+        let tokens = [&request.own.work, &request.own.partial];
+        for token in tokens.into_iter().flatten() {
+            self.progress.answer(token);
+        }
+        if request.own.creates && message.result().is_some() {
+            let mut facts = message.operation();
+            (facts.ends, facts.owner) = (Some(false), Some(Owner::Server));
+        }
         if asked.subject() == Some("initialize") {
             match self.stage {
                 // A client may try again after an error.

@@ -7,7 +7,9 @@
 //! ```
 
 mod handshake;
+mod inputs;
 mod progress;
+mod tasks;
 mod tools;
 
 use super::DESCRIPTOR;
@@ -17,17 +19,26 @@ use crate::protocol::Role;
 use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rpc::capabilities::Capabilities;
 use crate::protocol::rpc::dialect::Dialect;
-use crate::protocol::rpc::extension::{Extension, RpcMessage, SentRequest, SessionField};
+use crate::protocol::rpc::extension::{Extension, Nested, RpcMessage, SentRequest, SessionField};
 use crate::protocol::rule_names::mcp as rule;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Current, Severity, broken, http};
 use crate::tape::Node;
 use handshake::{Handshake, own_version};
+use inputs::{Inputs, Repeatable};
 use progress::{Key, Tokens};
+use tasks::{OfTask, Tasks};
 use tools::Tools;
 
 /// A result that comes this much after a cancellation, in ns, does not cross it.
 const CROSSING: i64 = 500_000_000;
+
+/// Asks a person.
+const ELICITATION: &str = "elicitation/create";
+/// Asks a model.
+const SAMPLING: &str = "sampling/createMessage";
+/// The requests during which a server asks.
+const ASKERS: &[&str] = &[schema::CALL, "prompts/get", "resources/read"];
 
 /// The state of a session.
 #[derive(Default)]
@@ -36,6 +47,8 @@ pub(super) struct McpSession {
     capabilities: Capabilities,
     tools: Tools,
     tokens: Tokens,
+    inputs: Inputs,
+    tasks: Tasks,
 }
 
 /// The stored part of a request, until its answer.
@@ -51,6 +64,9 @@ pub(super) struct RequestContext {
     progress: Option<Key>,
     /// It named its version itself.
     stateless: bool,
+    repeatable: Repeatable,
+    /// The task that it is about.
+    task: Option<OfTask>,
 }
 
 impl McpSession {
@@ -124,6 +140,8 @@ impl Extension for McpSession {
     });
     const CANCELS: &'static [(&'static str, &'static str)] =
         &[("notifications/cancelled", "requestId")];
+    const PERSON: &'static [&'static str] = &[ELICITATION];
+    const NESTED: Nested = Nested::Of(&[(ELICITATION, ASKERS), (SAMPLING, ASKERS)]);
     const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
 
     fn frame(&mut self, seen: Current<'_, '_>) {
@@ -155,6 +173,7 @@ impl Extension for McpSession {
             stateless: own_version(message).is_some(),
             paged: message.param("cursor").is_some(),
             progress: self.tokens.ask(message),
+            task: self.tasks.ask(message),
             ..RequestContext::default()
         };
         match &*message.name() {
@@ -167,8 +186,13 @@ impl Extension for McpSession {
                 context.tool = text("name");
                 self.tools.check_call(message);
             }
+            ELICITATION => self.inputs.open(message),
+            "notifications/elicitation/complete" => self.inputs.complete(message),
             "notifications/tools/list_changed" => self.tools.change_announced = true,
             _ => {}
+        }
+        if message.role == Role::Request && message.is_from_client() {
+            context.repeatable = self.inputs.ask(message);
         }
         if message.findings() == before {
             self.check_release(message);
@@ -203,6 +227,8 @@ impl Extension for McpSession {
         self.handshake
             .answers(message, asked, own.version.as_deref());
         self.tokens.answer(message, own.progress.as_ref());
+        self.inputs.answer(message, asked, &own.repeatable);
+        self.tasks.answer(message, asked, own.task.as_ref());
         let Some(result) = message.result() else {
             return;
         };
@@ -246,6 +272,7 @@ impl Extension for McpSession {
     fn missed(&mut self) {
         self.handshake.assume();
         self.tokens.missed();
+        self.inputs.missed();
     }
 
     fn waits(&self, request: &SentRequest<RequestContext>) -> Option<String> {

@@ -30,6 +30,27 @@ pub(in crate::protocol) struct SessionField {
     pub(in crate::protocol) rule: RuleId,
 }
 
+/// The methods that are sent during another request.
+pub(in crate::protocol) enum Nested {
+    /// Any method may be sent during any other.
+    Any,
+    /// These, with the methods during which they are sent.
+    Of(&'static [(&'static str, &'static [&'static str])]),
+}
+
+impl Nested {
+    /// Returns true if a request may be sent during another one.
+    pub(super) fn allows(&self, outer: Option<&str>, inner: &str) -> bool {
+        match (self, outer) {
+            (Self::Any, _) => true,
+            (Self::Of(all), Some(outer)) => all
+                .iter()
+                .any(|(name, outers)| *name == inner && outers.contains(&outer)),
+            (Self::Of(_), None) => false,
+        }
+    }
+}
+
 /// The state of one session that only one protocol has. A session is a connection, or what a field of HTTP heads names.
 pub(in crate::protocol) trait Extension: Default + Send {
     /// The state of an open request that only the protocol uses.
@@ -46,6 +67,11 @@ pub(in crate::protocol) trait Extension: Default + Send {
     const HAS_LINES: bool = true;
     /// Messages that cancel a request, and the param that is its id.
     const CANCELS: &'static [(&'static str, &'static str)] = &[];
+
+    /// Requests that wait for a person.
+    const PERSON: &'static [&'static str] = &[];
+    /// Requests that are sent during one of the other side, if only one is open.
+    const NESTED: Nested = Nested::Any;
 
     /// The capability that a method needs, by the start of its name: a path such as `tools.listChanged`.
     const NEEDS: &'static [(&'static str, &'static str)] = &[];

@@ -26,6 +26,8 @@ pub(super) const MAX_CONNECTIONS: usize = 1 << 12;
 pub(super) struct Connection {
     pub(super) http: bool,
     pub(super) posts: Posts<Post>,
+    /// The index of the request whose answer is the current event stream.
+    pub(super) streamed: Option<u64>,
     /// The direction of the server ended.
     pub(super) server_left: bool,
 }
@@ -36,7 +38,8 @@ pub(super) enum Post {
     /// No message, or an unreadable one.
     #[default]
     Nothing,
-    Request(PairKey),
+    /// The key of a request, and its index.
+    Request(PairKey, u64),
     Notification(OpenRequest),
 }
 

@@ -8,6 +8,7 @@
 //! A protocol adds its own state as an [`Extension`].
 
 mod exchange;
+mod operations;
 
 use super::extension::{Extension, RpcMessage, SentCall, SentRequest};
 use super::http::{Connection, MAX_CONNECTIONS, Post, Sessions};
@@ -17,14 +18,16 @@ use crate::framing::Head;
 use crate::protocol::exchange::pairs::{Facts, IdSpace, PairKey, Paired, Pairs, pairs};
 use crate::protocol::exchange::{Added, OpenRequest};
 use crate::protocol::rule_names::all as rule;
-use crate::protocol::session::memory::{ConnId, Connections};
+use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{
-    ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting, broken,
+    ConnectionChange, Current, OperationFacts, Report, Seen, Session, SessionConfig, Waiting,
+    broken,
 };
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use foldhash::HashMap;
+use operations::BatchFacts;
 
 /// The state of a conversation.
 pub(in crate::protocol) struct RpcSession<E: Extension> {
@@ -33,6 +36,8 @@ pub(in crate::protocol) struct RpcSession<E: Extension> {
     connections: Connections<Connection>,
     /// The connections of open requests over HTTP, by their key in [`IdSpace::All`].
     elsewhere: HashMap<PairKey, Vec<ConnId>>,
+    /// The numbers of open members of batches, by index.
+    batches: RecentEntries<u64, usize>,
     order: bool,
 }
 
@@ -43,6 +48,7 @@ impl<E: Extension> RpcSession<E> {
             pairs: pairs(config.max_open),
             connections: Connections::with_capacity(MAX_CONNECTIONS, 0),
             elsewhere: HashMap::default(),
+            batches: RecentEntries::default(),
             order: config.order,
         }
     }
@@ -81,6 +87,12 @@ impl<E: Extension> RpcSession<E> {
                 connection.posts.push(Post::default());
             }
             let post = is_final.then(|| connection.posts.take()).flatten();
+            if is_final {
+                connection.streamed = match post {
+                    Some(Post::Request(_, index)) => Some(index),
+                    _ => None,
+                };
+            }
             direction = direction.or(Some(if asks {
                 Direction::ToServer
             } else {
@@ -110,9 +122,11 @@ impl<E: Extension> RpcSession<E> {
                 "the batch is empty; it should have at least one message");
         }
         let mut of = None;
+        let mut facts = BatchFacts::default();
         for node in root.children() {
             seen.report().answer = None;
             self.message(seen, node, context);
+            facts.add(std::mem::take(&mut *seen.operation()));
             of = of.or(seen.report().answer.take());
             if read::role(&Call::of(node)).is_none() && E::DIALECT.batches {
                 broken!(seen, rule::BATCH_MEMBER, seen.at(node);
@@ -127,6 +141,7 @@ impl<E: Extension> RpcSession<E> {
                 "the batch lacks the answer to {}", asked.describe());
         }
         seen.report().answer = of;
+        *seen.operation() = facts.common();
     }
 
     /// Handles a message, or a member of a batch.
@@ -175,6 +190,7 @@ impl<E: Extension> RpcSession<E> {
             broken!(message, rule::SESSION_ENDED, message.whole(), index;
                 "the session was ended by #{index}; a new one is needed");
         }
+        self.link(message);
         let requester = message.requester();
         let own = self.sessions.state(message.origin.conn).asks(message);
         if message.role == Role::Notification && requester == Direction::ToServer {
@@ -200,6 +216,9 @@ impl<E: Extension> RpcSession<E> {
             .pairs
             .add_request(key, &message.facts(), shape.asked(), request);
         let is_tracked = matches!(added, Added::New | Added::Replaced(..));
+        if message.in_batch && is_tracked {
+            *self.batches.entry(message.index) += 1;
+        }
         let Some(key) = sent.filter(|_| is_tracked) else {
             return;
         };
@@ -210,7 +229,7 @@ impl<E: Extension> RpcSession<E> {
         let connection = self.connections.get_mut(message.origin.conn);
         let connection = connection.filter(|_| requester == Direction::ToServer);
         if let Some(post) = connection.and_then(|c| c.posts.last_mut()) {
-            *post = Post::Request(key);
+            *post = Post::Request(key, message.index);
         }
     }
 
@@ -224,9 +243,13 @@ impl<E: Extension> RpcSession<E> {
         };
         let key = self.resolve(key, &message.seen);
         let lacks = self.lacks(&message.seen);
+        let ambiguous = self.is_ambiguous(&key, &message.seen);
         if let Some(asked) = self.pairs.cancel((&key, id), message.seen, lacks) {
             let state = self.sessions.state(message.origin.conn);
             state.cancels(message, asked);
+        }
+        if ambiguous {
+            *message.operation() = OperationFacts::default();
         }
     }
 
@@ -255,7 +278,11 @@ impl<E: Extension> RpcSession<E> {
         if let Some(method) = request.method.filter(|_| !message.breaks_rule) {
             shape.result(method);
         }
-        let batch = E::DIALECT.batches && asked.kind() == "batch";
+        let is_batch = asked.kind() == "batch";
+        if is_batch {
+            self.answer_member(message, asked.index());
+        }
+        let batch = E::DIALECT.batches && is_batch;
         if batch && !message.in_batch && message.role != Role::Error {
             broken!(message, rule::BATCH_ANSWER, seen.whole(), asked.index();
                 "this answers a member of a batch; it should be in an array");
@@ -320,6 +347,7 @@ impl<E: Extension> Session for RpcSession<E> {
                     .connections
                     .entry_or_evict(origin.conn, Connection::default);
                 connection.posts.lose();
+                connection.streamed = None;
                 self.pairs.lose(id_space, None);
                 self.pairs.lose(IdSpace::All, None);
                 self.pairs.miss_answers(id_space, None);

@@ -1,6 +1,6 @@
 //! A message while a session handles it.
 
-use super::{Place, Report, RuleId, Seen};
+use super::{Link, OperationFacts, Place, Report, RuleId, Seen};
 use crate::protocol::exchange::OpenRequest;
 use std::cell::{RefCell, RefMut};
 use std::ops::Deref;
@@ -51,6 +51,31 @@ impl<'a> Current<'_, 'a> {
     /// Returns the number of broken rules so far.
     pub fn findings(&self) -> usize {
         self.report().broken.len()
+    }
+
+    /// Returns the facts about operations, to change them. It must be dropped before the next finding.
+    pub fn operation(&self) -> RefMut<'_, OperationFacts> {
+        RefMut::map(self.report(), |report| &mut report.operation)
+    }
+
+    /// Records that the message belongs to the operation of an earlier one.
+    pub fn part_of(&self, index: u64, link: Link) {
+        if index < self.index {
+            self.operation().part_of = Some((index, link));
+        }
+    }
+
+    /// Records that the message asks to cancel the operation of an earlier one, which its ids name.
+    pub fn cancels(&self, index: u64) {
+        self.part_of(index, Link::Recorded);
+        self.operation().cancels = true;
+    }
+
+    /// Records that the message begins an operation inside of that of an earlier one.
+    pub fn inside(&self, index: u64, link: Link) {
+        if index < self.index {
+            self.operation().inside = Some((index, link));
+        }
     }
 
     /// Records that the message answers a request.

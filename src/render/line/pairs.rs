@@ -1,8 +1,10 @@
-//! Finds the request of an answer if no conversation does: stores requests by connection, direction and id.
+//! Finds the request of an answer if no conversation does: stores requests by connection and direction, and by id or in
+//! order.
 
 use crate::decoder::Decoded;
-use crate::protocol::{Direction, Role};
+use crate::protocol::{Direction, Id, Role};
 use foldhash::HashMap;
+use std::collections::VecDeque;
 
 /// The maximum number of stored requests.
 const MAX_REQUESTS: usize = 1 << 12;
@@ -21,6 +23,8 @@ pub(super) struct OpenRequest {
 #[derive(Default)]
 pub(super) struct Pairs {
     open: HashMap<u64, OpenRequest>,
+    /// Those whose answers come in order: the oldest first, with the connection and the direction.
+    ordered: VecDeque<(Option<u32>, Direction, OpenRequest)>,
     subjects: Vec<Box<str>>,
 }
 
@@ -40,6 +44,9 @@ impl Pairs {
             Some(direction) if !asks => direction.other(),
             _ => direction,
         };
+        if message.id == Id::None && decoded.protocol.descriptor().answers_in_order {
+            return self.find_oldest(decoded, role, asked);
+        }
         let hashes = self.open.hasher().clone();
         let key = || message.id.pair_key((origin.conn, asked), &hashes);
         match role {
@@ -48,14 +55,47 @@ impl Pairs {
                 if self.open.len() >= MAX_REQUESTS {
                     self.open.clear();
                 }
-                let subject = self.place_of(message.subject.as_deref());
-                let time = origin.time;
-                self.open.insert(key, OpenRequest { time, subject });
+                let request = self.request(decoded);
+                self.open.insert(key, request);
                 None
             }
             Role::Response | Role::Error | Role::End => self.open.remove(&key()?),
             Role::Item => self.open.get(&key()?).copied(),
             _ => None,
+        }
+    }
+
+    /// Stores a request, or returns the oldest one of a side.
+    fn find_oldest(
+        &mut self,
+        decoded: &Decoded<'_>,
+        role: Role,
+        asked: Direction,
+    ) -> Option<OpenRequest> {
+        let conn = decoded.origin.conn;
+        if role == Role::Request {
+            if self.ordered.len() >= MAX_REQUESTS {
+                self.ordered.clear();
+            }
+            let request = self.request(decoded);
+            self.ordered.push_back((conn, asked, request));
+            return None;
+        }
+        let is_its =
+            |(of, side, _): &(Option<u32>, Direction, OpenRequest)| (*of, *side) == (conn, asked);
+        let at = self.ordered.iter().position(is_its)?;
+        match role {
+            Role::Response | Role::Error | Role::End => self.ordered.remove(at),
+            Role::Item => self.ordered.get(at).copied(),
+            _ => None,
+        }
+        .map(|(.., request)| request)
+    }
+
+    fn request(&mut self, decoded: &Decoded<'_>) -> OpenRequest {
+        OpenRequest {
+            time: decoded.origin.time,
+            subject: self.place_of(decoded.message.subject.as_deref()),
         }
     }
 

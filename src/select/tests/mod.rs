@@ -1,8 +1,8 @@
 use super::*;
-use crate::conversation::{Conversation, Judge};
+use crate::conversation::{Conversation, Judge, MessageOperation};
 use crate::decoder::{DecodeOptions, Decoder, Origin};
 use crate::protocol::registry;
-use crate::protocol::session::{Answer, Place, SessionConfig, Severity};
+use crate::protocol::session::{Answer, Link, Place, SessionConfig, Severity};
 
 mod printing;
 
@@ -339,6 +339,8 @@ fn conversation_keys_are_evaluated() {
         ("finding=sael/malformed", &mine, false),
         ("finding~oracle/*", &mine, true),
         ("reply_to=4", &mine, true),
+        ("op=2 parent=1 link=recorded", &mine, true),
+        ("op=4 or link=inferred", &mine, false),
         ("latency>10ms", &mine, true),
         ("latency_ms=12", &mine, true),
         ("latency<12ms", &mine, false),
@@ -351,6 +353,11 @@ fn conversation_keys_are_evaluated() {
             let verdict = Verdict {
                 findings,
                 answer: Some(&answer),
+                operation: Some(MessageOperation {
+                    index: 2,
+                    parent: Some(1),
+                    link: Some(Link::Recorded),
+                }),
                 ..Verdict::default()
             };
             let mut scratch = Vec::new();

@@ -106,6 +106,7 @@ fn any_operand(key: &Key, ordered: bool) -> BoxedStrategy<Operand> {
             Key::Dir => Just("s2c").boxed(),
             Key::Role => Just("hello").boxed(),
             Key::Outcome => Just("error").boxed(),
+            Key::Link => Just("inferred").boxed(),
             Key::Framing => Just("lines").boxed(),
             Key::Protocol => Just("sael").boxed(),
             Key::Fault | Key::Faults => Just("truncated").boxed(),

@@ -65,6 +65,50 @@ fn different_nesting_is_a_miss() {
     }
 }
 
+/// Clients differ in remarks, and in empty objects; recorded requests that differ only there keep their own answers.
+#[test]
+fn remarks_and_empty_objects_do_not_make_a_miss() {
+    let none = json!({"component": "/a"});
+    let with = |token: u32| json!({"component": "/b", "_meta": {"progressToken": token}});
+    let all = [
+        none,
+        with(1),
+        with(2),
+        json!({"component": "/c", "args": [1]}),
+    ];
+    let script = compiled(&all);
+    let mut stub_test = StubTest::made(known("stepflow"), script, OnMiss::Error, false);
+    stub_test.open();
+    for (asked_for, answer) in [
+        (
+            json!({"component": "/a", "_meta": {"x": 1}, "args": {}}),
+            json!(0),
+        ),
+        (json!({"component": "/a", "args": {"_meta": {}}}), json!(0)),
+        (with(2), json!(2)),
+        (json!({"component": "/b"}), json!(1)),
+        (with(1), json!(1)),
+        (with(9), json!(2)),
+    ] {
+        let answered = asked(&mut stub_test, &asked_for);
+        assert_eq!(answered["result"], answer, "{asked_for}: {answered}");
+    }
+    for (asked_for, wanted) in [
+        (
+            json!({"component": "/a", "args": {"b": 1}}),
+            "params.args.b is 1, recorded absent",
+        ),
+        (
+            json!({"component": "/c", "args": {"b": 1, "c": 2}}),
+            "params.args is an object with 2 members, recorded an array with 1 element",
+        ),
+    ] {
+        let answered = asked(&mut stub_test, &asked_for);
+        let why = answered["error"]["message"].as_str().unwrap_or_default();
+        assert!(why.contains(wanted), "{answered}");
+    }
+}
+
 #[test]
 fn printed_script_keeps_unusual_names() {
     let names = [

@@ -10,7 +10,8 @@ use crate::protocol::rpc::extension::RpcMessage as Message;
 use crate::protocol::rule_names::acp as rule;
 use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::{quote, short};
-use crate::protocol::session::{Current, Severity, broken};
+use crate::protocol::session::{Current, Link, Severity, broken};
+use crate::protocol::{Direction, Role};
 use crate::tape::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,12 +39,16 @@ pub(super) struct Turns {
 struct Turn {
     /// The index of the open prompt.
     prompt: Option<u64>,
+    /// Several prompts are open: a message may belong to each.
+    overlaps: bool,
     /// The index of the last prompt that was answered, with its answer.
     last: Option<(u64, u64)>,
     /// The index of the cancellation of the open prompt.
     cancelled: Option<u64>,
     /// Requests that replay the history and are open.
     loading: u32,
+    /// The index of the last of them.
+    load: u64,
     /// Open requests for permission by index.
     permissions: BTreeSet<u64>,
     /// The tool calls of the turn with the state of each.
@@ -79,9 +84,15 @@ impl Turns {
         if let Some(id) = &request.session {
             self.check_session(seen, params, id, name);
             let turn = self.sessions.get_mut(id);
+            if let Some(turn) = &turn {
+                turn.link(message, name);
+            }
             match (name, turn) {
                 (schema::PROMPT, Some(turn)) => turn.start(seen),
-                ("session/load", Some(turn)) => turn.loading += 1,
+                ("session/load", Some(turn)) => {
+                    turn.loading += 1;
+                    turn.load = seen.index;
+                }
                 ("session/cancel", Some(turn)) if turn.prompt.is_some() => {
                     turn.cancelled = Some(seen.index);
                 }
@@ -218,11 +229,29 @@ fn options(params: Option<Node<'_>>) -> Vec<Box<str>> {
 }
 
 impl Turn {
+    /// Links a message to the open prompt of its session, or to the request that replays the history.
+    fn link(&self, message: &Message<'_, '_>, name: &str) {
+        let open = match (self.prompt, self.loading) {
+            (Some(prompt), 0) if !self.overlaps => prompt,
+            (None, 1) if name == "session/update" => self.load,
+            _ => return,
+        };
+        let is_request = message.role == Role::Request;
+        if is_request && message.requester() == Direction::ToClient {
+            message.inside(open, Link::Recorded);
+        } else if name == "session/cancel" {
+            message.cancels(open);
+        } else if !is_request {
+            message.part_of(open, Link::Recorded);
+        }
+    }
+
     fn start(&mut self, seen: Current<'_, '_>) {
         if let Some(open) = self.prompt {
             broken!(seen, rule::PROMPT_IN_TURN, seen.whole(), open;
                 "the prompt is sent while #{open} of the same session is not answered");
         }
+        self.overlaps = self.prompt.is_some();
         self.prompt = Some(seen.index);
         self.cancelled = None;
         for (id, _) in std::mem::take(&mut self.calls) {

@@ -232,6 +232,74 @@ fn wrong_descriptions_have_places() {
     }
 }
 
+/// What two places of a description say together.
+#[test]
+fn kinds_and_members_exist() {
+    for (text, from, to, want) in [
+        (
+            CORRECT,
+            "when = \".ask\"\n",
+            "",
+            &["6:1: no message reaches this kind: that of line 3 matches all of them"][..],
+        ),
+        (
+            CORRECT,
+            "[[message]]\nrole = \"response\"",
+            "[[message]]\nwhen = \".ask\"\nrole = \"response\"",
+            &["7:1: no message reaches this kind: that of line 3 matches all of them"],
+        ),
+        (
+            CORRECT,
+            "[marks]",
+            "[marks]\nvolatile = [\"reqest:at\", \"*:at\", \"at\"]",
+            &["11:13: no message has the kind reqest: did you mean request?"],
+        ),
+        (
+            CORRECT,
+            "[marks]",
+            "[marks]\nreferences = [{ path = \"x:at\" }]",
+            &["11:24: no message has the kind x: there are request, response"],
+        ),
+        (
+            FORMS,
+            "\".header.op=get\"",
+            "\".header.po=get\"",
+            &["13:8: when: the header has no field po: did you mean op?"],
+        ),
+        (
+            FORMS,
+            "\".header.op=get\"",
+            "\".header.op=gte and .header.op=129\"",
+            &["13:8: when: no value of op has the name gte: did you mean get?"],
+        ),
+        (
+            FORMS,
+            "subject = \".header.op\"",
+            "subject = \".op\"",
+            &["15:11: subject: wanted .header or .body first, such as .body.op, got .op"],
+        ),
+        (
+            FORMS,
+            "subject = \".header.op\"",
+            "subject = \".header.magic\"",
+            &["15:11: subject: the header has no field magic: there are size, op, sum"],
+        ),
+        (
+            &FORMS.replace("\"json\", ", ""),
+            "subject = \".header.op\"",
+            "subject = \".body.vreb\"",
+            &["15:11: subject: no text has a member vreb: did you mean verb?"],
+        ),
+    ] {
+        assert!(text.contains(from), "{from}");
+        assert_eq!(errors(&text.replacen(from, to, 1)), want, "{from} -> {to}");
+    }
+    let text_alone = FORMS
+        .replace("\"json\", ", "")
+        .replace("\".header.op\"", "\".body.ping\"");
+    assert_eq!(errors(&text_alone), Vec::<String>::new());
+}
+
 /// A description with a header and forms of a text, without an error.
 pub(super) const FORMS: &str = r#"name = "forms"
 encodings = ["json", "text"]

@@ -1,6 +1,6 @@
 //! Headers of fields, texts and bytes.
 
-use super::reading::make;
+use super::reading::{make, try_make};
 use super::{described, json_lines};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encode::{EncodeOptions, Encoder};
@@ -299,4 +299,64 @@ fn regular_expressions_are_only_read() {
         refused.contains("a regular expression is only read"),
         "{refused}"
     );
+}
+
+/// Words make the message that they name, or none.
+#[test]
+fn words_make_the_kind_that_they_name() {
+    const LIST: &str = "name = \"x\"\nframings = [\"lines\"]\n[[message]]\nwhen = \".command\"\nrole = \"request\"\nid = \".id\"\nsubject = \".command[0]\"\n";
+    let list = described(&format!("{LIST}content = \".command\""));
+    let element = described(&format!("{LIST}content = \".command[1]\""));
+    let member = described(&format!("{LIST}content = \".command\"").replace("[0]", ".name"));
+    let with_header = described(&with_header("\"json\""));
+    let either = described(
+        "name = \"x\"\npair = \"order\"\nframings = [\"lines\"]\n[[message]]\nwhen = \".key and .value\"\nkind = \"set\"\nrole = \"request\"\nsubject = \".key\"\ncontent = \".value\"\n[[message]]\nwhen = \".key\"\nkind = \"get\"\nrole = \"request\"\nsubject = \".key\"\n",
+    );
+    for (protocol, words, want) in [
+        (
+            &list,
+            &["request", "quit"][..],
+            r#"{"id":1,"command":["quit"]}"#,
+        ),
+        (
+            &list,
+            &["request", "set", "pause", "true"],
+            r#"{"id":1,"command":["set","pause",true]}"#,
+        ),
+        (
+            &element,
+            &["request", "quit"],
+            r#"{"id":1,"command":["quit"]}"#,
+        ),
+        (
+            &element,
+            &["request", "get", "pause"],
+            r#"{"id":1,"command":["get","pause"]}"#,
+        ),
+        (
+            &member,
+            &["request", "get", r#"{"of":1,"name":"x"}"#],
+            r#"{"id":1,"command":{"name":"get","of":1}}"#,
+        ),
+        (
+            &member,
+            &["request", "get", "5"],
+            "word 2: wanted an object, which has the subject, too, got 5",
+        ),
+        (&either, &["set", "a", "5"], r#"{"key":"a","value":5}"#),
+        (&either, &["get", "a"], r#"{"key":"a"}"#),
+        (
+            &either,
+            &["set", "a"],
+            "message: wanted KEY [VALUE], got words that make a get",
+        ),
+        (
+            &with_header,
+            &["notification"],
+            r#"{"header":{"op":"gone","n":0}}"#,
+        ),
+    ] {
+        let got = try_make(protocol, words).unwrap_or_else(|error| error);
+        assert_eq!(got, want, "{words:?}");
+    }
 }

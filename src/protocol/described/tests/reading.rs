@@ -175,11 +175,16 @@ fn embedded_descriptions_are_correct() {
 
 /// Makes a message of a kind, and returns it as JSON.
 pub(super) fn make(protocol: &dyn Protocol, words: &[&str]) -> String {
+    try_make(protocol, words).unwrap_or_else(|error| panic!("{words:?}: {error}"))
+}
+
+/// Returns the message as JSON, or the error.
+pub(super) fn try_make(protocol: &dyn Protocol, words: &[&str]) -> Result<String, String> {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     let mut rest = Words::new(&words[1..], |key| key == "id");
     let made = protocol.make(&words[0], &mut rest, &mut IdGen::new(1));
-    made.unwrap_or_else(|error| panic!("{words:?}: {error}"))
-        .message
+    made.map(|made| made.message)
+        .map_err(|error| error.to_string())
 }
 
 #[test]

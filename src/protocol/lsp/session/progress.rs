@@ -8,16 +8,26 @@
 use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rpc::spelling;
 use crate::protocol::rule_names::lsp as rule;
-use crate::protocol::session::{Place, Report, broken};
+use crate::protocol::session::{Link, Place, Report, broken};
 use crate::tape::Node;
 use std::collections::HashMap;
 
 /// The largest number of tokens.
 const MAX_TOKENS: usize = 1 << 10;
 
+/// The request by which a server creates a token.
+pub(super) const CREATE: &str = "window/workDoneProgress/create";
+
 /// A token.
-#[derive(Debug)]
+#[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 struct Token {
+    /// The index of the request that has it; `None` if several may have it.
+    request: Option<u64>,
+    /// The server created it, so that it is no part of another request.
+    created: bool,
+    /// The request is answered.
+    answered: bool,
     begun: Option<Place>,
     ended: bool,
     /// Some progress was reported.
@@ -49,14 +59,25 @@ impl Progress {
         self.tokens.get(token).is_some_and(|token| token.reported)
     }
 
+    /// Handles the answer to a request with a token.
+    pub(super) fn answer(&mut self, token: &str) {
+        if let Some(token) = self.tokens.get_mut(token) {
+            token.answered = true;
+        }
+    }
+
     /// Handles a request or a notification.
     pub(super) fn check(&mut self, message: &RpcMessage<'_, '_>) {
         if message.is("$/progress") {
             return self.progress(message);
         }
-        let created = message
-            .param("token")
-            .filter(|_| message.is("window/workDoneProgress/create"));
+        if message.is("window/workDoneProgress/cancel")
+            && let Some(token) = message.param("token")
+            && let Some(index) = self.tokens.get(spelling(token)).and_then(|t| t.request)
+        {
+            return message.cancels(index);
+        }
+        let created = message.param("token").filter(|_| message.is(CREATE));
         let tokens = [
             message.param("workDoneToken"),
             message.param("partialResultToken"),
@@ -66,12 +87,17 @@ impl Progress {
             if self.tokens.len() >= MAX_TOKENS {
                 return self.forget();
             }
-            let token = self.tokens.entry(token).or_insert(Token {
-                begun: None,
-                ended: false,
-                reported: false,
+            let before = self.tokens.get(&token);
+            let is_shared = before.is_some_and(|before| {
+                let is_open = !before.answered || before.begun.is_some() && !before.ended;
+                is_open && before.request != Some(message.index)
             });
-            (token.begun, token.ended, token.reported) = (None, false, false);
+            let new = Token {
+                request: (!is_shared).then_some(message.index),
+                created: created.is_some(),
+                ..Token::default()
+            };
+            self.tokens.insert(token, new);
         }
     }
 
@@ -92,6 +118,12 @@ impl Progress {
         let kind = message
             .param("value")
             .and_then(|value| value.get("kind")?.text());
+        if let Some(index) = token.request {
+            message.part_of(index, Link::Recorded);
+            if token.created && kind.as_deref() == Some("end") {
+                message.operation().ends = Some(true);
+            }
+        }
         match kind.as_deref() {
             Some("begin") => token.begun = Some(place),
             Some("report" | "end") if token.ended || token.begun.is_none() => {

@@ -5,9 +5,9 @@ use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rpc::spelling;
 use crate::protocol::rule_names::mcp as rule;
 use crate::protocol::schema::check::number;
-use crate::protocol::session::broken;
 use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::quote;
+use crate::protocol::session::{Link, broken};
 use crate::tape::Node;
 
 /// A progress token, with the direction of its request.
@@ -27,6 +27,8 @@ struct TokenState {
     index: u64,
     last: Option<f64>,
     answered: bool,
+    /// Several open requests may have it.
+    shared: bool,
 }
 
 impl Tokens {
@@ -51,10 +53,12 @@ impl Tokens {
         message.call.id?;
         let token = message.param("_meta")?.get("progressToken")?;
         let key = (message.requester(), spelling(token).into());
+        let before = self.progress.get(&key);
         let progress = TokenState {
             index: message.index,
             last: None,
             answered: false,
+            shared: before.is_some_and(|before| !before.answered),
         };
         self.progress.insert(Key::clone(&key), progress);
         Some(key)
@@ -75,6 +79,9 @@ impl Tokens {
             return;
         };
         let (index, new) = (progress.index, value.and_then(number));
+        if !progress.shared {
+            message.part_of(index, Link::Recorded);
+        }
         if progress.answered {
             broken!(message, rule::PROGRESS_AFTER_ANSWER, seen.whole(), index;
                 "this is progress of #{index}, which is already answered");

@@ -20,7 +20,7 @@ impl<E: Extension> RpcSession<E> {
         let conn = seen.origin.conn;
         let answers = matches!(&seen.message.id, Id::Json(id) if id != "null");
         match post {
-            Some(Post::Request(key)) if !answers => {
+            Some(Post::Request(key, _)) if !answers => {
                 let Some((asked, _)) = self.pairs.open.close(&key) else {
                     return;
                 };

@@ -1,0 +1,215 @@
+//! Checks what depends on two places of a description: that paths name members that messages have, that each kind can
+//! match, that marks name kinds.
+
+use super::super::body::Body;
+use super::super::description::{Description, MessageKind, Word};
+use super::super::text::{TextForm, TextPart};
+use super::{Entries, Reader, get};
+use crate::encoding::Encoding;
+use crate::path::{Path, PathStep};
+use crate::select::{Expr, Key, KeyTest, Operand};
+use crate::toml_text::Item;
+use crate::words::nearest;
+
+impl<'t> Reader<'t> {
+    /// Checks a description without other errors.
+    pub(super) fn check_members_and_kinds(
+        &mut self,
+        entries: &Entries<'_, 't>,
+        description: &Description,
+    ) {
+        let items = get(entries, "message").map(|item| self.toml.list("message", item, ""));
+        let items = items.and_then(Result::ok).unwrap_or_default();
+        let kinds = &description.messages;
+        for (n, (item, kind)) in items.iter().zip(kinds).enumerate() {
+            self.check_paths(item, kind, &description.body);
+            let mut before = kinds.iter().take(n).zip(&items);
+            let first =
+                before.find(|(before, _)| before.when.is_none() || before.when == kind.when);
+            if let Some((_, first)) = first {
+                let line = self.toml.line(&first.span());
+                self.error(
+                    &item.span(),
+                    format!(
+                        "no message reaches this kind: that of line {line} matches all of them"
+                    ),
+                );
+            }
+        }
+        // The kinds of a base are those of its schema, and a path tells any kind.
+        let fixed: Option<Vec<&str>> = kinds.iter().map(MessageKind::fixed_kind).collect();
+        if let (Some(fixed), None) = (fixed, &description.base)
+            && let Some(marks) = get(entries, "marks")
+        {
+            self.check_marked_kinds(marks, &fixed);
+        }
+    }
+
+    /// Checks the kinds of `KIND:PATH` and `KIND SUBJECT:PATH` in marks.
+    fn check_marked_kinds(&mut self, item: &Item<'t>, kinds: &[&str]) {
+        if let Some(list) = item.get_ref().as_array() {
+            list.iter()
+                .for_each(|item| self.check_marked_kinds(item, kinds));
+        } else if let Some(table) = item.get_ref().as_table() {
+            for (key, item) in table {
+                if key.get_ref() != "secret" {
+                    self.check_marked_kinds(item, kinds);
+                }
+            }
+        } else if let Some((of, _)) = item
+            .get_ref()
+            .as_str()
+            .and_then(|text| text.split_once(':'))
+            && let Some(kind) = of.split(' ').next()
+            && kind != "*"
+            && !kinds.contains(&kind)
+        {
+            let hint = one_of(kind, kinds);
+            self.error(
+                &item.span(),
+                format!("no message has the kind {kind}{hint}"),
+            );
+        }
+    }
+
+    /// Checks the paths of a kind against the members that the header and the forms of texts have.
+    fn check_paths(&mut self, item: &Item<'t>, kind: &MessageKind, body: &Body) {
+        let word = |word: Option<&'_ Word>| match word {
+            Some(Word::At(path)) => Some(path.clone()),
+            _ => None,
+        };
+        let paths = [
+            ("id", kind.id.clone()),
+            ("reply-to", kind.reply_to.clone()),
+            ("kind", word(Some(&kind.kind))),
+            ("subject", word(kind.subject.as_ref())),
+            ("name", word(kind.name.as_ref())),
+            ("content", kind.content.clone()),
+            ("outcome", kind.outcome.clone()),
+            ("text", kind.text.clone()),
+            ("cancels", kind.cancels.clone()),
+        ];
+        let mut wrong: Vec<(&str, String)> = Vec::new();
+        for (key, path) in &paths {
+            let error = path.as_ref().and_then(|path| unknown_member(path, body));
+            wrong.extend(error.map(|error| (*key, error)));
+        }
+        let conditions = [
+            ("when", &kind.when),
+            ("error", &kind.error),
+            ("last", &kind.last),
+        ];
+        for (key, condition) in conditions {
+            let error = condition.as_ref().and_then(|when| unknown_in(when, body));
+            wrong.extend(error.map(|error| (key, error)));
+        }
+        for (key, error) in wrong {
+            let value = item.get_ref().get(key);
+            let span = value.map_or(item.span(), toml::Spanned::span);
+            self.error(&span, format!("{key}: {error}"));
+        }
+    }
+}
+
+/// Returns the first error of the paths and the named values of a condition.
+fn unknown_in(condition: &Expr, body: &Body) -> Option<String> {
+    let mut error = None;
+    condition.each_test(&mut |test| {
+        let Key::Message(path) = &test.key else {
+            return;
+        };
+        let found = unknown_member(path, body).or_else(|| unknown_name(path, &test.what, body));
+        error = error.take().or(found);
+    });
+    error
+}
+
+/// Returns the error of a path that names a member that no message has.
+fn unknown_member(path: &Path, body: &Body) -> Option<String> {
+    let mut steps = path.iter().map(|step| match step {
+        PathStep::Member(name) => Some(name.as_str()),
+        PathStep::Element(_) => None,
+    });
+    if let Some(header) = &body.header {
+        match steps.next() {
+            None | Some(Some("body")) => {}
+            Some(Some("header")) => {
+                let shown = header.fields.iter().filter(|field| field.label.is_some());
+                let fields: Vec<_> = shown.map(|field| field.name.as_str()).collect();
+                let name = steps.next().flatten()?;
+                let is_known = fields.contains(&name);
+                return (!is_known)
+                    .then(|| format!("the header has no field {name}{}", one_of(name, &fields)));
+            }
+            Some(other) => {
+                let name = other.unwrap_or("[…]");
+                return Some(format!(
+                    "wanted .header or .body first, such as .body.{name}, got .{name}"
+                ));
+            }
+        }
+    }
+    if body.encodings != [Encoding::Text] || body.texts.is_empty() {
+        return None;
+    }
+    let name = steps.next()??;
+    let members = text_members(body);
+    (!members.contains(&name))
+        .then(|| format!("no text has a member {name}{}", one_of(name, &members)))
+}
+
+/// Returns the members of all forms of texts.
+fn text_members(body: &Body) -> Vec<&str> {
+    let mut members = Vec::new();
+    for form in &body.texts {
+        let labels: Vec<u32> = match form {
+            TextForm::Template(parts) => parts
+                .iter()
+                .filter_map(|part| match part {
+                    TextPart::Member(member) => Some(member.label),
+                    TextPart::Literal(_) => None,
+                })
+                .collect(),
+            TextForm::Pattern(_, groups) => groups.iter().flatten().copied().collect(),
+        };
+        members.extend(
+            labels
+                .into_iter()
+                .map(|label| body.names.get(label).as_str()),
+        );
+    }
+    members
+}
+
+/// Returns the error of a word that no value of a field has as its name.
+fn unknown_name(path: &Path, what: &KeyTest, body: &Body) -> Option<String> {
+    let header = body.header.as_ref()?;
+    let ([PathStep::Member(first), PathStep::Member(name)], KeyTest::Is(list)) = (&path[..], what)
+    else {
+        return None;
+    };
+    let mut fields = header.fields.iter().filter(|_| first == "header");
+    let field = fields.find(|field| field.name == *name && !field.values.is_empty())?;
+    let names: Vec<_> = field
+        .values
+        .iter()
+        .map(|(_, name)| body.names.get(*name).as_str())
+        .collect();
+    list.iter().find_map(|operand| match operand {
+        Operand::Text(word) | Operand::Word(word)
+            if !names.contains(&word.as_str()) && word.parse::<i128>().is_err() =>
+        {
+            let hint = one_of(word, &names);
+            Some(format!("no value of {name} has the name {word}{hint}"))
+        }
+        _ => None,
+    })
+}
+
+/// Returns `: did you mean get?`, or the names that there are.
+fn one_of(word: &str, names: &[&str]) -> String {
+    match nearest(word, names.iter().copied()) {
+        Some(near) => format!(": did you mean {near}?"),
+        None => format!(": there are {}", names.join(", ")),
+    }
+}

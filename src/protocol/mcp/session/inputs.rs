@@ -1,0 +1,259 @@
+//! Requests that a client sends once more, because their answer asks for input.
+//!
+//! ```text
+//!   tools/call #3 -> {resultType: input_required, inputRequests: {a}, requestState: "s"}
+//!   tools/call #5 {inputResponses: {a}, requestState: "s"}    part of #3: the same requestState (recorded)
+//!   tools/call #7 -> error -32042, elicitations: a person opens a URL
+//!   tools/call #9                                             part of #7: the same content (inferred)
+//! ```
+
+use crate::protocol::exchange::OpenRequest;
+use crate::protocol::rpc::extension::RpcMessage;
+use crate::protocol::rpc::spelling;
+use crate::protocol::rule_names::mcp as rule;
+use crate::protocol::session::memory::RecentEntries;
+use crate::protocol::session::text::quote;
+use crate::protocol::session::{Link, Owner, broken};
+use crate::tape::Node;
+use foldhash::fast::RandomState;
+use std::collections::VecDeque;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+/// The largest number of answers that are stored.
+const MAX_WAITING: usize = 1 << 8;
+/// The largest number of stored inputs of an answer.
+const MAX_INPUTS: usize = 1 << 6;
+/// The code of an error by which a person must open a URL first.
+const URL_REQUIRED: i128 = -32042;
+
+/// The parts of a request by which its repetition is recognised.
+#[derive(Debug, Default)]
+pub(super) struct Repeatable {
+    /// The index of the first request, if this one repeats it.
+    first: Option<u64>,
+    /// A hash of the arguments.
+    arguments: u64,
+}
+
+/// An answer that asks for input.
+struct Waiting {
+    /// The index of the first request.
+    first: u64,
+    answer: u64,
+    subject: Option<Arc<str>>,
+    name: Option<Arc<str>>,
+    arguments: u64,
+    state: Option<Box<str>>,
+    /// The inputs; `None` if there are too many.
+    inputs: Option<Vec<Box<str>>>,
+    /// A person opens a URL.
+    url: Option<Box<[Box<str>]>>,
+}
+
+impl Waiting {
+    fn has_content_of(&self, message: &RpcMessage<'_, '_>, arguments: u64) -> bool {
+        self.subject.as_deref() == Some(&*message.name())
+            && self.name.as_deref() == message.seen.message.name.as_deref()
+            && self.arguments == arguments
+    }
+}
+
+/// The answers of a session that ask for input, the oldest first.
+#[derive(Default)]
+pub(super) struct Inputs {
+    waiting: VecDeque<Waiting>,
+    hash: RandomState,
+    /// The requests that open a URL, by the id that both sides use; `None` if several have it.
+    opened: RecentEntries<Box<str>, Option<u64>>,
+    /// Some answers are not stored.
+    incomplete: bool,
+}
+
+impl Inputs {
+    /// Messages may have been missed.
+    pub(super) fn missed(&mut self) {
+        self.incomplete = true;
+    }
+
+    /// Handles a request. Returns what its answer needs.
+    pub(super) fn ask(&mut self, message: &RpcMessage<'_, '_>) -> Repeatable {
+        let arguments = message.param("arguments").map(spelling);
+        let arguments = self.hash.hash_one(arguments);
+        let first = (!self.waiting.is_empty())
+            .then(|| self.find(message, arguments))
+            .flatten();
+        if let Some((first, link)) = first {
+            message.part_of(first, link);
+        }
+        Repeatable {
+            first: first.map(|(first, _)| first),
+            arguments,
+        }
+    }
+
+    /// Returns the first request that a message repeats.
+    fn find(&mut self, message: &RpcMessage<'_, '_>, arguments: u64) -> Option<(u64, Link)> {
+        let responses = message.param("inputResponses");
+        let state = message.param("requestState");
+        let text = state.and_then(Node::text);
+        if responses.is_none() && state.is_none() {
+            let is_same = |w: &Waiting| w.url.is_some() && w.has_content_of(message, arguments);
+            let at = only(&self.waiting, is_same).filter(|_| !self.incomplete)?;
+            return self.waiting.remove(at).map(|w| (w.first, Link::Inferred));
+        }
+        let asks = |w: &Waiting| w.url.is_none() && w.subject.as_deref() == Some(&*message.name());
+        let has_state = |w: &Waiting| asks(w) && w.state.as_deref() == text.as_deref();
+        let is_same = |w: &Waiting| has_state(w) && w.has_content_of(message, arguments);
+        let by_state = only(&self.waiting, has_state).filter(|_| state.is_some());
+        let (at, link) = if let Some(at) = by_state {
+            (at, Link::Recorded)
+        } else if let Some(at) = only(&self.waiting, is_same).filter(|_| !self.incomplete) {
+            (at, Link::Inferred)
+        } else {
+            let asked = |w: &Waiting| asks(w) && w.has_content_of(message, arguments);
+            self.check_state(message, state, asked, has_state);
+            return None;
+        };
+        let waiting = self.waiting.get(at)?;
+        waiting.check_responses(message, responses);
+        Some((waiting.first, link))
+    }
+
+    /// Reports a repeated request with another state than the answer that asked for input.
+    fn check_state(
+        &self,
+        message: &RpcMessage<'_, '_>,
+        state: Option<Node<'_>>,
+        asked: impl Fn(&Waiting) -> bool,
+        has_state: impl Fn(&Waiting) -> bool,
+    ) {
+        if self.incomplete || self.waiting.iter().any(has_state) {
+            return;
+        }
+        let Some(waiting) = only(&self.waiting, asked).and_then(|at| self.waiting.get(at)) else {
+            return;
+        };
+        let (place, got) = match state {
+            Some(state) => (message.at(state), "another requestState than"),
+            None => (message.whole(), "no requestState, unlike"),
+        };
+        broken!(message, rule::REQUEST_STATE, place, waiting.answer;
+            "the repeated request has {got} #{}, which asks for input", waiting.answer);
+    }
+
+    /// Handles an answer.
+    pub(super) fn answer(
+        &mut self,
+        message: &RpcMessage<'_, '_>,
+        asked: &OpenRequest,
+        request: &Repeatable,
+    ) {
+        let result = message.result();
+        let member = |name| result.and_then(|result| result.get(name));
+        let (inputs, state) = (member("inputRequests"), member("requestState"));
+        let asks = member("resultType").is_some_and(|of| of.is_text("input_required"));
+        let url = url_elicitations(message);
+        let first = request.first.unwrap_or(asked.index());
+        if request.first.is_some() {
+            self.waiting.retain(|waiting| waiting.first != first);
+        }
+        if !asks && inputs.is_none() && state.is_none() && url.is_none() {
+            return;
+        }
+        let names = inputs.map(|inputs| {
+            let names = inputs.members().map(|(key, _)| text(key));
+            names.take(MAX_INPUTS + 1).collect::<Vec<_>>()
+        });
+        {
+            let mut facts = message.operation();
+            facts.ends = Some(false);
+            facts.owner = Some(if url.is_some() {
+                Owner::Person
+            } else {
+                Owner::Retry
+            });
+        }
+        if self.waiting.len() >= MAX_WAITING {
+            self.waiting.pop_front();
+            self.incomplete = true;
+        }
+        self.waiting.push_back(Waiting {
+            first,
+            answer: message.index,
+            subject: asked.subject().map(Into::into),
+            name: asked.name().map(Into::into),
+            arguments: request.arguments,
+            state: state
+                .and_then(Node::text)
+                .map(|state| state.as_ref().into()),
+            inputs: Some(names.unwrap_or_default()).filter(|names| names.len() <= MAX_INPUTS),
+            url,
+        });
+    }
+
+    /// Handles a request to open a URL, which may have an id.
+    pub(super) fn open(&mut self, message: &RpcMessage<'_, '_>) {
+        if let Some(id) = message.param("elicitationId").and_then(Node::text) {
+            let id: Box<str> = id.as_ref().into();
+            let index = self.opened.get(&id).is_none().then_some(message.index);
+            self.opened.insert(id, index);
+        }
+    }
+
+    /// Handles the news that a person has finished with a URL.
+    pub(super) fn complete(&self, message: &RpcMessage<'_, '_>) {
+        let Some(id) = message.param("elicitationId").and_then(Node::text) else {
+            return;
+        };
+        let waits = |w: &Waiting| {
+            let ids = w.url.as_deref().unwrap_or_default();
+            ids.iter().any(|waits_for| **waits_for == *id)
+        };
+        if let Some(waiting) = only(&self.waiting, waits).and_then(|at| self.waiting.get(at)) {
+            message.part_of(waiting.first, Link::Recorded);
+            message.operation().owner = Some(Owner::Retry);
+        } else if let Some(Some(index)) = self.opened.get(&id.as_ref().into()) {
+            message.part_of(*index, Link::Recorded);
+        }
+    }
+}
+
+impl Waiting {
+    /// Reports input that the answer did not ask for.
+    fn check_responses(&self, message: &RpcMessage<'_, '_>, responses: Option<Node<'_>>) {
+        let Some((responses, inputs)) = responses.zip(self.inputs.as_ref()) else {
+            return;
+        };
+        for (key, value) in responses.members() {
+            if !inputs.contains(&text(key)) {
+                broken!(message, rule::INPUT_NOT_ASKED, message.at(value), self.answer;
+                    "#{} does not ask for the input {}", self.answer, quote(key));
+                return;
+            }
+        }
+    }
+}
+
+/// Returns the position of the only entry that satisfies a condition.
+fn only(waiting: &VecDeque<Waiting>, fits: impl Fn(&Waiting) -> bool) -> Option<usize> {
+    let mut found = waiting.iter().enumerate().filter(|(_, w)| fits(w));
+    let (at, _) = found.next()?;
+    found.next().is_none().then_some(at)
+}
+
+fn text(key: Node<'_>) -> Box<str> {
+    String::from_utf8_lossy(&key.key_bytes()).as_ref().into()
+}
+
+/// Returns the ids of the URLs that a person must open before the request is sent once more.
+fn url_elicitations(message: &RpcMessage<'_, '_>) -> Option<Box<[Box<str>]>> {
+    let error = message.call.error()?;
+    let code = error.get("code")?.as_i128()?;
+    let list = error.get("data")?.get("elicitations")?;
+    (code == URL_REQUIRED && list.is_array()).then(|| {
+        let ids = list.children().filter_map(|one| one.get("elicitationId"));
+        let ids = ids.filter_map(|id| Some(id.text()?.as_ref().into()));
+        ids.take(MAX_INPUTS).collect()
+    })
+}

@@ -1,0 +1,95 @@
+//! Which messages belong together: what ids, event streams and batches say, and the order of requests.
+//!
+//! ```text
+//!   POST request -> 200 text/event-stream   event: a request       inside of the posted one (recorded)
+//!                                           event: a notification  part of it (recorded)
+//!   pipe: one open request                  a request of the other side: inside of it (inferred)
+//!   a batch                                 what its members say, if they do not differ
+//! ```
+
+use super::super::extension::{Extension, RpcMessage};
+use super::RpcSession;
+use crate::framing::Head;
+use crate::protocol::Role;
+use crate::protocol::exchange::OpenRequest;
+use crate::protocol::exchange::pairs::{IdSpace, PairKey};
+use crate::protocol::session::{Link, OperationFacts, Owner, Seen};
+
+impl<E: Extension> RpcSession<E> {
+    /// Links a request or a notification to the request of the other side during which it is sent.
+    pub(super) fn link(&self, message: &RpcMessage<'_, '_>) {
+        let is_request = message.role == Role::Request;
+        if is_request && E::PERSON.iter().any(|name| message.is(name)) {
+            message.operation().owner = Some(Owner::Person);
+        }
+        match message.frame.head {
+            Head::Http { event: true, .. } => {
+                let connection = self.connections.get(message.origin.conn);
+                match connection.and_then(|connection| connection.streamed) {
+                    Some(posted) if is_request => message.inside(posted, Link::Recorded),
+                    Some(posted) => message.part_of(posted, Link::Recorded),
+                    None => {}
+                }
+            }
+            Head::Http { .. } => {}
+            _ if is_request => {
+                if let Some(outer) = self.surrounding(message) {
+                    message.inside(outer.index(), Link::Inferred);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Handles the answer to a member of a batch, which goes on until each member is answered.
+    pub(super) fn answer_member(&mut self, message: &RpcMessage<'_, '_>, batch: u64) {
+        let Some(open) = self.batches.get_mut(&batch) else {
+            return;
+        };
+        *open = open.saturating_sub(1);
+        if *open == 0 {
+            self.batches.remove(&batch);
+        } else if !message.in_batch {
+            message.operation().ends = Some(false);
+        }
+    }
+
+    /// Returns the only open request of the other side, if nothing is missing and the message may be sent during it.
+    fn surrounding(&self, message: &RpcMessage<'_, '_>) -> Option<&OpenRequest> {
+        let asker = message.direction.filter(|_| message.order)?.other();
+        let (outer, sent) = self.pairs.open.only_of(message.id_space, asker)?;
+        let inner = message.call.method?.text()?;
+        let is_certain = !sent.may_be_missed && !self.pairs.may_lack(message.id_space, Some(asker));
+        (is_certain && E::NESTED.allows(outer.subject(), &inner)).then_some(outer)
+    }
+
+    /// Returns true if a key of another connection over HTTP may mean several open requests.
+    pub(super) fn is_ambiguous(&self, key: &PairKey, seen: &Seen<'_>) -> bool {
+        let conns = self.elsewhere.get(&key.at(IdSpace::All));
+        let conns = conns.into_iter().flatten();
+        let shared = conns.filter(|conn| self.sessions.may_share(seen.origin.conn, **conn));
+        key.scope != IdSpace::One(seen.origin.conn) && shared.count() > 1
+    }
+}
+
+/// The facts of the members of a batch.
+#[derive(Default)]
+pub(super) struct BatchFacts {
+    common: Option<OperationFacts>,
+    differ: bool,
+}
+
+impl BatchFacts {
+    /// Adds the facts of a member.
+    pub(super) fn add(&mut self, facts: OperationFacts) {
+        if facts != OperationFacts::default() {
+            self.differ |= *self.common.get_or_insert(facts) != facts;
+        }
+    }
+
+    /// Returns the facts that all members with facts share.
+    pub(super) fn common(&self) -> OperationFacts {
+        let common = self.common.filter(|_| !self.differ);
+        common.unwrap_or_default()
+    }
+}

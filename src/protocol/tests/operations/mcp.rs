@@ -1,0 +1,192 @@
+//! Operations of mcp: calls that wait for a person, retries, tasks, progress, event streams.
+
+use super::{check, http, line};
+
+#[test]
+fn requests_inside_of_calls() {
+    let cases = [
+        (
+            "the only open call",
+            r#"
+            > {"id":1,"method":"tools/call","params":{"name":"book","_meta":{"progressToken":1}}}
+            < {"id":1,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}  => inside 0 inferred, person
+            > {"id":1,"result":{"action":"accept","content":{}}}
+            < {"id":2,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}  => inside 0 inferred
+            > {"id":2,"result":{"role":"user","content":{"type":"text","text":""},"model":"m"}}
+            < {"id":3,"method":"roots/list"}
+            > {"id":3,"result":{"roots":[]}}
+            < {"method":"notifications/progress","params":{"progressToken":1,"progress":1}}  => part of 0 recorded
+            < {"method":"notifications/progress","params":{"progressToken":"1","progress":1}}
+            > {"method":"notifications/cancelled","params":{"requestId":1}}  => part of 0 recorded, cancels
+            "#,
+        ),
+        (
+            "two open calls, or no call",
+            r#"
+            > {"id":1,"method":"tools/list"}
+            < {"id":1,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}  => person
+            < {"id":1,"result":{"tools":[]}}
+            > {"id":2,"method":"tools/call","params":{"name":"a"}}
+            > {"id":3,"method":"tools/call","params":{"name":"b"}}
+            < {"id":2,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}  => person
+            "#,
+        ),
+        (
+            "a progress token of two open requests",
+            r#"
+            > {"id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":5}}}
+            > {"id":2,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":5}}}
+            < {"method":"notifications/progress","params":{"progressToken":5,"progress":1}}
+            "#,
+        ),
+    ];
+    check("mcp", line, &cases);
+}
+
+#[test]
+fn streams_of_posted_calls() {
+    let cases = [(
+        "an event stream answers one call",
+        r#"
+        1> {"id":1,"method":"tools/call","params":{"name":"a"}}
+        2> {"id":2,"method":"tools/call","params":{"name":"b"}}
+        2< stream
+        1< stream
+        2< {"id":0,"method":"roots/list"}  => inside 1 recorded
+        1< {"id":1,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}  => inside 0 recorded, person
+        2< {"method":"notifications/message","params":{"level":"info","data":1}}  => part of 1 recorded
+        3> get
+        3< stream
+        3< {"id":2,"method":"roots/list"}
+        3< {"method":"notifications/message","params":{"level":"info","data":1}}
+        4> {"method":"notifications/initialized"}
+        4< accepted
+        "#,
+    )];
+    check("mcp", http, &cases);
+}
+
+#[test]
+fn requests_that_are_sent_once_more() {
+    let cases = [
+        (
+            "the same state",
+            r#"
+            > {"id":1,"method":"tools/call","params":{"name":"book","arguments":{"to":"Oslo"}}}
+            < {"id":1,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create"}},"requestState":"s1"}}  => goes on, retry
+            > {"id":2,"method":"tools/call","params":{"name":"book","arguments":{"to":"Oslo"},"inputResponses":{"a":{}},"requestState":"s1"}}  => part of 0 recorded
+            < {"id":2,"result":{"resultType":"input_required","inputRequests":{"b":{}},"requestState":"s2"}}  => goes on, retry
+            > {"id":3,"method":"tools/call","params":{"name":"book","arguments":{"to":"Oslo"},"inputResponses":{"b":{}},"requestState":"s2"}}  => part of 0 recorded
+            < {"id":3,"result":{"resultType":"complete","content":[]}}
+            > {"id":4,"method":"tools/call","params":{"name":"book","arguments":{"to":"Oslo"},"inputResponses":{"b":{}},"requestState":"s2"}}
+            "#,
+        ),
+        (
+            "another state, another method",
+            r#"
+            > {"id":1,"method":"tools/call","params":{"name":"book"}}
+            < {"id":1,"result":{"resultType":"input_required","inputRequests":{"a":{}},"requestState":"s1"}}  => goes on, retry
+            > {"id":2,"method":"tools/call","params":{"name":"book","inputResponses":{"a":{}},"requestState":"s2"}}
+            > {"id":3,"method":"tools/call","params":{"name":"book","inputResponses":{"a":{}}}}
+            > {"id":4,"method":"prompts/get","params":{"name":"book","inputResponses":{"a":{}},"requestState":"s1"}}
+            "#,
+        ),
+        (
+            "a state of two calls",
+            r#"
+            > {"id":1,"method":"tools/call","params":{"name":"book"}}
+            > {"id":2,"method":"tools/call","params":{"name":"book"}}
+            > {"id":3,"method":"tools/call","params":{"name":"read"}}
+            < {"id":1,"result":{"resultType":"input_required","inputRequests":{"a":{}},"requestState":"s"}}  => goes on, retry
+            < {"id":2,"result":{"resultType":"input_required","inputRequests":{"a":{}},"requestState":"s"}}  => goes on, retry
+            < {"id":3,"result":{"resultType":"input_required","inputRequests":{"a":{}},"requestState":"s"}}  => goes on, retry
+            > {"id":4,"method":"tools/call","params":{"name":"book","inputResponses":{"a":{}},"requestState":"s"}}
+            > {"id":5,"method":"tools/call","params":{"name":"read","inputResponses":{"a":{}},"requestState":"s"}}  => part of 2 inferred
+            "#,
+        ),
+        (
+            "no state",
+            r#"
+            > {"id":1,"method":"tools/call","params":{"name":"book","arguments":{"to":"Oslo"}}}
+            > {"id":2,"method":"tools/call","params":{"name":"book","arguments":{"to":"Bonn"}}}
+            < {"id":1,"result":{"resultType":"input_required","inputRequests":{"a":{}}}}  => goes on, retry
+            < {"id":2,"result":{"resultType":"input_required","inputRequests":{"a":{}}}}  => goes on, retry
+            > {"id":3,"method":"tools/call","params":{"name":"book","arguments":{"to":"Rome"},"inputResponses":{"a":{}}}}
+            > {"id":4,"method":"tools/call","params":{"name":"book","arguments":{"to":"Bonn"}}}
+            > {"id":5,"method":"tools/call","params":{"name":"book","arguments":{"to":"Bonn"},"inputResponses":{"a":{}}}}  => part of 1 inferred
+            "#,
+        ),
+        (
+            "no state, equal calls",
+            r#"
+            > {"id":1,"method":"tools/call","params":{"name":"book"}}
+            > {"id":2,"method":"tools/call","params":{"name":"book"}}
+            < {"id":1,"result":{"resultType":"input_required","inputRequests":{"a":{}}}}  => goes on, retry
+            < {"id":2,"result":{"resultType":"input_required","inputRequests":{"a":{}}}}  => goes on, retry
+            > {"id":3,"method":"tools/call","params":{"name":"book","inputResponses":{"a":{}}}}
+            "#,
+        ),
+        (
+            "a person opens a URL",
+            r#"
+            > {"id":1,"method":"tools/call","params":{"name":"book","arguments":{}}}
+            < {"id":1,"error":{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"u","message":"m"}]}}}  => goes on, person
+            < {"method":"notifications/elicitation/complete","params":{"elicitationId":"other"}}
+            < {"method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}  => part of 0 recorded, retry
+            > {"id":2,"method":"tools/call","params":{"name":"read","arguments":{}}}
+            > {"id":3,"method":"tools/call","params":{"name":"book","arguments":{}}}  => part of 0 inferred
+            < {"id":1,"method":"elicitation/create","params":{"message":"m","mode":"url","url":"u","elicitationId":"f"}}  => person
+            < {"method":"notifications/elicitation/complete","params":{"elicitationId":"f"}}  => part of 6 recorded
+            "#,
+        ),
+    ];
+    check("mcp", line, &cases);
+}
+
+#[test]
+fn tasks() {
+    let cases = [
+        (
+            "a task with its result",
+            r#"
+            > {"id":1,"method":"tools/call","params":{"name":"a","task":{}}}
+            < {"id":1,"result":{"task":{"taskId":"t","status":"working"}}}  => goes on, server
+            < {"method":"notifications/tasks/status","params":{"taskId":"t","status":"working"}}  => part of 0 recorded, goes on, server
+            > {"id":2,"method":"tasks/get","params":{"taskId":"t"}}  => part of 0 recorded
+            < {"id":2,"result":{"taskId":"t","status":"input_required"}}  => goes on, client
+            < {"id":1,"method":"elicitation/create","params":{"message":"m","requestedSchema":{},"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}  => inside 0 recorded, person
+            > {"id":1,"result":{"action":"decline"}}
+            > {"id":3,"method":"tasks/get","params":{"taskId":"u"}}
+            > {"id":4,"method":"tasks/result","params":{"taskId":"t"}}  => part of 0 recorded
+            < {"method":"notifications/tasks/status","params":{"taskId":"t","status":"completed"}}  => part of 0 recorded, goes on, client
+            < {"id":4,"result":{"content":[]}}  => ends
+            > {"id":5,"method":"tasks/get","params":{"taskId":"t"}}  => part of 0 recorded
+            < {"id":5,"result":{"taskId":"t","status":"completed"}}  => ends
+            "#,
+        ),
+        (
+            "a task that fails, and one that is cancelled",
+            r#"
+            > {"id":1,"method":"tools/call","params":{"name":"a","task":{}}}
+            < {"id":1,"result":{"task":{"taskId":"t","status":"working"}}}  => goes on, server
+            > {"id":2,"method":"tools/call","params":{"name":"a","task":{}}}
+            < {"id":2,"result":{"task":{"taskId":"u","status":"working"}}}  => goes on, server
+            < {"method":"notifications/tasks/status","params":{"taskId":"t","status":"failed"}}  => part of 0 recorded, ends
+            > {"id":3,"method":"tasks/cancel","params":{"taskId":"u"}}  => part of 2 recorded, cancels
+            < {"id":3,"result":{"taskId":"u","status":"cancelled"}}  => ends
+            "#,
+        ),
+        (
+            "an id of two tasks",
+            r#"
+            > {"id":1,"method":"tools/call","params":{"name":"a","task":{}}}
+            < {"id":1,"result":{"task":{"taskId":"t","status":"working"}}}  => goes on, server
+            > {"id":2,"method":"tools/call","params":{"name":"a","task":{}}}
+            < {"id":2,"result":{"task":{"taskId":"t","status":"working"}}}  => goes on, server
+            > {"id":3,"method":"tasks/get","params":{"taskId":"t"}}
+            < {"id":3,"result":{"taskId":"t","status":"working"}}
+            "#,
+        ),
+    ];
+    check("mcp", line, &cases);
+}
