@@ -195,7 +195,17 @@ impl Report {
     /// Records that the current message answers a request. Store [`OpenRequest::of`] the request until then. `last`: no
     /// further message answers it.
     pub fn answers(&mut self, asked: &OpenRequest, seen: &Seen<'_>, last: bool) {
-        self.answer = Some(asked.answer(seen, last));
+        let times = asked.origin().time.zip(seen.origin.time);
+        let texts = asked.texts().clone();
+        self.answer = Some(Answer {
+            to: asked.index(),
+            latency: times.map(|(from, to)| to.saturating_sub(from)),
+            kind: texts.kind,
+            subject: texts.subject,
+            name: texts.name,
+            last,
+            id_form_differs: false,
+        });
     }
 }
 

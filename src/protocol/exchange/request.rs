@@ -3,7 +3,7 @@
 use super::short_text::ShortText;
 use crate::escape::shorten;
 use crate::framing::fields::{text_secrets, without};
-use crate::protocol::session::{Answer, Place, Seen, Waiting};
+use crate::protocol::session::{Place, Seen, Waiting};
 use crate::protocol::{Direction, Origin, with_name};
 use foldhash::HashSet;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ pub struct OpenRequest {
 
 /// The texts that many requests have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct RequestTexts {
-    kind: Arc<str>,
-    subject: Option<Arc<str>>,
-    name: Option<Arc<str>>,
+pub(crate) struct RequestTexts {
+    pub(crate) kind: Arc<str>,
+    pub(crate) subject: Option<Arc<str>>,
+    pub(crate) name: Option<Arc<str>>,
 }
 
 impl OpenRequest {
@@ -139,18 +139,9 @@ impl OpenRequest {
         }
     }
 
-    /// Returns that a message answers it. `last`: no further message does.
-    pub(crate) fn answer(&self, seen: &Seen<'_>, last: bool) -> Answer {
-        let times = self.origin().time.zip(seen.origin.time);
-        Answer {
-            to: self.index(),
-            latency: times.map(|(from, to)| to.saturating_sub(from)),
-            kind: Arc::clone(&self.texts.kind),
-            subject: self.texts.subject.clone(),
-            name: self.texts.name.clone(),
-            last,
-            id_form_differs: false,
-        }
+    /// Returns its kind, subject and name.
+    pub(crate) fn texts(&self) -> &RequestTexts {
+        &self.texts
     }
 }
 
