@@ -101,14 +101,17 @@ pub fn compile(
     Ok(script)
 }
 
+/// Recorded requests. A list that grows has unused space, and there can be many.
+#[allow(clippy::vec_box)]
+type CompiledRequests = Vec<Box<CompiledRequest>>;
+
 /// The state while a recording is read.
 struct CompileState<'p> {
     protocol: &'p dyn Protocol,
     side: Direction,
     names: Names,
     speed: Speed,
-    /// Boxed: there can be many, and a list that grows has unused space.
-    entries: Vec<Box<CompiledRequest>>,
+    entries: CompiledRequests,
     holders: Holders,
     /// The hellos without an answer, by index.
     greeted: HashMap<u64, usize>,
@@ -139,7 +142,7 @@ struct Undecided {
 
 impl CompileState<'_> {
     /// Returns the requests and the first messages.
-    fn finish(self) -> Result<(Vec<Box<CompiledRequest>>, Opening), String> {
+    fn finish(self) -> Result<(CompiledRequests, Opening), String> {
         match self.failed {
             Some(why) => Err(why),
             None => Ok((self.entries, self.opening)),
@@ -570,7 +573,7 @@ impl CompileState<'_> {
 }
 
 /// Returns the replies to hellos: the first answer to each, and what followed the first one.
-fn replies_to(hellos: Vec<Box<CompiledRequest>>) -> Vec<HelloReply> {
+fn replies_to(hellos: CompiledRequests) -> Vec<HelloReply> {
     let mut replies: Vec<HelloReply> = Vec::new();
     for entry in hellos {
         let Some(hello) = entry.hello else { continue };

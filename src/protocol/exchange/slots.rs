@@ -129,9 +129,13 @@ impl<K: Hash + Eq, T> Slots<K, T> {
                 }
             }
             Self::Table(table) => {
-                let hash = |slot: &Box<Slot<K, T>>| state.hash_one(&slot.key);
-                let is_it = |other: &Box<Slot<K, T>>| other.key == slot.key;
-                match table.entry(hash(&slot), is_it, hash) {
+                let hash = state.hash_one(&slot.key);
+                let entry = table.entry(
+                    hash,
+                    |other| other.key == slot.key,
+                    |other| state.hash_one(&other.key),
+                );
+                match entry {
                     TableEntry::Occupied(mut entry) => {
                         return Some(std::mem::replace(entry.get_mut(), slot));
                     }
