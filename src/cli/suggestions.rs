@@ -493,6 +493,13 @@ impl<'a> Situation<'a> {
             );
         }
         let lower = value.to_lowercase();
+        if arg.contains("<PROTOCOL>")
+            && let Some((_, tip)) = words::ENCODINGS
+                .iter()
+                .find(|(all, _)| has_word(all, &lower))
+        {
+            return Some((*tip).to_owned());
+        }
         if (arg.starts_with("--from") || arg.starts_with("--dir")) && SIDES.contains(&&*lower) {
             return Some(
                 "--dir c2s selects what the client sends, --dir s2c what the server sends".into(),
