@@ -117,7 +117,7 @@ impl Probe {
                     ..chunk.origin()
                 };
                 decoder.push(origin, chunk.bytes, &mut |decoded| {
-                    count(score, asked, decoded)
+                    count(score, asked, decoded);
                 });
             }
             Item::Gap(gap) => {

@@ -28,7 +28,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "ack ag egrep filter find grep query rg search select",
-        "wiretool decode --grep TEXT FILE selects messages (-A, -B and -C as in grep); for -i: --grep TEXT --ignore-case; for -v: --where 'not …'; see wiretool help where",
+        "wiretool decode --grep TEXT FILE and --where EXPR select messages (see wiretool help where); --ignore-case for any case, --where 'not …' for the others, -A, -B and -C as in grep",
     ),
     (
         "cut range slice split",
@@ -93,7 +93,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "chaos corrupt fault fuzz",
-        "wiretool proxy -p mcp --fault 'chance 10%: drop' -- COMMAND changes traffic (see wiretool help faults); a stub answers with errors (see wiretool help scripts)",
+        "wiretool proxy -p mcp --fault 'chance 10%: drop' -- COMMAND changes traffic (see wiretool help faults); wiretool encode --patch, one message",
     ),
     (
         "init install setup",
@@ -194,6 +194,8 @@ pub const READERS: &[&str] = &["decode", "diff", "lint", "stat", "watch"];
 pub const RELAYS: &[&str] = &["proxy", "record", "watch"];
 /// The flags of other programs that name the server.
 pub const SERVERS: &str = "--backend --dest --destination --forward --mode --remote --reverse --server --target --to --upstream --upstream-server --url -m -u -R";
+/// The flags of other programs that name the address to listen on.
+pub const LISTENERS: &str = "--bind --host --listen-host --listen-port --local --port -l -L -P";
 /// The commands that send messages.
 const SENDERS: &[&str] = &["replay", "send"];
 const STUB: &[&str] = &["stub"];
@@ -266,6 +268,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "wiretool snapshot accept PATH accepts new snapshots, wiretool snapshot review shows them first",
     ),
     (
+        SNAPSHOT,
+        "--ci --frozen --no-write",
+        "nothing is written if CI is set: CI=1 wiretool snapshot test PATH",
+    ),
+    (
         DIFF,
         "--name-only --name-status --stat --side-by-side --unified --word-diff -U -u -w -y",
         "diff has one form for people, which shows the values that differ; -f json is for programs, and --ignore PATH leaves values out",
@@ -307,7 +314,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         RELAYS,
-        "--bind --host --listen-host --listen-port --local --port -l -L -P",
+        LISTENERS,
         "the address to listen on is --listen tcp://127.0.0.1:PORT, the server is --connect ADDR",
     ),
     (
@@ -561,7 +568,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (ANY, "--json -j", "JSON is -f json, if the command has it"),
     (
         ANY,
-        "--no-color --no-colour --colour --monochrome-output",
+        "--no-color --no-colour --nocolor --nocolour --colour --monochrome-output",
         "colour is --color auto, always or never",
     ),
     (
