@@ -26,8 +26,7 @@ pub struct ItemRecorder {
 impl ItemRecorder {
     /// Begins another input: its connections get numbers of their own.
     pub fn begin_input(&mut self) {
-        self.added = None;
-        self.is_later = self.writer.is_some();
+        self.is_later |= self.added.take().is_some();
     }
 
     /// Returns the number of a connection in the recording.
