@@ -8,8 +8,9 @@
 
 #![allow(clippy::cast_precision_loss, clippy::cast_sign_loss)] // ratios for display; the stored numbers are exact
 
-use crate::conversation::{Consequences, Conversation, Verdict};
+use crate::conversation::{Consequences, Conversation, Operation, OperationState, Verdict};
 use crate::decoder::Decoded;
+use crate::protocol::session::Owner;
 use crate::protocol::{Direction, Role, with_name};
 use hdrhistogram::Histogram;
 use std::collections::{BTreeMap, HashMap};
@@ -144,6 +145,60 @@ impl Streams {
     }
 }
 
+/// Operations of one subject.
+#[derive(Clone, Debug, Default)]
+pub struct OperationStat {
+    /// The number of operations.
+    pub count: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// Those that were cancelled.
+    pub cancelled: u64,
+    /// Those that did not end.
+    pub open: u64,
+    /// Their durations, if times are known.
+    pub durations: Option<Latency>,
+    /// The nanoseconds of each owner, in the order of [`Owner::ALL`].
+    pub shares: [u64; Owner::ALL.len()],
+    /// Their messages, with those of operations inside.
+    pub messages: u64,
+    /// The bytes of their frames.
+    pub bytes: u64,
+}
+
+impl OperationStat {
+    /// Returns the owners, each with its part of the time, between 0 and 1.
+    pub fn parts(&self) -> impl Iterator<Item = (Owner, f64)> + '_ {
+        let all: u128 = self.shares.iter().map(|ns| u128::from(*ns)).sum();
+        let shares = Owner::ALL.into_iter().zip(self.shares);
+        let shares = shares.filter(|(_, ns)| *ns > 0);
+        shares.map(move |(owner, ns)| (owner, ns as f64 / all as f64))
+    }
+
+    fn add(&mut self, operation: &Operation) {
+        self.count += 1;
+        match operation.state {
+            OperationState::Failed => self.failed += 1,
+            OperationState::Cancelled => self.cancelled += 1,
+            OperationState::Open => self.open += 1,
+            OperationState::Answered => {}
+        }
+        if let Some(lasted) = operation.duration {
+            if self.durations.is_none() {
+                self.durations = Latency::new();
+            }
+            if let Some(durations) = &mut self.durations {
+                durations.record(lasted.unsigned_abs());
+            }
+        }
+        for (sum, share) in self.shares.iter_mut().zip(operation.shares) {
+            *sum = sum.saturating_add(share.unsigned_abs());
+        }
+        self.messages += operation.messages;
+        self.bytes += operation.bytes;
+    }
+}
+
 /// A stream that has not ended.
 struct RunningStream {
     subject: String,
@@ -178,6 +233,8 @@ pub struct Stat {
     pub errors: BTreeMap<String, u64>,
     /// Streams by request.
     pub streams: BTreeMap<String, Streams>,
+    /// Operations by subject, if they are asked for.
+    pub operations: BTreeMap<String, OperationStat>,
     /// Reads by the number of messages that each completed; only for recordings.
     pub reads: BTreeMap<u64, u64>,
     /// First and last time, in ns since 1970, where known.
@@ -251,6 +308,17 @@ impl Stat {
         if answer.last {
             self.running.remove(&answer.to);
         }
+    }
+
+    /// Counts an operation that has ended. `what`: its subject and name.
+    pub fn add_operation(&mut self, what: &str, operation: &Operation) {
+        let is_known = self.operations.contains_key(what);
+        let name = match self.operations.len() {
+            MAX_TIMED.. if !is_known => OTHER,
+            _ => what,
+        };
+        let entry = self.operations.entry(name.to_owned());
+        entry.or_default().add(operation);
     }
 
     /// Starts a read of a recording: it completes the messages that follow.

@@ -5,6 +5,7 @@ mod counts;
 mod findings;
 mod first;
 mod lookup;
+mod operations;
 mod recorder;
 mod screen;
 mod stderr;
@@ -39,6 +40,7 @@ Examples:
   wiretool decode --grep timeout -C 3 FILE     and 3 messages around each, as grep does
   wiretool decode -f hex --head 1 FILE         the bytes of the first message
   wiretool decode a.pcap --port 7000 -w x.jsonl  a packet capture becomes a recording
+  wiretool decode --ops FILE                   one line per operation: who made it wait?
   wiretool decode --path params.selector FILE  where is this field?
   wiretool decode --verify FILE                does encode write the same bytes?";
 
@@ -99,6 +101,11 @@ pub struct Args {
     /// Show what children wrote to stderr, between the messages
     #[arg(long, help_heading = "Output", conflicts_with_all = ["verify", "at", "path", "tail"])]
     stderr: bool,
+    /// Show operations: a line for each, when it ends; with -v, its messages below it
+    ///
+    /// An operation is a request with all that belongs to it: see wiretool help operations.
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["verify", "at", "path", "tail", "stderr", "state", "exact", "lint", "after", "before", "around", "pair"])]
+    ops: bool,
     /// sael: show the value of a stream after each delta; not in json
     #[arg(long, help_heading = "Output")]
     state: bool,
@@ -144,7 +151,7 @@ impl Args {
             return Want::ExactText;
         }
         let looks_up = self.at.is_some() || self.path.is_some();
-        let judges = self.lint || self.select.context.pair || filter.needs_session();
+        let judges = self.lint || self.ops || self.select.context.pair || filter.needs_session();
         let places = looks_up || judges || self.state;
         let rows = is_first || matches!(format, Some(Format::Tree | Format::Hex));
         match filter.want() {
@@ -247,6 +254,9 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     if args.exact && args.format != Some(Format::Json) {
         anyhow::bail!("--exact needs -f json");
+    }
+    if args.ops && matches!(args.format, Some(Format::Tree | Format::Hex)) {
+        anyhow::bail!("--ops shows lines, or objects with -f json");
     }
     let protocols = args.wire.protocols()?;
     let to_file = args.output.is_some();

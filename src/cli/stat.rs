@@ -9,21 +9,23 @@ use super::options::{self, SharedArgs};
 use super::output::Output as TextOutput;
 use super::unmatched::Unmatched;
 use crate::capture::Item;
-use crate::conversation::{Conversation, Output, RuleSettings, Run, Sink, Verdict};
+use crate::conversation::{Conversation, Operation, Output, RuleSettings, Run, Sink, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
 use crate::render::DisplayOptions;
+use crate::render::operation::about;
 use crate::select::Filter;
 use crate::stat::Stat;
 use anyhow::Result;
 pub use show::write_tables;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
   wiretool stat session.jsonl               counts, latencies, slowest calls
   wiretool stat -p sael --c2s a --s2c b     these have no times: only counts
+  wiretool stat --ops session.jsonl         operations: durations, and who made them wait
   wiretool stat -f json session.jsonl | jq .latencies";
 
 const EXIT_CODES: &str = "\
@@ -43,6 +45,9 @@ pub struct Args {
     wire: options::WireArgs,
     #[command(flatten)]
     condition: options::WhereArgs,
+    /// Count operations: durations by subject, and who made them wait
+    #[arg(long, help_heading = "Output")]
+    ops: bool,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("Tables", "One JSON object per input"), help_heading = "Output")]
     format: options::OutputFormat,
@@ -68,6 +73,8 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         output: TextOutput::open(args.output.as_deref(), &input.paths())?,
         unanswered: BTreeMap::new(),
         counted: 0,
+        shows_operations: args.ops,
+        selected: BTreeSet::new(),
     };
     screen.output.is_json = screen.json;
     input::read(&args.input, &options, &mut run, &mut screen)?;
@@ -95,6 +102,10 @@ struct StatScreen {
     unanswered: BTreeMap<String, u64>,
     /// The number of messages that match.
     counted: u64,
+    /// Operations are counted.
+    shows_operations: bool,
+    /// The operations that have a message that matches, and have not ended.
+    selected: BTreeSet<u64>,
 }
 
 impl StatScreen {
@@ -119,6 +130,7 @@ impl StatScreen {
 
     fn begin(&mut self) {
         self.stats.clear();
+        self.selected.clear();
         self.recording = false;
     }
 
@@ -142,8 +154,22 @@ impl StatScreen {
             self.stat(decoded.protocol.name())
                 .add_message(decoded, verdict);
             self.counted += 1;
+            let of = verdict.operation.filter(|of| !of.is_late);
+            self.selected.extend(of.map(|of| of.index));
         } else if self.counted == 0 {
             self.unmatched.add(decoded);
+        }
+        self.operations(verdict.ended);
+    }
+
+    /// Counts the operations that end.
+    fn operations(&mut self, ended: &[Operation]) {
+        for operation in ended {
+            if self.selected.remove(&operation.index) && self.shows_operations {
+                let what = about(operation);
+                self.stat(&operation.protocol)
+                    .add_operation(&what, operation);
+            }
         }
     }
 
@@ -161,6 +187,7 @@ impl StatScreen {
         let Some(conversation) = run.conversation() else {
             return Ok(());
         };
+        self.operations(conversation.ended_operations());
         let Some(protocol) = run.decoder().protocol().or(conversation.protocol()) else {
             return Ok(());
         };
@@ -203,7 +230,7 @@ impl Sink for StatScreen {
 
     fn rules(&self) -> Option<RuleSettings> {
         Some(RuleSettings {
-            operations: self.filter.needs_operations(),
+            operations: self.shows_operations || self.filter.needs_operations(),
             ..RuleSettings::default()
         })
     }
@@ -217,7 +244,8 @@ impl Sink for StatScreen {
             }
             Output::BeforeEnd(run) => run.conversation().map_or((), |one| self.wait(one)),
             Output::End(run, _) => return unless_failed(self.end(run)),
-            Output::Event(..) | Output::Pause(..) | Output::Note(_) => {}
+            Output::Event(_, verdict) => self.operations(verdict.ended),
+            Output::Pause(..) | Output::Note(_) => {}
         }
         Flow::Continue(())
     }

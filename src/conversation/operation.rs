@@ -17,6 +17,8 @@ pub struct MessageOperation {
     pub parent: Option<u64>,
     /// The evidence, if the message or its operation belongs there by more than its pair.
     pub link: Option<Link>,
+    /// The operation ended before the message.
+    pub is_late: bool,
 }
 
 /// How an operation ended.

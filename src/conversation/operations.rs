@@ -180,6 +180,7 @@ impl Operations {
         if member.operation != index {
             self.add(judged, member);
         }
+        let is_late = !self.open.contains_key(&member.operation);
         if let Some(other) = answered.filter(|other| other.operation != member.operation) {
             self.charge(other.operation, self.now);
             self.close(other.operation, judged, OperationFacts::default());
@@ -193,6 +194,7 @@ impl Operations {
             index: member.operation,
             parent: member.parent,
             link: joined(member.link, member.parent_link),
+            is_late,
         })
     }
 
@@ -279,6 +281,7 @@ impl Operations {
             }
         });
         if let Some(parent) = parent {
+            self.charge(parent, self.now);
             let part = subject.as_ref().unwrap_or(&kind);
             self.count(parent, decoded.frame.len, Some((part, parent_link)));
             if let Some(open) = self.open.get_mut(&parent) {

@@ -186,7 +186,7 @@ impl Ignore {
             let counts = match one.fresh {
                 None if one.opaque => CompareDepth::Nothing,
                 _ if one.opaque => CompareDepth::Presence,
-                Some(Fresh::Time) => CompareDepth::Presence,
+                Some(Fresh::Time | Fresh::Process) => CompareDepth::Presence,
                 Some(Fresh::Given) if given || one.volatile => CompareDepth::Presence,
                 Some(Fresh::Id) => id,
                 Some(Fresh::Same) if ids().any(|m| m.group == one.group) => id,

@@ -349,6 +349,7 @@ impl<'p> Codec<'p> {
             let id = to.map(str::to_owned).or_else(|| id(root));
             let status = match (root.get("method"), root.get("id")) {
                 (Some(_), _) => None,
+                _ if root.is_array() => Some("200 OK"),
                 // MCP: "If the server cannot accept the input, it MUST return an HTTP error status code", with "a
                 // JSON-RPC error response that has no `id`".
                 (None, answered) if answered.is_none_or(Node::is_null) => Some("400 Bad Request"),

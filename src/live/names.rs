@@ -40,6 +40,8 @@ pub enum Binding {
     Name(usize),
     /// The time at which the message is sent.
     Time,
+    /// The number of the process that sends the message.
+    Process,
     /// A value that the user of the run supplies, such as a token.
     Given,
 }
@@ -161,6 +163,7 @@ impl Names {
         };
         match fresh {
             Fresh::Time => return Some(Binding::Time),
+            Fresh::Process => return Some(Binding::Process),
             Fresh::Given => return Some(Binding::Given),
             Fresh::Id | Fresh::Same => {}
         }
@@ -233,8 +236,9 @@ pub fn ignored_paths<'a>(
     strict: bool,
     requested: impl IntoIterator<Item = &'a str>,
 ) -> Ignore {
-    let hidden =
-        |one: &&Generated| one.volatile || matches!(one.fresh, Some(Fresh::Time | Fresh::Given));
+    let hidden = |one: &&Generated| {
+        one.volatile || matches!(one.fresh, Some(Fresh::Time | Fresh::Process | Fresh::Given))
+    };
     let own = protocol.marks().generated.iter().filter(hidden);
     let own = own.map(|one| one.path.as_ref()).filter(|_| !strict);
     Ignore::new(own.chain(requested))

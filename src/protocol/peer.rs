@@ -289,6 +289,9 @@ pub struct PeerConfig {
     pub dialect: Option<String>,
     /// The caller sends the protocol's hello; this side only records that it was sent.
     pub no_hello: bool,
+    /// The hellos that the script answers, such as `request initialize`: sessions open with one of them. Empty: with any of
+    /// the protocol.
+    pub hellos: Vec<String>,
 }
 
 impl PeerConfig {

@@ -125,6 +125,8 @@ pub enum Fresh {
     Id,
     /// The current time, in the same unit and form.
     Time,
+    /// The number of the sending process: peers may end when it has ended.
+    Process,
     /// The value that the user passes, such as a token; otherwise the old value.
     Given,
     /// The old value: it follows from other values.

@@ -322,7 +322,7 @@ fn shown_method(decoded: &Decoded<'_>) -> Option<(u32, LengthMode)> {
 
 /// Writes a short text as a JSON string.
 #[inline]
-fn write_short_text(text: &str, out: &mut Vec<u8>) {
+pub(super) fn write_short_text(text: &str, out: &mut Vec<u8>) {
     if write_short(text.as_bytes(), b',', out) {
         out.pop();
     } else {
@@ -332,7 +332,7 @@ fn write_short_text(text: &str, out: &mut Vec<u8>) {
 
 /// Writes a key and text that needs no escape.
 #[inline]
-fn write_text(key: &[u8], text: &str, out: &mut Vec<u8>) {
+pub(super) fn write_text(key: &[u8], text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(key);
     push_short(text.as_bytes(), out);
     out.push(b'"');

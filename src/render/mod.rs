@@ -8,6 +8,8 @@ pub mod hex;
 pub mod json;
 pub mod line;
 pub(crate) mod masking;
+#[cfg(feature = "cli")]
+pub(crate) mod operation;
 pub mod style;
 pub mod subject;
 pub mod tree;

@@ -27,6 +27,7 @@ mod lint_cli;
 mod lint_positions;
 mod manual;
 mod operations;
+mod operations_cli;
 mod oracle_cli;
 mod own_rules_cli;
 mod packet_captures;

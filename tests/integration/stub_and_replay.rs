@@ -7,7 +7,7 @@
 use crate::common::{self, recordings};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -996,4 +996,57 @@ fn replay_ends_open_calls_and_subscriptions() {
     for kind in ["UNS", "BYE"] {
         assert!(shown.contains(&format!("\"kind\":\"{kind}\"")), "{shown}");
     }
+}
+
+/// A late answer shortens no pause after it.
+#[test]
+fn pauses_are_kept_after_a_late_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: String| common::file(folder.path(), name, text);
+    let line = |ms: u64, dir: &str, message: &str| {
+        format!(
+            "{{\"t\":{},\"conn\":1,\"dir\":\"{dir}\",\"text\":{}}}\n",
+            ms * 1_000_000,
+            serde_json::json!(format!("{message}\n"))
+        )
+    };
+    let note = |name: &str| format!(r#"{{"jsonrpc":"2.0","method":"{name}"}}"#);
+    let recording = [
+        "{\"wiretool\":1,\"protocol\":\"jsonrpc\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"stdio\"}\n".to_owned(),
+        line(0, "c2s", r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#),
+        line(1, "s2c", r#"{"jsonrpc":"2.0","id":1,"result":1}"#),
+        line(2, "c2s", &note("first")),
+        line(82, "c2s", &note("second")),
+    ];
+    let recording = file("session.jsonl", recording.concat());
+    let script = file(
+        "slow.toml",
+        "[[on]]\nmatch = 'subject=a'\ndelay = \"150ms\"\nresult = 1\n".to_owned(),
+    );
+    let again = folder
+        .path()
+        .join("again.jsonl")
+        .to_str()
+        .unwrap()
+        .to_owned();
+    let mut replay = common::wiretool();
+    replay.args(["replay", "--speed", "1", "-w", &again, &recording, "--"]);
+    replay.arg(env!("CARGO_BIN_EXE_wiretool"));
+    replay.args(["stub", "jsonrpc", "-q", "--script", &script]);
+    let (code, out, err) = common::run(&mut replay, "");
+    assert_eq!(code, 0, "{out}{err}");
+    let mut times = HashMap::new();
+    for line in std::fs::read_to_string(&again).unwrap().lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        for name in ["first", "second"] {
+            if line["text"]
+                .as_str()
+                .is_some_and(|text| text.contains(name))
+            {
+                times.insert(name, line["t"].as_u64().unwrap());
+            }
+        }
+    }
+    let pause = times["second"] - times["first"];
+    assert!(pause >= 79_000_000, "{pause} ns");
 }

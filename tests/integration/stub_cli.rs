@@ -27,6 +27,7 @@ mod executor;
 mod protocols;
 mod provider;
 
+use crate::common::programs::{Run, read_all};
 use crate::common::{self, file};
 use executor::Executor;
 use serde_json::{Value, json};
@@ -675,6 +676,84 @@ fn answers_come_from_gzipped_recording() {
     let (status, _, stderr) = run(&["stub", "oracle", "--from-recording", packed]);
     assert_eq!(status, Some(2));
     assert!(stderr.contains("cannot read"), "{stderr}");
+}
+
+/// A server over HTTP sends nothing before a request: an answer without a message as its request is no opening.
+#[test]
+fn refusals_of_http_are_no_opening() {
+    let folder = folder();
+    let chunk = |t: u64, dir: &str, text: &str| {
+        json!({"t": t, "conn": 1, "dir": dir, "text": text}).to_string()
+    };
+    let post = |body: &str| {
+        format!(
+            "POST /mcp HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    let answer = |status: &str, body: &str| {
+        format!(
+            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    let refused = r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"No session"},"id":null}"#;
+    let lines = [
+        json!({"wiretool": 1, "protocol": "jsonrpc", "started": "2026-01-01T00:00:00Z", "transport": "tcp"}).to_string(),
+        json!({"t": 0, "conn": 1, "event": "open"}).to_string(),
+        chunk(1, "c2s", "GET /mcp HTTP/1.1\r\nhost: x\r\n\r\n"),
+        chunk(2, "s2c", &answer("400 Bad Request", refused)),
+        chunk(3, "c2s", &post(r#"{"jsonrpc":"2.0","id":1,"method":"f"}"#)),
+        chunk(4, "s2c", &answer("200 OK", r#"{"jsonrpc":"2.0","id":1,"result":5}"#)),
+    ];
+    let recording = file(folder.path(), "http.jsonl", &(lines.join("\n") + "\n"));
+    let (status, script, err) = run(&[
+        "stub",
+        "jsonrpc",
+        "--print-script",
+        "--from-recording",
+        &recording,
+    ]);
+    assert_eq!(status, Some(0), "{err}");
+    assert!(
+        !script.contains("No session") && script.contains("# #2 request f"),
+        "{script}"
+    );
+}
+
+/// A server that sends something after the message that ends the session ends after it.
+#[test]
+fn a_session_ends_after_its_recorded_messages() {
+    let folder = folder();
+    let framed = |body: Value| {
+        let body = body.to_string();
+        format!("Content-Length: {}\r\n\r\n{body}", body.len())
+    };
+    let chunk = |t: u64, dir: &str, text: &str| {
+        json!({"t": t, "conn": 1, "dir": dir, "text": text}).to_string()
+    };
+    let initialize = framed(
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"processId": null, "rootUri": null, "capabilities": {}}}),
+    );
+    let exit = framed(json!({"jsonrpc": "2.0", "method": "exit"}));
+    let bye = framed(json!({"jsonrpc": "2.0", "method": "eslint/exitCalled"}));
+    let lines = [
+        json!({"wiretool": 1, "protocol": "lsp", "started": "2026-01-01T00:00:00Z", "transport": "stdio"}).to_string(),
+        chunk(1, "c2s", &initialize),
+        chunk(2, "s2c", &framed(json!({"jsonrpc": "2.0", "id": 1, "result": {"capabilities": {}}}))),
+        chunk(3, "c2s", &exit),
+        chunk(4, "s2c", &bye),
+    ];
+    let recording = file(folder.path(), "exit.jsonl", &(lines.join("\n") + "\n"));
+    let arguments = ["stub", "lsp", "-q", "--from-recording", &recording];
+    let mut stub = Run::new(&arguments);
+    let stdin = stub.stdin.as_mut().unwrap();
+    stdin.write_all((initialize + &exit).as_bytes()).unwrap();
+    // Its stdin is open, so only the message ends it.
+    let out = read_all(&stub.stdout);
+    let out = String::from_utf8_lossy(&out);
+    assert!(out.ends_with(&bye), "{out}");
+    assert_eq!(stub.code(), Some(0));
 }
 
 #[test]

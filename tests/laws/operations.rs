@@ -53,7 +53,12 @@ fn messages_and_times_of_operations_add_up() {
                         );
                         let known = parents.insert(operation.index, parent);
                         assert!(known.is_none_or(|known| known == parent), "{name}");
-                        if !ended.contains_key(&operation.index) {
+                        assert_eq!(
+                            operation.is_late,
+                            ended.contains_key(&operation.index),
+                            "{name}"
+                        );
+                        if !operation.is_late {
                             *messages.entry(operation.index).or_default() += 1;
                         }
                         links += usize::from(operation.link.is_some());

@@ -6,6 +6,7 @@ use super::counts::SourceCounts;
 use super::findings::{FindingReporter, shown, worst};
 use super::first::{FirstFrame, FirstScreen};
 use super::lookup::{Lookup, write_line, write_owner, write_range};
+use super::operations::OperationLines;
 use super::recorder::DecodeRecorder;
 use super::stderr::StderrLines;
 use crate::capture::{Event, Item};
@@ -16,7 +17,7 @@ use crate::cli::output::{Output as TextOutput, StdoutClosed};
 use crate::cli::renderer::Renderer;
 use crate::cli::unmatched::Unmatched;
 use crate::cli::{Exit, print_message};
-use crate::conversation::{Finding, Output, RuleSettings, Run, Sink, Verdict};
+use crate::conversation::{Finding, Operation, Output, RuleSettings, Run, Sink, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
 use crate::protocol::Direction;
@@ -65,6 +66,8 @@ pub struct DecodeScreen<'a> {
     source: SourceCounts,
     /// Present if the lines of stderr are shown.
     stderr: Option<StderrLines>,
+    /// Present if operations are shown in place of messages.
+    operations: Option<OperationLines>,
     /// Texts that are printed after all messages.
     closing: Vec<String>,
     pub recorder: Option<DecodeRecorder>,
@@ -79,10 +82,14 @@ impl<'a> DecodeScreen<'a> {
     ) -> Result<Self> {
         let filter = args.filter()?;
         let context = Context::new(&args.select.context, args.format);
-        let line = (context.is_active() || args.stderr).then_some(Format::Line);
+        let line = (context.is_active() || args.stderr || args.ops).then_some(Format::Line);
+        let format = args.format.or(line);
+        let shows_parts = shared.verbose;
+        let operations = args.ops.then_some(format).flatten();
         Ok(Self {
             args,
-            format: args.format.or(line),
+            format,
+            operations: operations.map(|format| OperationLines::new(format, shows_parts)),
             verify: args.verify.then(Box::default),
             counts: VerifyCounts::default(),
             lookup: Lookup::new(args),
@@ -215,6 +222,45 @@ impl<'a> DecodeScreen<'a> {
         let is_bad = fail_on.is_some_and(|least| worst >= Some(least));
         let no = failed || run.is_bad || none || is_bad;
         Ok(Exit::negative_if(no))
+    }
+
+    /// Shows the operations that end, and keeps what is shown below them.
+    fn show_operations(
+        &mut self,
+        message: Option<(&Decoded<'_>, Option<Verdict<'_>>)>,
+        ended: &[Operation],
+    ) -> Result<()> {
+        let Some(mut operations) = self.operations.take() else {
+            return Ok(());
+        };
+        if let Some((decoded, verdict)) = message {
+            if self.filter.matches(decoded, verdict, &mut self.scratch) {
+                operations.select(verdict);
+            } else if self.matched == 0 {
+                self.unmatched.add(decoded);
+            }
+            let of = verdict.and_then(|verdict| verdict.operation);
+            if let Some(display) = operations.display(self.display).filter(|_| of.is_some()) {
+                let shown = verdict.map(Verdict::without_findings);
+                self.scratch.clear();
+                self.renderer.restart_times();
+                self.renderer
+                    .write(Format::Line, decoded, shown, display, &mut self.scratch);
+                operations.keep(decoded, verdict, &self.scratch);
+            }
+        }
+        let texts = operations.end(ended, self.display);
+        self.operations = Some(operations);
+        for text in texts {
+            self.matched += 1;
+            if self.matched > self.args.select.skip && !self.has_all() {
+                self.shown += 1;
+                let heading = self.source.heading.take().unwrap_or_default();
+                self.output.push(&heading);
+                self.put(&text)?;
+            }
+        }
+        Ok(())
     }
 
     /// Shows a message if it is selected.
@@ -355,7 +401,9 @@ impl<'a> DecodeScreen<'a> {
             SourceCounts::default()
         };
         let lines = matches!(self.format, None | Some(Format::Line));
-        if lines && self.display.width.is_some() && self.args.reads_files() {
+        if let Some(operations) = &mut self.operations {
+            operations.restart();
+        } else if lines && self.display.width.is_some() && self.args.reads_files() {
             self.renderer.hold();
             self.first_screen.get_or_insert_default();
         }
@@ -382,6 +430,10 @@ impl<'a> DecodeScreen<'a> {
         self.reporter.see(decoded);
         if let Some(stderr) = &mut self.stderr {
             stderr.see(decoded.index);
+        }
+        if self.operations.is_some() {
+            let ended = verdict.map_or(&[][..], |verdict| verdict.ended);
+            return self.show_operations(Some((decoded, verdict)), ended);
         }
         self.show(decoded, verdict)
     }
@@ -414,6 +466,15 @@ impl<'a> DecodeScreen<'a> {
 
     fn end(&mut self, run: &Run<'_>, findings: &[Finding]) -> Result<()> {
         self.event(None)?;
+        if let Some(conversation) = run.conversation() {
+            self.show_operations(None, conversation.ended_operations())?;
+            let untracked = conversation.untracked_operations();
+            if untracked > 0 && self.operations.is_some() && !self.quiet {
+                let text = "operations are left out: too many were open";
+                self.closing
+                    .push(format!("{}: {untracked} {text}", run.source().name));
+            }
+        }
         let is_shown = self.format != Some(Format::Json) && self.display.terminal;
         let counts = std::mem::take(&mut self.source);
         let text = counts.fault_text(&run.source().name, is_shown);
@@ -439,6 +500,7 @@ impl<'a> DecodeScreen<'a> {
             Output::Event(event, verdict) => {
                 self.reporter.event(event, verdict.findings);
                 self.event(Some(event))?;
+                self.show_operations(None, verdict.ended)?;
             }
             Output::Pause(_, _) => self.idle()?,
             Output::BeforeEnd(run) => self.reporter.wait(run.conversation()),
@@ -463,10 +525,11 @@ impl Sink for DecodeScreen<'_> {
     }
 
     fn rules(&self) -> Option<RuleSettings> {
-        let needed = self.args.select.context.pair || self.filter.needs_session();
+        let args = self.args;
+        let needed = args.select.context.pair || args.ops || self.filter.needs_session();
         let mut rules = self.reporter.rules(needed)?;
-        let shows = self.format == Some(Format::Json) && self.args.lint;
-        rules.operations = shows || self.filter.needs_operations();
+        let shows = self.format == Some(Format::Json) && args.lint;
+        rules.operations = shows || args.ops || self.filter.needs_operations();
         Some(rules)
     }
 

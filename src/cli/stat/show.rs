@@ -3,14 +3,18 @@
 use super::super::count_text;
 use super::super::output::without_nulls;
 use crate::protocol::Direction;
+use crate::protocol::session::Owner;
 use crate::render::findings::{consequences, duration, millis};
 use crate::render::style::{Highlight, shorten};
 use crate::render::{DisplayOptions, arrow};
-use crate::stat::{Latency, OTHER, Stat};
-use serde_json::{Value, json};
+use crate::stat::{Latency, OTHER, OperationStat, Stat};
+use serde_json::{Map, Value, json};
+use std::cmp::Reverse;
 
 /// The minimum width of a terminal for histograms, in columns.
 const HISTOGRAM_WIDTH: usize = 95;
+/// The minimum width for all columns of operations.
+const WIDE_OPERATIONS: usize = 120;
 /// The minimum and the maximum width for subjects with their names.
 const MIN_SUBJECT: usize = 30;
 const MAX_SUBJECT: usize = 48;
@@ -46,6 +50,10 @@ pub fn write_tables(
     }
     out.push('\n');
     let mut table = Table { display, out };
+    if !stat.operations.is_empty() {
+        write_operations(stat, &mut table);
+        return;
+    }
     table.begin("kinds                            messages        bytes");
     for (sort, count) in &stat.kinds {
         let kind = match sort.kind.as_ref() {
@@ -138,6 +146,60 @@ pub fn write_tables(
             table.text(&format!("  {messages:>27} {reads:>9}\n"));
         },
     );
+}
+
+/// Writes the operations by subject, those with the most time first.
+fn write_operations(stat: &Stat, table: &mut Table<'_>) {
+    let width = table.display.width;
+    let is_wide = width.is_none_or(|width| width >= WIDE_OPERATIONS);
+    let mut all: Vec<(&String, &OperationStat)> = stat.operations.iter().collect();
+    all.sort_by_key(|(_, one)| Reverse((one.shares.iter().sum::<u64>(), one.count)));
+    let wide = if is_wide { MIN_SUBJECT } else { 20 };
+    let mut heading = format!("{:<1$}  count", "operations", wide + 2);
+    heading.push_str("       p50       p90       p99");
+    if is_wide {
+        heading.push_str(" errors  messages        bytes");
+    }
+    heading.push_str("  waits for");
+    table.write(&heading, &all, |table, (what, one)| {
+        table.wire(&format!("  {:<wide$} ", shorten(what, wide)));
+        table.text(&format!("{:>6}", one.count));
+        for percent in [50_u32, 90, 99] {
+            let is_known = percent == 50 || one.count * u64::from(100 - percent) >= 100;
+            let lasted = one.durations.as_ref().filter(|_| is_known);
+            // Of fewer durations, the percentile is the maximum.
+            let lasted = lasted.map(|all| all.percentile(percent.into()));
+            let lasted = lasted.map(|ns| duration(ns.try_into().unwrap_or(i64::MAX)));
+            table.text(&format!(" {:>9}", lasted.as_deref().unwrap_or("-")));
+        }
+        if is_wide {
+            let (errors, messages, bytes) = (one.failed, one.messages, one.bytes);
+            table.text(&format!(" {errors:>6} {messages:>9} {bytes:>12}"));
+        }
+        let mut parts: Vec<_> = one.parts().collect();
+        parts.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        let percents = parts.iter().map(|(owner, part)| {
+            let percent = match part * 100.0 {
+                percent if percent < 1.0 => "<1".to_owned(),
+                percent => format!("{:.0}", percent.floor()),
+            };
+            format!("{} {percent} %", owner.name())
+        });
+        let mut groups = vec![percents.collect::<Vec<_>>().join(", ")];
+        let errors = if is_wide { 0 } else { one.failed };
+        for (n, what) in [
+            (errors, "failed"),
+            (one.cancelled, "cancelled"),
+            (one.open, "open"),
+        ] {
+            if n > 0 {
+                groups.push(format!("{n} {what}"));
+            }
+        }
+        groups.retain(|group| !group.is_empty());
+        table.dim(&format!("  {}", groups.join("; ")));
+        table.text("\n");
+    });
 }
 
 /// Writes tables one below the other.
@@ -246,6 +308,10 @@ pub fn stat_json(source: &str, protocol: &str, stat: &Stat, unanswered: u64) -> 
             "bytes": streams.bytes,
             "items_per_second": streams.rate(),
         })).collect::<Vec<_>>(),
+        "operations": (!stat.operations.is_empty()).then(|| {
+            let all = stat.operations.iter();
+            all.map(|(what, one)| operation_json(what, one)).collect::<Vec<_>>()
+        }),
         "findings": stat.findings,
         "follow": stat.follow.iter().map(|one| json!({
             "index": one.index,
@@ -257,6 +323,33 @@ pub fn stat_json(source: &str, protocol: &str, stat: &Stat, unanswered: u64) -> 
             "reads": reads,
         })).collect::<Vec<_>>(),
     }))
+}
+
+/// Returns the operations of a subject as JSON.
+fn operation_json(what: &str, one: &OperationStat) -> Value {
+    let ms = |ns: u64| parse_number(&millis(ns.try_into().unwrap_or(i64::MAX)));
+    let percentile = |percent| {
+        let lasted = one.durations.as_ref();
+        lasted.map(|all| ms(all.percentile(percent)))
+    };
+    let owners = Owner::ALL.iter().zip(one.shares);
+    let owners = owners.filter(|(_, ns)| *ns > 0);
+    let owners: Map<String, Value> = owners
+        .map(|(owner, ns)| (owner.name().to_owned(), ms(ns)))
+        .collect();
+    json!({
+        "what": what,
+        "count": one.count,
+        "failed": one.failed,
+        "cancelled": one.cancelled,
+        "open": one.open,
+        "p50_ms": percentile(50.0),
+        "p90_ms": percentile(90.0),
+        "p99_ms": percentile(99.0),
+        "shares_ms": one.durations.as_ref().map(|_| owners),
+        "messages": one.messages,
+        "bytes": one.bytes,
+    })
 }
 
 /// Returns nanoseconds as seconds, exactly.

@@ -177,7 +177,7 @@ fn time_belongs_to_the_operation_inside_that_began_last() {
        #1 in #0 inferred answered 5990 = person 5990, 2 messages
     3: #0 recorded
     4: #0
-       #0 recorded answered 6020 = server 20 + person 6000, 5 messages, ~1 elicit, 1 progress
+       #0 recorded answered 6020 = server 30 + person 5990, 5 messages, ~1 elicit, 1 progress
     5: #0 recorded
     ");
 }

@@ -385,7 +385,7 @@ fn names_by_path(expected: &Expected) -> HashMap<&Path, usize> {
     let places = expected.places.iter().filter(|place| !place.spot.is_key);
     let names = places.filter_map(|place| match place.binding {
         Binding::Name(number) => Some((&place.path, number)),
-        Binding::Time | Binding::Given => None,
+        Binding::Time | Binding::Process | Binding::Given => None,
     });
     names.collect()
 }

@@ -179,7 +179,7 @@ impl<'p> ClientRun<'p> {
             }
         }
         let times = [
-            self.send_time(step),
+            self.send_time(number, step),
             self.head_start_end(step),
             self.notified_end(step),
         ];
@@ -257,12 +257,17 @@ impl<'p> ClientRun<'p> {
         Ok(())
     }
 
-    /// Returns the earliest time at which a step is sent, if intervals are kept.
-    fn send_time(&self, step: &PlanStep) -> Option<i64> {
-        let first = self.plan.steps.first()?.time?;
-        let after = step.time?.saturating_sub(first);
-        let after = self.settings.speed.scale(after)?;
-        Some(self.started.saturating_add(after))
+    /// Returns the earliest time at which a step is sent, if pauses are kept: that after the step before it, so that a late
+    /// answer shortens no pause.
+    fn send_time(&self, number: usize, step: &PlanStep) -> Option<i64> {
+        let earlier = self.plan.steps.iter().zip(&self.steps).take(number);
+        let sent = earlier
+            .rev()
+            .find_map(|(before, progress)| Some((before.time?, progress.sent?)));
+        let first = || Some((self.plan.steps.first()?.time?, self.started));
+        let (recorded, sent) = sent.or_else(first)?;
+        let pause = step.time?.saturating_sub(recorded);
+        Some(sent.saturating_add(self.settings.speed.scale(pause)?))
     }
 
     /// Returns the time until which a message that ends or changes an open request waits. A peer that handles messages

@@ -52,6 +52,14 @@ pub(super) fn has_element(decoded: &Decoded<'_>, name: &str, element: &str) -> b
     values(decoded.frame.view.bytes, name).is_some_and(|values| contains(&values, element))
 }
 
+/// Returns the elements of a list field.
+pub(super) fn elements(decoded: &Decoded<'_>, name: &str) -> Vec<String> {
+    let values = values(decoded.frame.view.bytes, name).unwrap_or_default();
+    let parts = values.iter().flat_map(|value| value.split(','));
+    let parts = parts.map(|part| part.trim().to_owned());
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
 fn contains(values: &[String], element: &str) -> bool {
     let mut all = values.iter().flat_map(|value| value.split(','));
     all.any(|one| one.trim().eq_ignore_ascii_case(element))

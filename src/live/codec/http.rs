@@ -15,6 +15,7 @@ use crate::decoder::Decoded;
 use crate::error::Refusal;
 use crate::protocol::Role;
 use crate::protocol::peer::MAX_ENTRIES;
+use crate::tape::Node;
 use std::collections::VecDeque;
 
 /// The type of a stream of events.
@@ -45,7 +46,7 @@ pub(super) struct HttpCodec {
 #[derive(Default)]
 #[allow(clippy::struct_excessive_bools)] // independent facts
 struct Exchange {
-    /// The id of the request, as it is written.
+    /// The id of the request, as it is written; a batch has none.
     id: Option<String>,
     out: Vec<u8>,
     is_stream: bool,
@@ -190,14 +191,19 @@ impl HttpCodec {
         let (method, target) = start.split_once(' ').unwrap_or_default();
         let path = target.split([' ', '?']).next().unwrap_or_default();
         let is_message = decoded.frame.control.is_none();
-        let has = |key: &str| decoded.root().is_some_and(|m| m.get(key).is_some());
+        let root = decoded.root();
+        let batch = root.filter(|root| root.is_array());
+        let messages = || root.into_iter().filter(|_| batch.is_none());
+        let messages = || messages().chain(batch.into_iter().flat_map(Node::children));
+        let has = |key: &str| messages().any(|m| m.get(key).is_some());
+        let asks = messages().any(|m| m.get("method").is_some() && m.get("id").is_some());
         let answer = match (method, is_message) {
             ("POST", _) if decoded.is_faulty() => {
                 let text = decoded.faults().next().map(|(_, fault)| fault.to_string());
                 let error = serde_json::json!({ "error": { "code": -32600, "message": text } });
                 Some(("400 Bad Request", error.to_string()))
             }
-            ("POST", true) if has("method") && has("id") => None,
+            ("POST", true) if asks => None,
             ("POST", true) if has("method") || has("result") || has("error") => {
                 Some(("202 Accepted", accepted_body.to_owned()))
             }
@@ -215,7 +221,10 @@ impl HttpCodec {
             }
         };
         let mut exchange = Exchange {
-            id: Some(decoded.message.id.text().into_owned()),
+            // A batch has no id, and neither has its answer.
+            id: batch
+                .is_none()
+                .then(|| decoded.message.id.text().into_owned()),
             is_head: method == "HEAD",
             is_last: head::closes_connection(decoded),
             is_http10: start.ends_with("HTTP/1.0"),

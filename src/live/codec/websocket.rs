@@ -6,7 +6,7 @@
 //!   messages, ping -> pong                <-->  close -> close
 //! ```
 //!
-//! No extension and no subprotocol is requested or accepted.
+//! No extension is requested or accepted. A server selects one of the offered subprotocols.
 
 use super::{ConnectionConfig, FieldsOfRequest, Signal, head};
 use crate::decoder::Decoded;
@@ -147,10 +147,17 @@ impl WebSocketCodec {
                 ));
             }
         };
+        // Many clients fail if none of their subprotocols is selected.
+        let offered = head::elements(decoded, "sec-websocket-protocol");
+        let mut all = offered.iter();
+        let own = all.find(|one| one.eq_ignore_ascii_case(decoded.protocol.name()));
+        let selected = own.or(offered.first());
+        let selected = selected.map(|one| format!("sec-websocket-protocol: {one}\r\n"));
         let text = format!(
             "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\
-             sec-websocket-accept: {}\r\n\r\n",
-            websocket_accept(&key)
+             sec-websocket-accept: {}\r\n{}\r\n",
+            websocket_accept(&key),
+            selected.unwrap_or_default()
         );
         out.extend_from_slice(text.as_bytes());
         self.open = true;

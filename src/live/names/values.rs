@@ -150,7 +150,8 @@ impl RunValues {
             let old = message.get(start..end).unwrap_or_default();
             let new = match binding {
                 Binding::Name(number) => self.rewritten(names, *number, spot, old),
-                Binding::Time if self.keep_ids => None,
+                Binding::Time | Binding::Process if self.keep_ids => None,
+                Binding::Process => Some(std::process::id().to_string()),
                 Binding::Time => current_time(&spot.val, old, now),
                 Binding::Given => self.given.as_deref().map(json_text),
             };

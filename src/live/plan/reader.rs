@@ -233,6 +233,10 @@ impl<'p> PlanReader<'p> {
                     _ => None,
                 };
                 let is_orphan = matches!(request, Some(RecordedMessage::Unselected(_)));
+                // Over HTTP, an error to no message refuses an exchange without one, such as an event stream.
+                let is_refusal = role == Some(Role::Error)
+                    && answer.is_none()
+                    && decoded.frame.framing == Framing::Http;
                 let expected = self.expected.len();
                 if let Some(step) = step.and_then(|step| self.steps.get_mut(step)) {
                     step.answers.push(expected);
@@ -249,7 +253,7 @@ impl<'p> PlanReader<'p> {
                     answers: step,
                     is_orphan,
                     // A message without a request may depend on messages that are not selected.
-                    is_required: chosen || role == Some(Role::Request),
+                    is_required: chosen && !is_refusal || role == Some(Role::Request),
                     is_answered: false,
                 });
             }

@@ -10,7 +10,7 @@ use crate::capture::{CaptureInput, Form};
 use crate::conversation::{Output, RuleSettings, Run, Verdict};
 use crate::decoder::{DecodeOptions, Decoded};
 use crate::diff::MessageName;
-use crate::framing::Limits;
+use crate::framing::{Framing, Limits};
 use crate::live::names::{Binding, MessageInfo, Names, ValuePlace};
 use crate::live::plan::check;
 use crate::live::speed::Speed;
@@ -169,7 +169,7 @@ impl CompileState<'_> {
                 let entry = entry?;
                 (entry.timeline).source(&entry.places, number, self.is_ours(number))
             }
-            Binding::Time | Binding::Given => None,
+            Binding::Time | Binding::Process | Binding::Given => None,
         };
         recorded(text, places, source)
     }
@@ -384,6 +384,14 @@ impl CompileState<'_> {
             return;
         }
         let answer = verdict.answer;
+        let is_ours = direction == self.side;
+        // An HTTP server sends nothing without a request: such an answer belongs to a request that is no message.
+        let is_http = decoded.frame.framing == Framing::Http && self.side == Direction::ToClient;
+        let is_answer = matches!(role, Some(Role::Response | Role::Error));
+        let is_first = self.entries.is_empty() && self.greeted.is_empty();
+        if is_ours && is_http && answer.is_none() && (is_answer || is_first) {
+            return;
+        }
         let parts = decoded.root().map(|root| self.protocol.part_names(root));
         let parts = parts.unwrap_or_default();
         let about = MessageInfo {
@@ -400,7 +408,6 @@ impl CompileState<'_> {
         let index = decoded.index;
         let time = decoded.origin.time;
         self.directions.insert(index, direction);
-        let is_ours = direction == self.side;
         let of = answer.map(|a| a.to);
         let last = answer.is_some_and(|a| a.last);
         let kind = decoded.message.kind.to_string();
@@ -468,9 +475,7 @@ impl CompileState<'_> {
                     hello.before.push(message);
                 }
             }
-            (true, None, None, _)
-                if self.entries.is_empty() && self.greeted.is_empty() || is_announced =>
-            {
+            (true, None, None, _) if is_first || is_announced => {
                 self.opening.add(conn, &kind, message, self.side);
             }
             // A runtime also refuses messages of a provider with an unpaired error. Items that belong to no request, such as

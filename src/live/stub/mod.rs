@@ -127,6 +127,7 @@ impl<'p> Stub<'p> {
             dialect: script.dialect.take().or(own.dialect),
             offers: std::mem::take(&mut script.offers),
             no_hello: script.silent || !opening.is_empty(),
+            hellos: script.hellos.iter().map(|hello| hello.to.clone()).collect(),
             ..own
         };
         let (framing, from) = (connection.framing, connection.side.other());

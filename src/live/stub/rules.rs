@@ -130,6 +130,14 @@ impl Dispatcher {
         job.actions = Arc::clone(&rule.actions);
         self.report.requests += 1;
         let mut before = Vec::new();
+        let is_recorded = matches!(rule.condition, RuleCondition::Request(_));
+        let is_end = |outgoing: &Outgoing| outgoing.closes && outgoing.message.is_empty();
+        if is_recorded && decoded.message.role != Some(Role::Request) && replies.iter().any(is_end)
+        {
+            // What was recorded after the message is still sent.
+            let actions = rule.actions.iter().cloned();
+            job.actions = actions.chain([ScriptAction::Close]).collect();
+        }
         if !rule.answers {
             // An acknowledgement goes before the rule's messages; a refusal is dropped.
             replies.retain(|outgoing| !rule.goes_on || !is_error_reply(outgoing));

@@ -44,11 +44,10 @@ pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
 /// The messages that can be made.
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());
 
-/// Values that differ from run to run: numbers of processes, and versions.
-const VOLATILE: [&str; 2] = [
-    "request:params.processId",
-    "request:params.clientInfo.version",
-];
+/// The version of a client, which differs from run to run.
+const VOLATILE: &str = "request:params.clientInfo.version";
+/// The process of the client: a server ends when it has ended (3.17, `InitializeParams`).
+const PROCESS: &str = "request:params.processId";
 
 /// Ids and tokens: the path, the group, and for a reference the side that generated it.
 const IDS: [(&str, &str, Option<Maker>); 12] = [
@@ -119,7 +118,10 @@ const DATA: [&str; 11] = [
 /// Values that differ from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     let mut marks = DIALECT.marks();
-    let volatile = VOLATILE.map(|path| Generated::ignored(path, "client"));
+    let volatile = [
+        Generated::ignored(VOLATILE, "client"),
+        Generated::new(PROCESS, "process", Fresh::Process).volatile(),
+    ];
     let ids = IDS.map(|(path, group, maker)| match maker {
         Some(maker) => Generated::reference(path, group, maker),
         None => Generated::new(path, group, Fresh::Id),

@@ -9,9 +9,12 @@
 use super::schema::{self, DIALECT};
 use crate::protocol::Direction;
 use crate::protocol::make::{Object, array};
-use crate::protocol::peer::{Offer, Peer, PeerConfig, shorten, with_about, with_json};
+use crate::protocol::peer::{
+    Offer, Peer, PeerConfig, Request, json_of, shorten, with_about, with_json,
+};
 use crate::protocol::rpc::build::INVALID_PARAMS;
 use crate::protocol::rpc::peer::{Opening, PeerAnswer, RpcPeer, method_not_found};
+use crate::protocol::schema::Type;
 use crate::tape::Node;
 
 /// The client's part of the handshake.
@@ -25,6 +28,8 @@ const OPENING: Opening = Opening {
     },
     done: "notifications/initialized",
 };
+/// The request that opens a version without sessions.
+const DISCOVER: &str = "server/discover";
 /// The code of an error about a resource (2025-11-25, Resources, Error Handling).
 const RESOURCE_NOT_FOUND: i32 = -32002;
 /// The capabilities of the server.
@@ -32,14 +37,28 @@ const CAPABILITIES: &str = r#"{"tools":{},"prompts":{},"resources":{},"logging":
 
 /// Creates the peer that sends in direction `side`.
 pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
-    let offers = config.offers.clone();
+    let (offers, hellos) = (config.offers.clone(), config.hellos.clone());
     let peer = RpcPeer::new(&DIALECT, side, Some(OPENING), config);
     let peer = peer.answering(move |method, params| match side {
         Direction::ToServer => Some(answer_server(method)),
+        // A client that tries another version first opens the session as the script has it.
+        Direction::ToClient if is_other_hello(&hellos, method) => Some(method_not_found(method)),
         Direction::ToClient => answer_client(&offers, method, params),
     });
     let peer = peer.failing("resources/read", RESOURCE_NOT_FOUND);
-    Box::new(peer.building(schema::CALL, tool_result))
+    Box::new(peer.building(result))
+}
+
+/// Returns true for a request that opens sessions of other versions than those of the script.
+fn is_other_hello(hellos: &[String], method: &str) -> bool {
+    let is = |of: &str| {
+        hellos
+            .iter()
+            .any(|hello| hello.strip_prefix("request ") == Some(of))
+    };
+    [OPENING.method, DISCOVER].contains(&method)
+        && (is(OPENING.method) || is(DISCOVER))
+        && !is(method)
 }
 
 /// Answers a request of the server.
@@ -67,22 +86,19 @@ fn answer_client(offers: &[Offer], method: &str, params: Option<Node<'_>>) -> Op
             let result = result.json("capabilities", CAPABILITIES);
             result.json("serverInfo", &info("wiretool"))
         }
-        "server/discover" => {
+        DISCOVER => {
             let versions = schema::VERSIONS.map(|(name, _)| format!("\"{name}\""));
-            let result = Object::default().text("resultType", "complete");
-            let result = result.json("supportedVersions", &array(&versions));
-            let result = result.json("capabilities", CAPABILITIES).json("ttlMs", "0");
-            result.text("cacheScope", "private")
+            let result = Object::default().json("supportedVersions", &array(&versions));
+            result.json("capabilities", CAPABILITIES)
         }
         "ping" | "logging/setLevel" => Object::default(),
         // The capabilities announce them; a script has its own.
-        "prompts/list" => empty_list("prompts"),
-        "resources/list" => empty_list("resources"),
-        "resources/templates/list" => empty_list("resourceTemplates"),
+        "prompts/list" => Object::default().json("prompts", "[]"),
+        "resources/list" => Object::default().json("resources", "[]"),
+        "resources/templates/list" => Object::default().json("resourceTemplates", "[]"),
         "tools/list" if !offers.is_empty() => {
             let tools: Vec<String> = offers.iter().map(entry).collect();
-            let result = Object::default().json("tools", &array(&tools));
-            result.text("resultType", "complete")
+            Object::default().json("tools", &array(&tools))
         }
         schema::CALL if !offers.is_empty() => {
             let name = param("name").and_then(Node::text).unwrap_or_default();
@@ -92,13 +108,57 @@ fn answer_client(offers: &[Offer], method: &str, params: Option<Node<'_>>) -> Op
         }
         _ => return None,
     };
-    Some(Ok(result.finish()))
+    let result = result.finish();
+    let is_stateless = method == DISCOVER || is_stateless(params);
+    Some(Ok(if is_stateless {
+        complete(method, &result)
+    } else {
+        result
+    }))
 }
 
-/// Returns the result of a list without entries.
-fn empty_list(name: &str) -> Object {
-    let result = Object::default().json(name, "[]");
-    result.text("resultType", "complete")
+/// Returns true for the params of a request of a version without sessions.
+fn is_stateless(params: Option<Node<'_>>) -> bool {
+    let meta = params.and_then(|params| params.get("_meta"));
+    meta.is_some_and(|meta| meta.get(schema::VERSION_KEY).is_some())
+}
+
+/// Adds the members that each result must have in a version without sessions (2026-07-28, Result, `CacheableResult`).
+fn complete(method: &str, result: &str) -> String {
+    let is_cached = schema::DIALECT.find(method).is_some_and(|method| {
+        matches!(method.result, Type::Object(members) if members.iter().any(|one| one.name == schema::CACHE_KEY))
+    });
+    let members = [
+        ("resultType", r#""complete""#, true),
+        ("ttlMs", "0", is_cached),
+        (schema::CACHE_KEY, r#""private""#, is_cached),
+    ];
+    let completed = with_json(result, |root| {
+        let mut object = Object::default();
+        for (key, value) in root.members() {
+            object = object.json(&key.text().unwrap_or_default(), &json_of(value));
+        }
+        let lacking = members
+            .iter()
+            .filter(|(key, _, is_needed)| *is_needed && root.get(key).is_none());
+        let object = lacking.fold(object, |object, (key, value, _)| object.json(key, value));
+        root.is_map().then(|| object.finish())
+    });
+    completed.flatten().unwrap_or_else(|| result.to_owned())
+}
+
+/// Builds the result of a request from a value of the script.
+fn result(to: &Request, value: &str) -> String {
+    let method = to.subject.as_deref().unwrap_or_default();
+    let built = match method {
+        schema::CALL => tool_result(value),
+        _ => value.to_owned(),
+    };
+    let is_stateless = with_json(&to.message, |root| is_stateless(root.get("params")));
+    match is_stateless {
+        Some(true) => complete(method, &built),
+        _ => built,
+    }
 }
 
 /// Returns the name and version of a side.

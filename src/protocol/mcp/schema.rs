@@ -14,7 +14,7 @@ use crate::protocol::schema::{OBJECT, Releases, TEXT, Type};
 use crate::tape::Node;
 #[cfg(feature = "rules")]
 pub(super) use methods::{
-    BATCHES, CAPABILITIES_KEY, HEADER_SINCE, NEEDS, NEWEST_SESSION, VERSION_KEY,
+    BATCHES, CACHE_KEY, CAPABILITIES_KEY, HEADER_SINCE, NEEDS, NEWEST_SESSION, VERSION_KEY,
 };
 pub(super) use methods::{CALL, CODES, FIRST, HTTP, OWN_PREFIX, SIGNS, STATELESS, VERSIONS};
 use std::sync::LazyLock;

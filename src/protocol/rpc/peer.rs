@@ -42,8 +42,8 @@ pub(in crate::protocol) type PeerAnswer = Result<String, (i32, String)>;
 pub(in crate::protocol) type Answerer =
     Box<dyn FnMut(&str, Option<Node<'_>>) -> Option<PeerAnswer> + Send>;
 
-/// Builds a result from a value of the script.
-type ResultBuilder = fn(&str) -> String;
+/// Builds the result of a request from a value of the script.
+type ResultBuilder = fn(&Request, &str) -> String;
 
 /// A side of a conversation.
 pub(in crate::protocol) struct RpcPeer {
@@ -51,8 +51,8 @@ pub(in crate::protocol) struct RpcPeer {
     config: PeerConfig,
     opening: Option<Opening>,
     answer: Answerer,
-    /// A method whose results are built from values of the script.
-    builder: Option<(&'static str, ResultBuilder)>,
+    /// Builds results from values of the script.
+    builder: Option<ResultBuilder>,
     /// A method whose errors have a code of their own.
     failing: Option<(&'static str, i32)>,
     /// A notification after which this side ends the connection.
@@ -91,13 +91,9 @@ impl RpcPeer {
         Self { answer, ..self }
     }
 
-    /// The side builds the results of a method from values of the script.
-    pub(in crate::protocol) fn building(
-        self,
-        method: &'static str,
-        result: fn(&str) -> String,
-    ) -> Self {
-        let builder = Some((method, result));
+    /// The side builds results from values of the script.
+    pub(in crate::protocol) fn building(self, builder: ResultBuilder) -> Self {
+        let builder = Some(builder);
         Self { builder, ..self }
     }
 
@@ -310,10 +306,8 @@ impl Peer for RpcPeer {
     ) -> Result<Outgoing, Refusal> {
         let built;
         let reply = match (reply, self.builder) {
-            (PeerReply::Result(value), Some((method, result)))
-                if to.subject.as_deref() == Some(method) =>
-            {
-                built = result(as_json(value, "result")?);
+            (PeerReply::Result(value), Some(result)) => {
+                built = result(to, as_json(value, "result")?);
                 PeerReply::Result(&built)
             }
             _ => reply,

@@ -29,7 +29,7 @@ mod upgrade;
 use crate::protocol::exchange::{Exchange, Ids, Key, OpenRequest};
 use crate::protocol::rule_names::sael as rule;
 use crate::protocol::sael::schema::{self, KindForms};
-use crate::protocol::session::memory::{ConnId, Connections};
+use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
 use crate::protocol::session::text::short;
 use crate::protocol::session::{
     ConnectionChange, Current, Need, Report, Seen, Session, SessionConfig, Waiting, broken,
@@ -60,6 +60,8 @@ pub(super) struct SaelSession {
     /// What the clients of sessions that may be resumed left open.
     left_open: HashMap<u32, Vec<LeftOpen>>,
     calls: Exchange<u32, i128, SaelCall, EndedCall>,
+    /// Calls by the trace and the span that they name; `None` if several have them.
+    spans: RecentEntries<(Box<str>, Box<str>), Option<u64>>,
     tools: Tools,
     session_count: u32,
 }
@@ -112,6 +114,7 @@ impl SaelSession {
             disconnected: VecDeque::new(),
             left_open: HashMap::default(),
             calls: Exchange::new(Ids::Once, config.max_open, ENDED),
+            spans: RecentEntries::default(),
             tools: Tools::default(),
             session_count: 0,
         }

@@ -27,9 +27,10 @@ use super::message::field;
 use crate::framing::Head;
 use crate::protocol::exchange::{Added, Exchange, Ids, OpenRequest};
 use crate::protocol::rule_names::saikuro as rule;
+use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::quote;
 use crate::protocol::session::{
-    ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting, broken,
+    ConnectionChange, Current, Link, Report, Seen, Session, SessionConfig, Waiting, broken,
 };
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
@@ -50,6 +51,8 @@ pub(super) struct SaikuroSession {
     namespaces: Namespaces,
     functions: Functions,
     orphans: usize,
+    /// The connection of the last request of a client with a UUID, which a runtime repeats when it forwards it.
+    clients: RecentEntries<[u8; 16], Option<u32>>,
 }
 
 impl SaikuroSession {
@@ -60,6 +63,7 @@ impl SaikuroSession {
             namespaces: Namespaces::default(),
             functions: Functions::default(),
             orphans: 0,
+            clients: RecentEntries::default(),
         }
     }
 
@@ -185,6 +189,7 @@ impl SaikuroSession {
                 form: field(root, "id").map_or(IdForm::Other, IdForm::of),
             },
         };
+        self.link_forwarded(&key, seen);
         let is_single = matches!(state, OpenKind::Single { .. } | OpenKind::Batch(_));
         self.calls.ended.remove(&key);
         let asked = OpenRequest::of(&seen);
@@ -204,6 +209,32 @@ impl SaikuroSession {
         }
         if is_single {
             self.sender(seen).order.insert(seen.index, key);
+        }
+    }
+
+    /// Links a call that a runtime forwards to the open call of a client with its id and target.
+    fn link_forwarded(&mut self, key: &CallKey, seen: Current<'_, '_>) {
+        let CallId::Uuid(id) = &key.id else {
+            return;
+        };
+        match key.requester {
+            Some(Direction::ToServer) => {
+                self.clients.insert(*id, key.scope);
+            }
+            Some(Direction::ToClient) => {
+                let client = self.clients.get(id).filter(|conn| **conn != key.scope);
+                let client = client.and_then(|conn| {
+                    let own = key.reversed().at(*conn);
+                    self.calls.open.get(&own)
+                });
+                let same = |asked: &OpenRequest| {
+                    asked.subject.as_deref() == seen.message.subject.as_deref()
+                };
+                if let Some((asked, _)) = client.filter(|(asked, _)| same(asked)) {
+                    seen.inside(asked.place.index, Link::Recorded);
+                }
+            }
+            None => {}
         }
     }
 

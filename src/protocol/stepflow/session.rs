@@ -14,6 +14,7 @@
 mod blobs;
 mod exchange;
 mod matching;
+mod operations;
 mod server_state;
 mod shape;
 
@@ -34,6 +35,7 @@ use crate::protocol::{Direction, Origin, Role};
 use blobs::Blobs;
 use exchange::HttpConnection;
 use matching::Enclosing;
+use operations::Operations;
 use server_state::{Handshake, ServerScope};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;
@@ -57,6 +59,8 @@ pub(super) struct StepflowSession {
     /// A child exited: the next one replaces it.
     crashed: bool,
     blobs: Blobs,
+    operations: Operations,
+    order: bool,
 }
 
 /// The state of a request.
@@ -66,6 +70,8 @@ struct RequestContext {
     version: Option<i128>,
     /// The index of the execute during which it was sent.
     within: Option<u64>,
+    /// It asks for the state of a run, or starts one.
+    is_of_run: bool,
 }
 
 /// A message with the values that the rules need.
@@ -111,6 +117,8 @@ impl StepflowSession {
             side_stream: false,
             crashed: false,
             blobs: Blobs::default(),
+            operations: Operations::default(),
+            order: config.order,
         }
     }
 

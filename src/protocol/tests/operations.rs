@@ -9,6 +9,7 @@
 
 mod family;
 mod mcp;
+mod others;
 
 use super::of;
 use crate::decoder::{DecodeOptions, Decoder};

@@ -239,7 +239,7 @@ fn char_width(c: char) -> usize {
 }
 
 /// Returns the start of a text that fits the width, with an ellipsis if the text is cut.
-pub(super) fn fit(text: &str, space: usize) -> Cow<'_, str> {
+pub(in crate::render) fn fit(text: &str, space: usize) -> Cow<'_, str> {
     if text.len() <= space {
         return Cow::Borrowed(text);
     }
@@ -264,7 +264,7 @@ pub(super) fn fit(text: &str, space: usize) -> Cow<'_, str> {
 }
 
 /// Adds a line, cut with an ellipsis at the width of the terminal.
-pub(super) fn push_cut(line: &str, display: DisplayOptions, out: &mut String) {
+pub(in crate::render) fn push_cut(line: &str, display: DisplayOptions, out: &mut String) {
     match display.width.filter(|width| columns(line) > *width) {
         None => out.push_str(line),
         Some(width) => {

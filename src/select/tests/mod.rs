@@ -357,6 +357,7 @@ fn conversation_keys_are_evaluated() {
                     index: 2,
                     parent: Some(1),
                     link: Some(Link::Recorded),
+                    is_late: false,
                 }),
                 ..Verdict::default()
             };

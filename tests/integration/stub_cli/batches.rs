@@ -82,3 +82,62 @@ fn mcp_lists_are_empty_and_unknown_methods_not_found() {
     let (lines, _) = answers(&["mcp"], &[call("foo/bar")]);
     assert_eq!(lines[0]["error"]["code"], -32601);
 }
+
+/// Results of a version without sessions say that they are complete, and how long they hold (2026-07-28, Result).
+#[test]
+fn results_without_a_session_are_complete() {
+    let call = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+    let add = json!({"name": "add", "arguments": {}});
+    for (method, params, is_cached) in [
+        ("server/discover", json!({}), true),
+        ("tools/list", json!({}), true),
+        ("prompts/list", json!({}), true),
+        ("resources/list", json!({}), true),
+        ("resources/templates/list", json!({}), true),
+        ("tools/call", add, false),
+    ] {
+        let of = |params: &Value| {
+            let request = call(method, params.clone());
+            let (lines, _) = answers(&["mcp", "--tool", "add={\"n\":3}"], &[request]);
+            lines[0]["result"].clone()
+        };
+        let mut with_meta = params.clone();
+        with_meta["_meta"] = meta.clone();
+        let result = of(&with_meta);
+        assert_eq!(result["resultType"], "complete", "{method}: {result}");
+        let cached = json!([result["ttlMs"], result["cacheScope"]]);
+        let want = [json!([0, "private"]), json!([null, null])];
+        assert_eq!(cached, want[usize::from(!is_cached)], "{method}: {result}");
+        let plain = of(&params);
+        let is_plain = plain.get("resultType").is_none();
+        assert_eq!(is_plain, method != "server/discover", "{method}: {plain}");
+    }
+}
+
+/// A client that first asks for another version falls back to the one of the recording.
+#[test]
+fn sessions_open_as_recorded() {
+    let folder = folder();
+    let line = |t: u64, dir: &str, message: &Value| {
+        json!({"t": t, "conn": 1, "dir": dir, "text": format!("{message}\n")}).to_string()
+    };
+    let opens = |method: &str| json!({"jsonrpc": "2.0", "id": 0, "method": method, "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
+    let answer = json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}});
+    let head = json!({"wiretool": 1, "protocol": "mcp", "started": "2026-01-01T00:00:00Z", "transport": "stdio"});
+    for (recorded, other) in [
+        ("initialize", "server/discover"),
+        ("server/discover", "initialize"),
+    ] {
+        let lines = [
+            head.to_string(),
+            line(1, "c2s", &opens(recorded)),
+            line(2, "s2c", &answer),
+        ];
+        let recording = file(folder.path(), "session.jsonl", &(lines.join("\n") + "\n"));
+        let asked = [opens(other), opens(recorded)];
+        let (got, _) = answers(&["mcp", "--from-recording", &recording], &asked);
+        assert_eq!(got[0]["error"]["code"], -32601, "{got:?}");
+        assert_eq!(got[1]["result"], answer["result"], "{got:?}");
+    }
+}

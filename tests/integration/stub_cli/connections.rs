@@ -161,6 +161,30 @@ fn each_request_over_http_is_answered_on_its_connection() {
 }
 
 #[test]
+fn batch_over_http_is_answered_by_an_array() {
+    let script = "[[on]]\nmatch = 'subject=f'\nresult = 5\n";
+    let server = Server::new("jsonrpc", script, &["--listen", "http://127.0.0.1:0"]);
+    let calls = ["a", "b"].map(|id| request(id, "f", "[]")).join(",");
+    for (body, status, want) in [
+        (
+            format!("[{calls}]"),
+            "200",
+            r#"[{"jsonrpc":"2.0","id":"a","result":5},{"jsonrpc":"2.0","id":"b","result":5}]"#,
+        ),
+        (r#"[{"jsonrpc":"2.0","method":"f"}]"#.to_owned(), "202", ""),
+        ("[]".to_owned(), "400", ""),
+    ] {
+        let mut stream = server.dial();
+        let request = post("1.1", "connection: close\r\n", &body);
+        stream.write_all(request.as_bytes()).unwrap();
+        let got = read_all(&stream);
+        let text = String::from_utf8_lossy(&got);
+        let start = format!("HTTP/1.1 {status} ");
+        assert!(text.starts_with(&start) && text.ends_with(want), "{text}");
+    }
+}
+
+#[test]
 fn notification_over_http_is_accepted() {
     for (protocol, body) in [
         ("mcp", ""),
@@ -378,5 +402,30 @@ fn requests_are_counted_at_the_end() {
         let input = request.repeat(count);
         let (_, _, err) = crate::common::run(crate::common::wiretool().args(args), &input);
         assert!(err.ends_with(&format!("wiretool: {wanted}")), "{err}");
+    }
+}
+
+#[test]
+fn an_offered_subprotocol_is_selected() {
+    let server = Server::new("sael", "", &["--listen", "ws://127.0.0.1:0"]);
+    for (offered, selected) in [
+        ("", None),
+        ("sec-websocket-protocol: a, sael\r\n", Some("sael")),
+        ("sec-websocket-protocol: a,b\r\n", Some("a")),
+    ] {
+        let mut stream = server.dial();
+        let request = UPGRADE.replace("host: x\r\n", &format!("host: x\r\n{offered}"));
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            head.push(byte[0]);
+        }
+        let head = String::from_utf8(head).unwrap();
+        let line = head
+            .lines()
+            .find_map(|line| line.strip_prefix("sec-websocket-protocol: "));
+        assert_eq!(line, selected, "{head}");
     }
 }

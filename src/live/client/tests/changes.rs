@@ -187,7 +187,7 @@ fn is_made(plan: &Plan<'_>, at: usize, path: &Path) -> bool {
             .iter()
             .find_map(|place| match place.binding {
                 Binding::Name(number) => which(&place.path, number).then_some(number),
-                Binding::Time | Binding::Given => None,
+                Binding::Time | Binding::Process | Binding::Given => None,
             })
     };
     let expected = &plan.expected[at];

@@ -14,7 +14,7 @@ impl<'p> PlanReader<'p> {
         let available: HashSet<usize> = places
             .filter_map(|place| match place.binding {
                 Binding::Name(number) => Some(number),
-                Binding::Time | Binding::Given => None,
+                Binding::Time | Binding::Process | Binding::Given => None,
             })
             .collect();
         for step in &mut self.steps {
@@ -36,7 +36,7 @@ impl<'p> PlanReader<'p> {
             let places = expected.places.iter();
             let names = places.filter_map(|place| match place.binding {
                 Binding::Name(number) => Some(number),
-                Binding::Time | Binding::Given => None,
+                Binding::Time | Binding::Process | Binding::Given => None,
             });
             names.collect::<Vec<_>>()
         };

@@ -266,16 +266,28 @@ impl Turn {
         }
         self.prompt = None;
         self.last = Some((asked, seen.index));
+        let reason = result.and_then(|result| result.get("stopReason"));
         let Some(cancel) = self.cancelled.take() else {
+            let ends = reason.is_some_and(|reason| reason.is_text("end_turn"));
+            self.report_running_call(seen, ends);
             return;
         };
-        let reason = result.and_then(|result| result.get("stopReason"));
         if reason.is_none_or(|reason| !reason.is_text("cancelled")) {
             let got = reason.map_or_else(|| "an error".into(), quote);
             let place = reason.map_or(seen.whole(), |reason| seen.at(reason));
             broken!(seen, rule::CANCEL_IGNORED, place, cancel;
                 "the turn was cancelled by #{cancel}, and ends with {got}; it should be \
                 \"cancelled\"");
+        }
+    }
+
+    /// Reports a tool call that is in progress at the orderly end of a turn. Calls that a person refuses stay pending.
+    fn report_running_call(&self, seen: Current<'_, '_>, ends: bool) {
+        let running = self.calls.iter().filter(|(_, (_, state))| *state == 1);
+        let first = running.min_by_key(|(_, (index, _))| *index);
+        if let Some((id, (index, _))) = first.filter(|_| ends) {
+            broken!(seen, rule::TOOL_CALL_RUNNING, seen.whole(), *index;
+                "the turn ends, but the tool call {} is still in progress", short(id));
         }
     }
 

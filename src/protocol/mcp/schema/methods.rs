@@ -45,7 +45,7 @@ const URI: Member = must("uri", TEXT).marked(NAMES);
 const TTL: Member = may("ttlMs", UINT)
     .releases(STATELESS)
     .marked(&[Mark::Volatile]);
-const CACHE: Member = may("cacheScope", Type::OneOf(&["public", "private"])).releases(STATELESS);
+const CACHE: Member = may(CACHE_KEY, Type::OneOf(&["public", "private"])).releases(STATELESS);
 const RESULT_TYPE: Member = may("resultType", TEXT).releases(STATELESS);
 const INPUT_REQUESTS: Member = may("inputRequests", OBJECT).releases(STATELESS);
 const INPUT_RESPONSES: Member = may("inputResponses", OBJECT).releases(STATELESS);
@@ -56,7 +56,15 @@ const TASK: &[Mark] = &[Mark::Generated("task", Fresh::Id)];
 const TASK_ID: Member = must("taskId", TEXT).marked(TASK);
 /// The request for a task.
 const AS_TASK: Member = may("task", OBJECT).releases(V2025_11);
-const NEW_TASK: Member = may("task", object![TASK_ID, may("status", TEXT)]).releases(V2025_11);
+const CREATED: Member =
+    may("createdAt", TEXT).marked(&[Mark::Generated("created", Fresh::Time), Mark::Volatile]);
+const UPDATED: Member =
+    may("lastUpdatedAt", TEXT).marked(&[Mark::Generated("updated", Fresh::Time), Mark::Volatile]);
+const NEW_TASK: Member = may(
+    "task",
+    object![TASK_ID, may("status", TEXT), CREATED, UPDATED],
+)
+.releases(V2025_11);
 const ELICITATION: &[Mark] = &[Mark::Generated("elicitation", Fresh::Id)];
 const LEVEL: Type = Type::OneOf(&[
     "debug",
@@ -99,8 +107,8 @@ const EMPTY: Type = object![META, RESULT_TYPE];
 const TASK_STATE: Type = object![
     may("taskId", TEXT).marked(TASK),
     may("status", TEXT),
-    may("createdAt", TEXT).marked(&[Mark::Generated("created", Fresh::Time), Mark::Volatile]),
-    may("lastUpdatedAt", TEXT).marked(&[Mark::Generated("updated", Fresh::Time), Mark::Volatile]),
+    CREATED,
+    UPDATED,
 ];
 
 /// All methods.
@@ -564,6 +572,8 @@ pub(in super::super) const BATCHES: Releases = V2025_03;
 /// The first version that HTTP requests name in a field.
 #[cfg(feature = "rules")]
 pub(in super::super) const HEADER_SINCE: Releases = V2025_06;
+/// The member of results that clients may store.
+pub(in super::super) const CACHE_KEY: &str = "cacheScope";
 /// The members of `_meta` that say what a handshake would.
 #[cfg(feature = "rules")]
 pub(in super::super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";

@@ -5,6 +5,7 @@ use super::tools::Tool;
 use super::{CallKey, SaelMessage, SaelSession, broken, pipeline, rule, short};
 use crate::protocol::exchange::{Added, Found, Key, OpenRequest};
 use crate::protocol::sael::capability::{self, Grant};
+use crate::protocol::session::Link;
 use crate::tape::Node;
 
 /// Handles WIN.
@@ -39,6 +40,7 @@ impl SaelSession {
         };
         if sort == SaelRequestKind::Call {
             self.invoke(message, &mut call);
+            self.link_span(message);
         }
         let (conn, state) = self.parts(message.conn);
         if sort == SaelRequestKind::Subscription
@@ -92,6 +94,25 @@ impl SaelSession {
         if open as i128 > window && state.reported.first(rule::WINDOW_EXCEEDED) {
             broken!(message, rule::WINDOW_EXCEEDED, message.whole();
                 "{open} requests are open, but the window is {window}");
+        }
+    }
+
+    /// Links a call to the open call whose span its trace names as the parent.
+    fn link_span(&mut self, message: &SaelMessage<'_, '_>) {
+        let Some(trace) = message.text("trace_id").filter(|id| id.len() == 32) else {
+            return;
+        };
+        let span_of = |name| {
+            let span = message.text(name).filter(|id| id.len() == 16)?;
+            Some((trace.as_ref().into(), span.as_ref().into()))
+        };
+        let parent = span_of("parent_span_id").and_then(|key| *self.spans.get(&key)?);
+        if let Some(parent) = parent.filter(|parent| self.calls.open.at(*parent).is_some()) {
+            message.inside(parent, Link::Recorded);
+        }
+        if let Some(key) = span_of("span_id") {
+            let index = self.spans.get(&key).is_none().then_some(message.index);
+            self.spans.insert(key, index);
         }
     }
 
@@ -173,6 +194,9 @@ impl SaelSession {
         let open = self.calls.open.get(&key);
         let Some((asked, call)) = open.filter(|(_, call)| !call.released) else {
             if let Some(done) = self.calls.ended.get(&key) {
+                if !may_have_gaps {
+                    message.cancels(done.request);
+                }
                 broken!(message, rule::CANCEL_LATE, place, done.index;
                     "{} names seq {}, which is complete", message.kind, seq.key);
             } else if !may_have_gaps && self.calls.find(&key) == Found::Never {
@@ -182,6 +206,12 @@ impl SaelSession {
             return;
         };
         let subscribed = call.sort == SaelRequestKind::Subscription;
+        if subscribed {
+            message.part_of(asked.place.index, Link::Recorded);
+            message.operation().ends = Some(true);
+        } else {
+            message.cancels(asked.place.index);
+        }
         if subscribed != (message.kind == "UNS") {
             broken!(message, rule::CANCEL_KIND, place, asked.place.index;
                 "{} names seq {}, which is {}", message.kind, seq.key, asked.describe());
@@ -230,6 +260,7 @@ impl SaelSession {
             state.live -= usize::from(state.live > 0 && call.live);
         }
         let ended = EndedCall {
+            request: asked.place.index,
             how: call.cancelled.map_or(how, |_| CallEnd::Cancelled),
             index: message.index,
             time: message.time(),

@@ -128,6 +128,8 @@ pub(super) enum CallEnd {
 #[derive(Clone, Debug)]
 pub(super) struct EndedCall {
     pub(super) how: CallEnd,
+    /// The index of the request.
+    pub(super) request: u64,
     /// The message that ended it, and its time.
     pub(super) index: u64,
     pub(super) time: Option<i64>,

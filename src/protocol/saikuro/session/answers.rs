@@ -13,7 +13,7 @@ use super::state::{Batch, CallId, CallKey, Ending, FAILED, Flow, IdForm, OpenKin
 use super::{SaikuroSession, reply, rule};
 use crate::protocol::exchange::{Found, OpenRequest};
 use crate::protocol::session::text::{quote, quote_text};
-use crate::protocol::session::{Current, Report, broken};
+use crate::protocol::session::{Current, Link, OperationFacts, Report, broken};
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
 
@@ -200,6 +200,9 @@ impl SaikuroSession {
         let Some((asked, state)) = self.calls.open.get_mut(key) else {
             return;
         };
+        if !matches!(state, OpenKind::Stream(SeqStream { orphan: true, .. })) {
+            seen.part_of(asked.place.index, Link::Recorded);
+        }
         let effect = match state {
             OpenKind::Channel(channel) => channel_frame(channel, true, seen, root),
             OpenKind::Stream(stream) => {
@@ -212,12 +215,14 @@ impl SaikuroSession {
                 Effect::Nothing
             }
             OpenKind::Single { .. } | OpenKind::Batch(_) => {
+                *seen.operation() = OperationFacts::default();
                 return answers_itself(asked, seen);
             }
         };
         if let Effect::Over(how) = effect
             && let Some((asked, _)) = self.calls.open.close(key)
         {
+            seen.operation().ends = Some(true);
             self.end(key.clone(), asked, how, seen);
         }
     }
@@ -303,6 +308,9 @@ impl SaikuroSession {
         let Some(ended) = self.calls.ended.get_mut(key) else {
             return;
         };
+        if matches!(ended.asked.kind.as_ref(), "stream" | "channel") {
+            seen.part_of(ended.asked.place.index, Link::Recorded);
+        }
         match (ended.asked.kind.as_ref(), ended.how) {
             ("stream", _) if seen.message.role != Some(Role::Notification) => {
                 item_from_opener(&ended.asked, seen);

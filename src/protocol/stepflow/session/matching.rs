@@ -6,12 +6,13 @@
 //! ```
 
 use super::super::schema;
+use super::operations;
 use super::{MessageTurn, RequestContext, StepflowSession, rule, shape};
 use crate::protocol::exchange::pairs::{IdSpace, PairKey, Paired};
 use crate::protocol::exchange::{Added, OpenRequest};
 use crate::protocol::rpc::extension::{SentCall, SentRequest};
 use crate::protocol::session::text::{quote, short};
-use crate::protocol::session::{Current, broken};
+use crate::protocol::session::{Current, Link, broken};
 use crate::protocol::{Direction, Role, rpc};
 use crate::tape::Node;
 use std::collections::BTreeMap;
@@ -56,6 +57,7 @@ impl StepflowSession {
             Some(Role::Request | Role::Notification) if message.faulty => Sent::Nothing,
             Some(Role::Request) if !null => {
                 let within = self.enclosing_execute(message, enclosing);
+                self.link_callback(message, enclosing, within);
                 self.add_request(message, within)
                     .map_or(Sent::Nothing, Sent::Request)
             }
@@ -134,6 +136,38 @@ impl StepflowSession {
         within
     }
 
+    /// Links a callback to the execute during which it is sent.
+    fn link_callback(
+        &self,
+        message: &MessageTurn<'_, '_>,
+        enclosing: Enclosing,
+        within: Option<u64>,
+    ) {
+        let is_callback = message.direction == Some(Direction::ToClient);
+        let Some(scope) = self.scopes.get(&message.id_space).filter(|_| is_callback) else {
+            return;
+        };
+        let observed = self.operations.observed_in(message, &scope.executes);
+        match (within, enclosing) {
+            (Some(execute), Enclosing::Stream(_)) => message.inside(execute, Link::Recorded),
+            _ if observed.is_some() => {
+                if let Some(execute) = observed {
+                    message.inside(execute, Link::Recorded);
+                }
+            }
+            (Some(execute), Enclosing::Unknown) => {
+                let is_pipe = matches!(message.id_space, IdSpace::One(_)) && self.order;
+                let is_whole = !self
+                    .pairs
+                    .may_lack(message.id_space, Some(Direction::ToServer));
+                if is_pipe && is_whole {
+                    message.inside(execute, Link::Inferred);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Adds a request.
     fn add_request(
         &mut self,
@@ -148,7 +182,12 @@ impl StepflowSession {
             .params
             .filter(|_| message.method.is_some_and(schema::opens_session));
         let version = version.and_then(protocol_version).and_then(Node::as_i128);
-        let own = RequestContext { version, within };
+        let is_of_run = self.operations.ask(message);
+        let own = RequestContext {
+            version,
+            within,
+            is_of_run,
+        };
         let method = message.method;
         let request = SentRequest::new(message.breaks_rule, SentCall { method, own });
         let asked = OpenRequest::of(&seen);
@@ -161,10 +200,12 @@ impl StepflowSession {
         }
         let orderly = !message.breaks_rule && matches!(message.id_space, IdSpace::One(_));
         let runs_component = message.method.is_some_and(schema::runs_component);
-        let scope = self.scope(message.id_space);
         if runs_component && requester == Direction::ToServer {
+            self.operations.execute(message);
+            let scope = self.scope(message.id_space);
             scope.executes.insert(seen.index, BTreeMap::new());
         }
+        let scope = self.scope(message.id_space);
         if let Some(callbacks) = within.and_then(|index| scope.executes.get_mut(&index)) {
             callbacks.insert(seen.index, key.clone());
         }
@@ -231,6 +272,10 @@ impl StepflowSession {
             broken!(message, rule::ANSWER_AFTER_EOF, seen.whole(), asked.place.index; "{text}");
         }
         let index = asked.place.index;
+        if request.own.is_of_run {
+            let submits = request.method.is_some_and(|m| m.name == operations::SUBMIT);
+            self.operations.answer(message, index, submits);
+        }
         let well = seen.message.role == Some(Role::Response);
         self.blobs.handle_answer(index, message, well);
         self.report_out_of_order(key, index, seen);

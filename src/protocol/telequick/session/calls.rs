@@ -8,10 +8,11 @@
 use super::recent::RecentTable;
 use super::shape::quote_text;
 use crate::encoding::serde_envelope::FIELDS;
-use crate::protocol::Direction;
 use crate::protocol::rule_names::telequick as rule;
-use crate::protocol::session::{Current, broken};
+use crate::protocol::session::memory::RecentEntries;
+use crate::protocol::session::{Current, Link, broken};
 use crate::protocol::telequick::schema::{FieldMark, Schema, member, name};
+use crate::protocol::{Direction, Role};
 use crate::tape::Node;
 
 /// All tracked calls.
@@ -24,6 +25,8 @@ pub(super) struct PhoneCalls<'s> {
     reported: RecentTable<ReportedEvents>,
     /// Messages that may have created calls are missing.
     pub partial: bool,
+    /// Requests that belong to a call.
+    requests: RecentEntries<u64, ()>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd)]
@@ -40,6 +43,8 @@ struct PhoneCall {
     phase: CallPhase,
     /// The message that caused the phase.
     by: u64,
+    /// The message that begins the operation, if there is one.
+    first: Option<u64>,
 }
 
 /// The events of one call so far.
@@ -58,6 +63,7 @@ impl<'s> PhoneCalls<'s> {
             by_sid: RecentTable::with_capacity(capacity),
             reported: RecentTable::with_capacity(capacity),
             partial: false,
+            requests: RecentEntries::default(),
         }
     }
 
@@ -112,25 +118,66 @@ impl<'s> PhoneCalls<'s> {
             }
             _ => {}
         }
+        self.link(sid, seen);
+    }
+
+    /// Links a message to the call that it names. An answer to a request about the call does not end it.
+    fn link(&mut self, sid: Option<Node<'_>>, seen: Current<'_, '_>) {
+        let answered = seen.report().answer.as_ref().map(|answer| answer.to);
+        let is_about = answered.is_some_and(|request| self.requests.remove(&request).is_some());
+        let sid = sid.map(Node::raw_text).filter(|sid| !sid.is_empty());
+        let Some(call) = sid.and_then(|sid| self.by_sid.get(sid)) else {
+            if is_about {
+                seen.operation().ends = Some(false);
+            }
+            return;
+        };
+        let is_request = seen.message.role == Some(Role::Request);
+        match (call.first, answered) {
+            (Some(first), _) => seen.part_of(first, Link::Recorded),
+            // The request did not know the id of its call.
+            (None, Some(request)) if seen.message.role == Some(Role::Response) => {
+                call.first = Some(request);
+            }
+            // An event belongs to its subscription.
+            (None, Some(_)) => return,
+            (None, None) => call.first = Some(seen.index),
+        }
+        let is_hangup = call.phase == CallPhase::Over && call.by == seen.index;
+        if is_request {
+            self.requests.insert(seen.index, ());
+        } else if is_hangup {
+            seen.operation().ends = Some(true);
+        } else if call.phase != CallPhase::Over
+            && (is_about || answered.is_none() || call.first == answered)
+        {
+            seen.operation().ends = Some(false);
+        }
     }
 
     /// Records a call that may be known already.
     fn record_call(&mut self, sid: &[u8], phase: CallPhase, by: u64) {
         match self.by_sid.get(sid) {
             Some(call) if call.phase == CallPhase::Announced && phase != CallPhase::Announced => {
-                *call = PhoneCall { phase, by };
+                *call = PhoneCall { phase, by, ..*call };
             }
             Some(call) if call.phase != CallPhase::Over || phase != CallPhase::Announced => {}
-            _ => self.by_sid.put(sid, PhoneCall { phase, by }),
+            _ => self.put(sid, phase, by, false),
         }
+    }
+
+    /// Stores the phase of a call. `goes_on`: it is the call that had this id before.
+    fn put(&mut self, sid: &[u8], phase: CallPhase, by: u64, goes_on: bool) {
+        let before = self.by_sid.get(sid).filter(|_| goes_on);
+        let first = before.and_then(|call| call.first);
+        self.by_sid.put(sid, PhoneCall { phase, by, first });
     }
 
     fn originated(&mut self, sid: &[u8], code: Option<i128>, by: u64) {
         match code {
             Some(0) | None => self.record_call(sid, CallPhase::Made, by),
             Some(_) => {
-                let phase = CallPhase::Over;
-                self.by_sid.put(sid, PhoneCall { phase, by });
+                self.put(sid, CallPhase::Over, by, true);
                 self.by_sid.finish_entry(sid);
             }
         }
@@ -144,14 +191,14 @@ impl<'s> PhoneCalls<'s> {
         match self.by_sid.get(sid.raw_text()) {
             Some(call) if call.phase == CallPhase::Announced => {
                 let asked = call.by;
-                *call = PhoneCall { phase, by };
+                *call = PhoneCall { phase, by, ..*call };
                 broken!(seen, rule::CALL_TOO_EARLY, seen.at(sid), asked;
                     "{kind} names call {}; #{asked} requests it, but no message confirms it",
                     quote_text(sid));
             }
             Some(_) => {}
             None => {
-                self.by_sid.put(sid.raw_text(), PhoneCall { phase, by });
+                self.put(sid.raw_text(), phase, by, false);
                 if opened && !self.partial && !self.by_sid.dropped_unfinished {
                     broken!(seen, rule::UNKNOWN_CALL, seen.at(sid);
                         "{kind} names call {}, but no message creates it", quote_text(sid));
@@ -162,7 +209,7 @@ impl<'s> PhoneCalls<'s> {
 
     /// Checks that the phase of a call allows the request.
     fn check_phase(&mut self, sid: Node<'_>, kind: &str, fields: Node<'_>, seen: Current<'_, '_>) {
-        let Some(&mut PhoneCall { phase, by }) = self.by_sid.get(sid.raw_text()) else {
+        let Some(&mut PhoneCall { phase, by, .. }) = self.by_sid.get(sid.raw_text()) else {
             return;
         };
         let action = fields.get(name::ACTION);
@@ -219,7 +266,7 @@ impl<'s> PhoneCalls<'s> {
         // A late CREATE does not renew an answered call; one after the hang-up does.
         let late = phase == CallPhase::Created && known == Some(CallPhase::Answered);
         if !late && (known != Some(CallPhase::Over) || phase == CallPhase::Created) {
-            self.by_sid.put(sid.raw_text(), PhoneCall { phase, by });
+            self.put(sid.raw_text(), phase, by, known != Some(CallPhase::Over));
         }
         let name = (seen.origin.conn, sid.raw_text());
         let reported = self.reported.entry_in((), name, ReportedEvents::default);

@@ -1,0 +1,133 @@
+//! Which messages belong together: callbacks of an execute, runs and their states, attempts.
+//!
+//! ```text
+//!   components/execute #3 {observability: {run_id: "r"}}
+//!     blobs/put {observability: {run_id: "r"}}       inside of #3: recorded; inferred if only one execute runs
+//!     runs/submit #5 -> {runId: "s", status: "running"}    #5 goes on
+//!     runs/get {runId: "s"}                          part of #5, until its state is final
+//!   components/execute {run_id, step_id, attempt: 2}       part of the execute with attempt 1
+//! ```
+
+use super::MessageTurn;
+use crate::protocol::session::Link;
+use crate::protocol::session::memory::RecentEntries;
+use crate::tape::Node;
+use std::collections::BTreeMap;
+
+/// Starts a run.
+pub(super) const SUBMIT: &str = "runs/submit";
+/// The states in which a run goes on.
+const RUNNING: [&str; 4] = ["running", "pending", "paused", "in_progress"];
+/// The members that say in which run and trace an execute is.
+const OBSERVED: [&str; 2] = ["run_id", "trace_id"];
+/// The longest stored text.
+const MAX_TEXT: usize = 256;
+
+/// A step of a run, by the texts of both ids.
+type Step = (Box<str>, Box<str>);
+
+/// The executes and runs of a conversation.
+#[derive(Default)]
+pub(super) struct Operations {
+    /// The run and the trace of executes, by index.
+    executes: RecentEntries<u64, [Option<Box<str>>; 2]>,
+    /// The latest execute of a step: the index of its first attempt, and the number of the last.
+    attempts: RecentEntries<Step, (u64, i128)>,
+    /// The request that started a run; `None` if several runs have the id.
+    runs: RecentEntries<Box<str>, Option<u64>>,
+}
+
+/// Returns a text that is stored.
+fn text(node: Option<Node<'_>>) -> Option<Box<str>> {
+    let text = node.filter(|node| node.is_string())?.text()?;
+    (text.len() <= MAX_TEXT).then(|| text.as_ref().into())
+}
+
+/// Returns the run and the trace that a request names.
+fn observed(message: &MessageTurn<'_, '_>) -> [Option<Box<str>>; 2] {
+    let params = message.call.params;
+    let observability = params.and_then(|params| params.get("observability"));
+    OBSERVED.map(|name| {
+        let own = params.and_then(|params| params.get(name));
+        text(own).or_else(|| text(observability?.get(name)))
+    })
+}
+
+impl Operations {
+    /// Handles an execute.
+    pub(super) fn execute(&mut self, message: &MessageTurn<'_, '_>) {
+        let index = message.index;
+        let observed = observed(message);
+        let params = message.call.params;
+        let step = text(params.and_then(|params| params.get("step_id")));
+        let attempt = params.and_then(|params| params.get("attempt")?.as_i128());
+        if let ([Some(run), _], Some(step), Some(attempt)) = (&observed, step, attempt) {
+            let key = (run.clone(), step);
+            let before = self.attempts.get(&key).copied();
+            let first = before.filter(|(_, last)| *last < attempt && attempt > 1);
+            if let Some((first, _)) = first {
+                message.part_of(first, Link::Recorded);
+            }
+            let first = first.map_or(index, |(first, _)| first);
+            self.attempts.insert(key, (first, attempt));
+        }
+        if observed.iter().any(Option::is_some) {
+            self.executes.insert(index, observed);
+        }
+    }
+
+    /// Returns the only one of some executes with the run, otherwise with the trace, of a message.
+    pub(super) fn observed_in<V>(
+        &self,
+        message: &MessageTurn<'_, '_>,
+        running: &BTreeMap<u64, V>,
+    ) -> Option<u64> {
+        if self.executes.len() == 0 {
+            return None;
+        }
+        let own = observed(message);
+        own.iter().zip(0..).find_map(|(id, at)| {
+            let id = id.as_ref()?;
+            let has_id = |execute: &&u64| {
+                let ids = self.executes.get(execute);
+                ids.and_then(|ids| ids.get(at)) == Some(&Some(id.clone()))
+            };
+            let mut found = running.keys().filter(has_id);
+            let first = found.next()?;
+            found.next().is_none().then_some(*first)
+        })
+    }
+
+    /// Handles a request that may be about a run. Returns true if it is.
+    pub(super) fn ask(&mut self, message: &MessageTurn<'_, '_>) -> bool {
+        match message.method.map_or("", |method| method.name) {
+            SUBMIT => true,
+            "runs/get" => {
+                let id = message.call.params.and_then(|params| params.get("runId"));
+                let first = text(id).and_then(|id| *self.runs.get(&id)?);
+                if let Some(first) = first {
+                    message.part_of(first, Link::Recorded);
+                }
+                first.is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// Handles the answer to a request about a run.
+    pub(super) fn answer(&mut self, message: &MessageTurn<'_, '_>, asked: u64, submits: bool) {
+        let Some(result) = message.call.result else {
+            return;
+        };
+        let (Some(id), Some(status)) = (text(result.get("runId")), result.get("status")) else {
+            return;
+        };
+        if submits {
+            let index = self.runs.get(&id).is_none().then_some(asked);
+            self.runs.insert(id, index);
+        }
+        if RUNNING.iter().any(|name| status.is_text(name)) {
+            message.operation().ends = Some(false);
+        }
+    }
+}

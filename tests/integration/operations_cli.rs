@@ -1,0 +1,158 @@
+//! `decode --ops` and `stat --ops`: lines, objects, selection, widths.
+
+use crate::common::{self, Ran};
+use serde_json::Value;
+use std::process::Stdio;
+
+const CALLS: &str = "fixtures/cli/operations.jsonl";
+
+fn run(args: &[&str], width: Option<usize>) -> Ran {
+    let mut command = common::wiretool();
+    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.stdin(Stdio::null());
+    if let Some(width) = width {
+        command.env("COLUMNS", width.to_string());
+    }
+    common::outcome_of(&command.output().unwrap())
+}
+
+fn stdout(args: &[&str]) -> String {
+    let (code, out, err) = run(args, None);
+    assert_eq!(code, 0, "{err}");
+    out
+}
+
+/// Returns a line without color codes.
+fn without_colors(line: &str) -> String {
+    let mut parts = line.split('\x1b');
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.filter_map(|part| Some(part.split_once('m')?.1));
+    first + &rest.collect::<String>()
+}
+
+#[test]
+fn each_operation_has_a_line() {
+    insta::assert_snapshot!(stdout(&["decode", "--ops", CALLS]), @"
+    #0 c1 00:00:00.001 initialize                       answered       2 ms server; 2 messages, 296 bytes
+    #3 c1 00:00:00.010 tools/call book                  failed          6 s server 40 ms, person 6 s; 1 notifications/progress, ~1 elicitation/create; 5 messages, 480 bytes
+    #8 c1 00:00:06.060 tools/call wait                  open         940 ms server; 1 message, 86 bytes
+    ");
+    insta::assert_snapshot!(stdout(&["decode", "--ops", "-v", "--where", "op=3", CALLS]), @r#"
+    #3 c1 00:00:00.010 tools/call book                  failed          6 s server 40 ms, person 6 s; 1 notifications/progress, ~1 elicitation/create; 5 messages, 480 bytes
+       #3      218 c1 00:00:00.010 → request       tools/call book      1             {}, _meta: {progressToken: "p"}
+       #4      135 c1 00:00:00.020 ← notification  notifications/progress             {progressToken: "p", progress: 1}
+       ~#5 c1 00:00:00.030 elicitation/create               answered        6 s person; 2 messages, 206 bytes
+           #5      231 c1 00:00:00.030 ← request       elicitation/create   7             {message: "Which day?", requestedSchema…
+           #6      335 c1 00:00:06.030 → response      elicitation/create   7         6 s {action: "accept", content: {}}
+       #7      372 c1 00:00:06.050 ← response      tools/call book      1         6 s ✗ isError: true: {content: [], isError: true}
+    "#);
+    // What is inside has a line of its own if it alone is selected.
+    insta::assert_snapshot!(stdout(&["decode", "--ops", "--where", "parent=3", CALLS]), @"   ~#5 c1 00:00:00.030 elicitation/create               answered        6 s in #3; person; 2 messages, 206 bytes");
+    // A part stands below the whole, also if only the whole is selected, and only at its end.
+    insta::assert_snapshot!(stdout(&["decode", "--ops", "-v", "--where", "outcome=error", CALLS]), @r#"
+    #3 c1 00:00:00.010 tools/call book                  failed          6 s server 40 ms, person 6 s; 1 notifications/progress, ~1 elicitation/create; 5 messages, 480 bytes
+       #3      218 c1 00:00:00.010 → request       tools/call book      1             {}, _meta: {progressToken: "p"}
+       #4      135 c1 00:00:00.020 ← notification  notifications/progress             {progressToken: "p", progress: 1}
+       ~#5 c1 00:00:00.030 elicitation/create               answered        6 s person; 2 messages, 206 bytes
+           #5      231 c1 00:00:00.030 ← request       elicitation/create   7             {message: "Which day?", requestedSchema…
+           #6      335 c1 00:00:06.030 → response      elicitation/create   7         6 s {action: "accept", content: {}}
+       #7      372 c1 00:00:06.050 ← response      tools/call book      1         6 s ✗ isError: true: {content: [], isError: true}
+    "#);
+    insta::assert_snapshot!(stdout(&["decode", "--ops", "--skip", "1", "--head", "1", CALLS]), @"    #3 c1 00:00:00.010 tools/call book                  failed          6 s server 40 ms, person 6 s; 1 notifications/progress, ~1 elicitation/create; 5 messages, 480 bytes");
+}
+
+#[test]
+fn each_operation_is_an_object() {
+    let out = stdout(&["decode", "--ops", "-f", "json", CALLS]);
+    insta::assert_snapshot!(out, @r#"
+    {"v":1,"conn":1,"dir":"c2s","protocol":"mcp","kind":"operation","role":"control","subject":"initialize","op":0,"state":"answered","start":"2026-01-01T00:00:00.001000000Z","duration_ms":2,"shares":{"server":2},"messages":2,"bytes":296}
+    {"v":1,"conn":1,"dir":"s2c","protocol":"mcp","kind":"operation","role":"control","subject":"elicitation/create","op":5,"parent":3,"link":"inferred","state":"answered","start":"2026-01-01T00:00:00.030000000Z","duration_ms":6000,"shares":{"person":6000},"messages":2,"bytes":206}
+    {"v":1,"conn":1,"dir":"c2s","protocol":"mcp","kind":"operation","role":"control","subject":"tools/call","name":"book","op":3,"link":"recorded","state":"failed","start":"2026-01-01T00:00:00.010000000Z","duration_ms":6040,"shares":{"server":40,"person":6000},"messages":5,"bytes":480,"parts":{"notifications/progress":1,"elicitation/create":1}}
+    {"v":1,"conn":1,"dir":"c2s","protocol":"mcp","kind":"operation","role":"control","subject":"tools/call","name":"wait","op":8,"state":"open","start":"2026-01-01T00:00:06.060000000Z","duration_ms":940,"shares":{"server":940},"messages":1,"bytes":86}
+    "#);
+    for line in out.lines() {
+        let one: Value = serde_json::from_str(line).unwrap();
+        let shares = one["shares"].as_object().unwrap().values();
+        let sum: f64 = shares.map(|share| share.as_f64().unwrap()).sum();
+        assert!(
+            (sum - one["duration_ms"].as_f64().unwrap()).abs() < 1e-6,
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn operations_are_counted_by_subject() {
+    let (code, out, _) = run(&["stat", "--ops", CALLS], Some(80));
+    assert_eq!(code, 0);
+    insta::assert_snapshot!(out, @"
+    fixtures/cli/operations.jsonl: mcp, 9 messages, 916 bytes in 6.1 s, 1 unanswered
+
+    operations              count       p50       p90       p99  waits for
+      tools/call book           1       6 s         -         -  person 99 %, server <1 %; 1 failed
+      elicitation/create        1       6 s         -         -  person 100 %
+      tools/call wait           1    940 ms         -         -  server 100 %; 1 open
+      initialize                1      2 ms         -         -  server 100 %
+    ");
+    insta::assert_snapshot!(stdout(&["stat", "--ops", "--where", "name=book", CALLS]), @"
+    fixtures/cli/operations.jsonl: mcp, 2 messages, 179 bytes in 6 s, 1 unanswered
+
+    operations                        count       p50       p90       p99 errors  messages        bytes  waits for
+      tools/call book                     1       6 s         -         -      1         5          480  person 99 %, server <1 %
+    ");
+    let json: Value =
+        serde_json::from_str(&stdout(&["stat", "--ops", "-f", "json", CALLS])).unwrap();
+    insta::assert_snapshot!(json["operations"][2], @r#"
+    {"bytes":480,"cancelled":0,"count":1,"failed":1,"messages":5,"open":0,"p50_ms":6040,"p90_ms":6040,"p99_ms":6040,"shares_ms":{"person":6000,"server":40},"what":"tools/call book"}
+    "#);
+}
+
+#[test]
+fn operations_fit_the_width() {
+    for width in [40, 80, 100, 120, 200] {
+        for args in [
+            &["decode", "--ops", CALLS][..],
+            &["decode", "--ops", "-v", CALLS],
+            &[
+                "decode",
+                "--ops",
+                "--color",
+                "always",
+                "fixtures/mcp/tasks.jsonl",
+            ],
+        ] {
+            let (code, out, err) = run(args, Some(width));
+            assert_eq!(code, 0, "{err}");
+            assert!(out.lines().count() >= 3, "{out}");
+            for line in out.lines() {
+                let plain = without_colors(line);
+                assert!(plain.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn operations_are_lines_or_objects() {
+    for (args, wanted) in [
+        (
+            &["decode", "--ops", "-f", "tree", CALLS][..],
+            "--ops shows lines, or objects with -f json",
+        ),
+        (
+            &["decode", "--ops", "--lint", CALLS],
+            "cannot be used with '--lint'",
+        ),
+        (
+            &["decode", "--ops", "--pair", CALLS],
+            "cannot be used with '--pair'",
+        ),
+    ] {
+        let (code, _, err) = run(args, None);
+        assert_eq!(code, 2);
+        assert!(err.contains(wanted), "{err}");
+    }
+    let (code, out, err) = run(&["decode", "--ops", "--where", "name=none", CALLS], None);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("none of 9 messages matches"), "{err}");
+}
