@@ -187,7 +187,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --follow 'Continue to read while the file grows'
             cand --no-resync 'Stop at the first bad frame; do not search for the next good one'
-            cand --ops 'Count operations: durations by subject, and who made them wait'
+            cand --ops 'Show operations: durations by subject, and who made them wait'
             cand -q 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
             cand --quiet 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
             cand -v 'Explain on stderr what was detected, and why'

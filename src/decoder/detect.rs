@@ -203,6 +203,37 @@ impl<'p> Detector<'p> {
         }
     }
 
+    /// Adds bytes of a direction whose other direction has a framing already.
+    pub(super) fn push_beside(
+        &mut self,
+        bytes: &[u8],
+        protocol: &'p dyn Protocol,
+        other: Framing,
+    ) -> ProtocolVerdict<'p> {
+        self.bytes.extend_from_slice(bytes);
+        let Some(framing) = self.framing_beside(other) else {
+            return ProtocolVerdict::Wait;
+        };
+        let guess = Guess {
+            protocol: protocol.name().to_owned(),
+            framing,
+            evidence: "the framing of the other direction".to_owned(),
+            runner_up: None,
+            tie: false,
+        };
+        ProtocolVerdict::Decided(protocol, framing, guess)
+    }
+
+    /// Returns the framing of this direction, if that of the other is known. Only one of them may have its first line.
+    /// `None` if more bytes are needed.
+    pub(super) fn framing_beside(&self, other: Framing) -> Option<Framing> {
+        let named = header_framings(&self.bytes)?;
+        Some(match named {
+            [first, ..] if named.contains(&other) => *first,
+            _ => other,
+        })
+    }
+
     /// Handles missing bytes. A message that they cut is no fault of a pair, but can show its protocol.
     pub(super) fn gap(&mut self) -> ProtocolVerdict<'p> {
         self.is_first_line = false;

@@ -42,7 +42,7 @@ mod streams;
 
 use self::open_names::OpenNames;
 use crate::encoding::{Parsed, Want};
-use crate::framing::{Framing, header_framings};
+use crate::framing::Framing;
 pub use crate::protocol::Origin;
 use crate::protocol::{Direction, Lane, Link, Protocol};
 pub use coverage::RawFrame;
@@ -259,12 +259,17 @@ impl<'p> Decoder<'p> {
         }
         let (bytes, rest) = bytes.split_at(self.space(origin).min(bytes.len()));
         let known = self.protocol_of(key);
+        let beside = self.framing_beside(key);
         let (options, gap) = (&self.options, self.gaps.get(&key));
         let detector = self.detecting.entry(key).or_insert_with(|| match known {
             Some(protocol) => Detector::new(&[protocol], options, key, true).after(gap),
             None => Detector::new(&options.protocols, options, key, false).after(gap),
         });
-        let verdict = detector.push(bytes);
+        // A log line before the first message must not hold this direction back while the other continues.
+        let verdict = match (known, beside) {
+            (Some(protocol), Some(framing)) => detector.push_beside(bytes, protocol, framing),
+            _ => detector.push(bytes),
+        };
         self.undetected += bytes.len();
         match self.held.last_mut() {
             Some(last) if last.origin == origin && last.missing == 0 => last.len += bytes.len(),
@@ -287,6 +292,13 @@ impl<'p> Decoder<'p> {
             self.give_up();
         }
         rest
+    }
+
+    /// Returns the framing of the other direction if it is one of text, which both directions share.
+    fn framing_beside(&self, key: Lane) -> Option<Framing> {
+        let other = self.streams.get(&key.back())?.framer.framing();
+        let is_text = matches!(other, Framing::Lines | Framing::ContentLength);
+        (is_text && is_shared(other, key) && !self.gaps.contains_key(&key)).then_some(other)
     }
 
     /// Ends all streams; partial frames are reported.
@@ -355,17 +367,10 @@ impl<'p> Decoder<'p> {
             // Both directions of a connection have the same framing. A bad first frame must not
             // hold one of them back while the other continues: the earlier messages would be
             // emitted last.
-            // Only the opener of a stream of HTTP/3 says what kind of stream it is.
-            let is_same =
-                framing != Framing::Http3 && (other.conn, other.stream) == (key.conn, key.stream);
-            if other.conn.is_some() && is_same {
-                // Only this direction may have its first line.
-                let named = header_framings(&waiting.bytes);
-                let named = named.filter(|_| !self.gaps.contains_key(&other));
-                let framing = match named {
-                    Some(named @ [first, ..]) if named.contains(&framing) => *first,
-                    _ => framing,
-                };
+            if is_shared(framing, key) && (other.conn, other.stream) == (key.conn, key.stream) {
+                let is_start = !self.gaps.contains_key(&other);
+                let own = waiting.framing_beside(framing).filter(|_| is_start);
+                let framing = own.unwrap_or(framing);
                 let unread = waiting.unread(protocol, framing);
                 known.insert(other, (waiting.bytes, unread));
                 self.open_stream(other, framing);
@@ -407,4 +412,10 @@ impl<'p> Decoder<'p> {
         }
         self.emit_datagrams(sink);
     }
+}
+
+/// Returns true if both directions of a lane have its framing: a file may hold each in a layout of its own, and only the
+/// opener of a stream of HTTP/3 says what kind of stream it is.
+fn is_shared(framing: Framing, key: Lane) -> bool {
+    key.conn.is_some() && framing != Framing::Http3
 }

@@ -3,6 +3,8 @@
 #[cfg(feature = "rules")]
 pub(super) mod build;
 #[cfg(feature = "rules")]
+mod cancel;
+#[cfg(feature = "rules")]
 pub(super) mod capabilities;
 pub(super) mod dialect;
 #[cfg(feature = "rules")]

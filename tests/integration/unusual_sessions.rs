@@ -43,6 +43,21 @@ const SESSIONS: &[Session] = &[
 1< end"#,
     },
     Session {
+        name: "a log line before the first answer does not change the order",
+        protocol: "mcp",
+        transport: "stdio",
+        rules: &["mcp/not-json"],
+        script: r#"
+1> INITIALIZE
+1< Server running on stdio
+1< INITIALIZED
+1> {"jsonrpc":"2.0","method":"notifications/initialized"}
+1> {"jsonrpc":"2.0","id":1,"method":"ping"}
+1< {"jsonrpc":"2.0","id":1,"result":{}}
+1> end
+1< end"#,
+    },
+    Session {
         name: "initialize is sent again after 401",
         protocol: "mcp",
         transport: "http",

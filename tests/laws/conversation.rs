@@ -193,13 +193,12 @@ fn every_cut_reports_peer_that_must_send_next() {
             // A stream without items was reported when it was acknowledged.
             let why = first.why.as_deref().unwrap_or_default();
             let is_sent = why.contains("acknowledged by a runtime");
-            // No answer should follow a cancelled request; of two requests with one id, either answer may be missing.
+            // Of two requests with one id, either answer may be missing.
             let has_duplicate = found_before
                 .iter()
                 .any(|f| f.rule.name == "duplicate-id" && f.text.contains(first.what.as_str()));
-            let needs_none = why.contains("no answer should follow") || has_duplicate;
             if is_sent
-                || needs_none
+                || has_duplicate
                 || first.what.contains("to exit")
                 || first.what.starts_with("channel ")
             {

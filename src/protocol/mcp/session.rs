@@ -271,21 +271,13 @@ impl Extension for McpSession {
         self.inputs.missed();
     }
 
-    fn waits(&self, request: &SentRequest<RequestContext>) -> Option<String> {
-        if request.own.stateless && request.client_left {
-            return Some("the client closed the connection, which cancels the request".into());
-        }
-        let (cancel, _) = request.cancelled?;
-        Some(format!(
-            "it is cancelled by #{cancel}: no answer should follow"
-        ))
+    fn is_cancelled(request: &SentRequest<RequestContext>) -> bool {
+        // Over HTTP, a client without a session cancels a request by closing the connection.
+        request.cancelled.is_some() || request.own.stateless && request.client_left
     }
 
     fn needs_answer(request: &SentRequest<RequestContext>) -> bool {
         let method = request.method.map_or("", |method| method.name);
-        // Over HTTP, a client without a session cancels a request by closing the connection.
-        let is_cancelled =
-            request.cancelled.is_some() || request.own.stateless && request.client_left;
-        !is_cancelled && method != "subscriptions/listen"
+        !Self::is_cancelled(request) && method != "subscriptions/listen"
     }
 }

@@ -117,6 +117,12 @@ pub(in crate::protocol) trait Extension: Default + Send {
         let _ = report;
     }
 
+    /// Returns true if nothing needs to follow, because the request is cancelled.
+    fn is_cancelled(request: &SentRequest<Self::Own>) -> bool {
+        let _ = request;
+        false
+    }
+
     /// Returns true if a missing answer to an open request breaks the rule `unanswered`.
     fn needs_answer(request: &SentRequest<Self::Own>) -> bool {
         let _ = request;

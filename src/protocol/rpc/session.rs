@@ -38,6 +38,8 @@ pub(in crate::protocol) struct RpcSession<E: Extension> {
     elsewhere: HashMap<PairKey, Vec<ConnId>>,
     /// The numbers of open members of batches, by index.
     batches: RecentEntries<u64, usize>,
+    /// The last message that belongs to a request, by the index of the request.
+    heard: RecentEntries<u64, u64>,
     order: bool,
 }
 
@@ -49,6 +51,7 @@ impl<E: Extension> RpcSession<E> {
             connections: Connections::with_capacity(MAX_CONNECTIONS, 0),
             elsewhere: HashMap::default(),
             batches: RecentEntries::default(),
+            heard: RecentEntries::default(),
             order: config.order,
         }
     }
@@ -199,6 +202,10 @@ impl<E: Extension> RpcSession<E> {
                 *post = Post::Notification(shape.asked());
             }
         }
+        let facts = *message.operation();
+        if let Some((request, _)) = facts.part_of.or(facts.inside) {
+            self.heard.insert(request, message.index);
+        }
         if let Some((_, id)) = E::CANCELS.iter().find(|(name, _)| message.is(name)) {
             self.cancels(message, id);
         }
@@ -247,6 +254,11 @@ impl<E: Extension> RpcSession<E> {
         if let Some(asked) = self.pairs.cancel((&key, id), message.seen, lacks) {
             let state = self.sessions.state(message.origin.conn);
             state.cancels(message, asked);
+            let heard = self.heard.get(&asked.place.index).copied();
+            let certain = self.pairs.open.get(&key).filter(|_| !ambiguous);
+            if let Some((asked, _)) = certain.filter(|(_, request)| request.needs_answer()) {
+                super::cancel::report_wait::<E>(message, asked, heard);
+            }
         }
         if ambiguous {
             *message.operation() = OperationFacts::default();
@@ -398,7 +410,8 @@ impl<E: Extension> Session for RpcSession<E> {
 
     fn waiting(&self) -> Vec<Waiting> {
         let open = self.pairs.open.sorted().into_iter();
-        open.map(|(_, asked, request)| self.waiting_of(asked, request))
+        open.filter(|(_, _, request)| !E::is_cancelled(request))
+            .map(|(_, asked, request)| self.waiting_of(asked, request))
             .collect()
     }
 
