@@ -45,7 +45,7 @@ pub struct Args {
     wire: options::WireArgs,
     #[command(flatten)]
     condition: options::WhereArgs,
-    /// Count operations: durations by subject, and who made them wait
+    /// Show operations: durations by subject, and who made them wait
     #[arg(long, help_heading = "Output")]
     ops: bool,
     /// Output format
