@@ -672,11 +672,11 @@ fn open_requests(count: usize, has_many_connections: bool) -> String {
 #[cfg(target_os = "linux")]
 #[test]
 fn open_requests_take_few_bytes() {
+    // As many as are tracked.
+    const COUNT: usize = 1 << 16;
     let _alone = run_alone();
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("recording.jsonl");
-    // As many as are tracked.
-    const COUNT: usize = 1 << 16;
     for (count, has_many_connections, most, args) in [
         (COUNT, true, 600, &["lint"][..]),
         (COUNT, false, 200, &["lint"]),
