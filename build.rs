@@ -1,5 +1,5 @@
 //! Writes the names of rules as constants, and packs their examples, the recordings in `fixtures/PROTOCOL/rules`, into one
-//! compressed file; so is the schema of the Debug Adapter Protocol. Leaves the tables for unwinding out of the release binary.
+//! compressed file; so is the schema of the Debug Adapter Protocol.
 //!
 //! ```text
 //!   ## seq-gap in src/protocol/saikuro/rules.md     saikuro::SEQ_GAP, the number of the name among all names in order
@@ -24,7 +24,6 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    leave_out_unwind_tables(&out)?;
     fs::write(out.join("rules.rs"), rules(&root.join("src/protocol"))?)?;
     let schema = root.join("src/protocol/described/dap.schema.json");
     println!("cargo::rerun-if-changed={}", schema.display());
@@ -57,33 +56,6 @@ fn main() -> io::Result<()> {
         packed.write_all(&text)?;
     }
     fs::write(out, packed.finish()?)
-}
-
-/// Takes the tables for unwinding out of the release binary, which aborts on a panic: they are 7 % of it. Only GNU ld and LLD are
-/// known to read the script, so another linker keeps them.
-fn leave_out_unwind_tables(out: &Path) -> io::Result<()> {
-    let is = |name: &str, value: &str| env::var_os(name).is_some_and(|text| text == value);
-    let flags = env::var_os("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
-    let chooses_linker =
-        env::var_os("RUSTC_LINKER").is_some() || flags.to_string_lossy().contains("link");
-    if chooses_linker
-        || !is("PROFILE", "release")
-        || !is("CARGO_CFG_TARGET_OS", "linux")
-        || !is("CARGO_CFG_TARGET_ENV", "gnu")
-    {
-        return Ok(());
-    }
-    let script = out.join("no-unwind-tables.ld");
-    let tables = "*(.eh_frame .eh_frame_hdr .gcc_except_table*)";
-    fs::write(
-        &script,
-        format!("SECTIONS {{ /DISCARD/ : {{ {tables} }} }} INSERT AFTER .text;\n"),
-    )?;
-    let script = format!("--script={}", script.display());
-    for arg in ["-Xlinker", "--no-eh-frame-hdr", "-Xlinker", &script] {
-        println!("cargo::rustc-link-arg-bins={arg}");
-    }
-    Ok(())
 }
 
 /// Returns a list of all names; a module with the names in the rules files of each folder, and one with all.
