@@ -106,6 +106,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Continue to read while the file grows')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame; do not search for the next good one')
             [CompletionResult]::new('--faults', '--faults', [CompletionResultType]::ParameterName, 'Only messages with a fault')
+            [CompletionResult]::new('--ignore-case', '--ignore-case', [CompletionResultType]::ParameterName, 'With --grep: capitals and small letters are equal')
             [CompletionResult]::new('--pair', '--pair', [CompletionResultType]::ParameterName, 'Also show the request or the answer of each match')
             [CompletionResult]::new('--lint', '--lint', [CompletionResultType]::ParameterName, 'Check the rules of the protocol; show findings and answers')
             [CompletionResult]::new('--exact', '--exact', [CompletionResultType]::ParameterName, 'With -f json: add `wire` and `raw`, so that encode writes the same bytes')

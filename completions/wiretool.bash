@@ -371,7 +371,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__decode)
-            opts="-p -A -B -C -f -o -w -q -v -h --from --dir --c2s --s2c --follow --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --kind --role --id --subject --conn --faults --grep --skip --head --tail --after-context --before-context --context --pair --where --dialect --allow --deny --secret-file --max-open --lint --fail-on --format --exact --verify --output --write --show-secrets --stderr --ops --state --at --path --print-schema --color --quiet --verbose --config --help"
+            opts="-p -A -B -C -f -o -w -q -v -h --from --dir --c2s --s2c --follow --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --kind --role --id --subject --conn --faults --grep --ignore-case --skip --head --tail --after-context --before-context --context --pair --where --dialect --allow --deny --secret-file --max-open --lint --fail-on --format --exact --verify --output --write --show-secrets --stderr --ops --state --at --path --print-schema --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

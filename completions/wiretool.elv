@@ -102,6 +102,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --follow 'Continue to read while the file grows'
             cand --no-resync 'Stop at the first bad frame; do not search for the next good one'
             cand --faults 'Only messages with a fault'
+            cand --ignore-case 'With --grep: capitals and small letters are equal'
             cand --pair 'Also show the request or the answer of each match'
             cand --lint 'Check the rules of the protocol; show findings and answers'
             cand --exact 'With -f json: add `wire` and `raw`, so that encode writes the same bytes'

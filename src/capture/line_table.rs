@@ -26,18 +26,19 @@ pub struct LineTable {
     count: usize,
 }
 
-/// The lines of one direction.
+/// The lines of one direction. An input may have many connections.
 #[derive(Default)]
 struct LaneLines {
-    /// The number of the line at the start; 0 if it has none.
-    first: u64,
     /// The offsets at which further lines start, with their numbers. Most streams of many connections have none.
-    more: Vec<(u64, u64)>,
+    #[allow(clippy::box_collection)] // it takes less memory if there are none
+    more: Option<Box<Vec<(u64, u32)>>>,
     len: u64,
-    /// The stream is the text of the file, so that columns are known.
-    is_plain: bool,
     /// Bytes after this offset have no known line.
     known: u64,
+    /// The number of the line at the start; 0 if it has none.
+    first: u32,
+    /// The stream is the text of the file, so that columns are known.
+    is_plain: bool,
 }
 
 impl LineTable {
@@ -49,15 +50,15 @@ impl LineTable {
         if self.count >= MAX_LINES || lines.known < start {
             return;
         }
-        let before = lines.more.len();
+        let before = lines.more().len();
         if start == 0 {
             self.count += 1;
         }
-        if let Some(number) = chunk.line {
+        if let Some(number) = chunk.line.and_then(|n| u32::try_from(n).ok()) {
             if start == 0 {
                 lines.first = number;
             } else if lines.last().1 != number {
-                lines.more.push((start, number));
+                lines.more.get_or_insert_default().push((start, number));
             }
         } else if is_file && is_text(chunk.bytes) {
             if start == 0 {
@@ -69,12 +70,12 @@ impl LineTable {
             let space = MAX_LINES.saturating_sub(self.count);
             let next = ends.take(space).zip(current + 1..);
             let next = next.map(|(at, number)| (start + at as u64 + 1, number));
-            lines.more.extend(next);
+            lines.more.get_or_insert_default().extend(next);
         } else {
             // Bytes that are no text have no lines.
             return;
         }
-        self.count += lines.more.len() - before;
+        self.count += lines.more().len() - before;
         lines.known = if self.count < MAX_LINES {
             lines.len
         } else {
@@ -90,11 +91,11 @@ impl LineTable {
             return None;
         }
         let offset = offset.min(lines.known.saturating_sub(1));
-        let after = lines.more.partition_point(|(start, _)| *start <= offset);
-        let before = after.checked_sub(1).and_then(|at| lines.more.get(at));
+        let after = lines.more().partition_point(|(start, _)| *start <= offset);
+        let before = after.checked_sub(1).and_then(|at| lines.more().get(at));
         let (start, number) = before.copied().unwrap_or((0, lines.first));
         Some(LineColumn {
-            line: number,
+            line: number.into(),
             column: if lines.is_plain {
                 offset - start + 1
             } else {
@@ -105,9 +106,13 @@ impl LineTable {
 }
 
 impl LaneLines {
+    fn more(&self) -> &[(u64, u32)] {
+        self.more.as_deref().map_or(&[], Vec::as_slice)
+    }
+
     /// Returns the offset and the number of the last line.
-    fn last(&self) -> (u64, u64) {
-        self.more.last().copied().unwrap_or((0, self.first))
+    fn last(&self) -> (u64, u32) {
+        self.more().last().copied().unwrap_or((0, self.first))
     }
 }
 

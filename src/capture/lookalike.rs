@@ -2,7 +2,10 @@
 //!
 //! Unlike [`super::unreadable`], this is asked only at the end: a wrong name costs no message.
 
+use crate::encoding::{Parsed, Want, lossless, msgpack};
+use crate::framing::fields::masked;
 use crate::framing::{Framing, header_framings};
+use crate::span::Span;
 use std::borrow::Cow;
 
 /// The name of something, and a way to its messages.
@@ -65,6 +68,11 @@ pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
             "protoc --decode_raw prints the fields of one, after its first 5 bytes",
         );
     }
+    if let Some(value) = packed_value(bytes) {
+        let name = format!("MessagePack, whose first value is {value}");
+        let how = "-p saikuro and -p nvim read protocols in it; a description with encodings = [\"msgpack\"] reads another one";
+        return Some((name.into(), how));
+    }
     let text = std::str::from_utf8(bytes).or_else(|error| {
         // The last character may be cut.
         let (valid, rest) = bytes
@@ -73,6 +81,27 @@ pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
         std::str::from_utf8(if rest.len() < 4 { valid } else { bytes })
     });
     of_text(text.ok()?.trim_start_matches('\u{feff}').trim())
+}
+
+/// Returns the first value of bytes that begin with an object or a list in `MessagePack`, as JSON without secrets.
+fn packed_value(bytes: &[u8]) -> Option<String> {
+    const DEPTH: u32 = 32;
+    const SHOWN: usize = 120;
+    let first = bytes.first()?;
+    if !matches!(first, 0x81..=0x8f | 0x92..=0x9f | 0xdc..=0xdf) {
+        return None;
+    }
+    let len = msgpack::measure(bytes, DEPTH).ok()??;
+    let mut parsed = Parsed::new(Want::Places, DEPTH);
+    parsed.msgpack(bytes, Span::new(0, len)).ok()?;
+    let mut json = Vec::new();
+    lossless::write(parsed.root(bytes)?, &mut json);
+    let json = String::from_utf8(json).ok()?;
+    let shown = masked(&json);
+    let is_long = shown.chars().count() > SHOWN;
+    let end = if is_long { "…" } else { "" };
+    // A few bytes of anything can be one small value.
+    (len >= 4).then(|| shown.chars().take(SHOWN).collect::<String>() + end)
 }
 
 fn of_text(text: &str) -> Option<LookAlike> {
@@ -315,6 +344,10 @@ mod tests {
                 "HTTP without a message of a protocol",
             ),
             (b"*1\r\n$4\r\nPING\r\n", "Redis (RESP)"),
+            (
+                b"\x82\xa2id\x01\xa8password\xa7hunter2\x81",
+                r#"MessagePack, whose first value is {"id":1,"password":"(secret)"}"#,
+            ),
             (b"+OK\r\n", "Redis (RESP)"),
             (b"-ERR unknown command\r\n", "Redis (RESP)"),
             (

@@ -22,7 +22,7 @@ use crate::protocol::Role;
 use crate::render::format::Format;
 use crate::render::{DisplayOptions, json};
 use crate::select::{Expr, Filter, Select};
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use screen::DecodeScreen;
 use std::path::PathBuf;
 
@@ -132,7 +132,8 @@ impl Args {
             subjects: s.subject.clone(),
             direction: self.input.dir,
             conditions,
-            grep: s.grep.clone(),
+            grep: s.grep.clone().filter(|_| !s.ignore_case),
+            grep_pattern: s.caseless()?,
         };
         Ok(select.filter())
     }
@@ -190,6 +191,9 @@ struct DecodeSelection {
     /// Only messages that contain or show this text
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
+    /// With --grep: capitals and small letters are equal
+    #[arg(long, requires = "grep")]
+    ignore_case: bool,
     /// Skip the first N matches
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: u64,
@@ -204,6 +208,16 @@ struct DecodeSelection {
 }
 
 impl DecodeSelection {
+    /// Returns the expression of `--grep --ignore-case`.
+    fn caseless(&self) -> Result<Option<regex::bytes::Regex>> {
+        let text = self.grep.as_deref().filter(|_| self.ignore_case);
+        let build = |text| {
+            let mut builder = regex::bytes::RegexBuilder::new(&regex::escape(text));
+            builder.case_insensitive(true).build()
+        };
+        text.map(build).transpose().context("--grep is too long")
+    }
+
     /// Returns the conditions of the flags that `--where` has replaced.
     fn replaced_conditions(&self) -> Result<Vec<Expr>> {
         let list = |key, values: &[String]| {

@@ -177,7 +177,8 @@ impl StatScreen {
     fn wait(&mut self, conversation: &Conversation<'_>) {
         let all = conversation.each_protocol();
         let counts = all.filter_map(|one| {
-            let count = one.unanswered_in_protocol(self.recording).len() as u64;
+            let mut count = 0;
+            one.unanswered_in_protocol(self.recording, &mut |_| count += 1);
             Some((one.protocol()?.name().to_owned(), count))
         });
         self.unanswered = counts.collect();

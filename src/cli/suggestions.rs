@@ -1,6 +1,7 @@
 //! Interprets command lines without a command, and gives tips for wrong ones.
 
 mod complete;
+mod filled;
 mod shapes;
 #[cfg(test)]
 mod tests;
@@ -133,10 +134,11 @@ impl<'a> Situation<'a> {
                 let value = word(ContextKind::InvalidValue).unwrap_or_default();
                 self.tip_of_value(&arg, &value)
             }
+            ErrorKind::MissingRequiredArgument => self.tip_of_missing(),
             _ => None,
         };
         match own {
-            Some(tip) => Tips::Own(vec![tip]),
+            Some(tip) => Tips::Own(self.with_other_flags(tip)),
             None if self.is_misled() => Tips::Own(Vec::new()),
             None => Tips::Parser,
         }
@@ -181,6 +183,16 @@ impl<'a> Situation<'a> {
         if let Some(tip) = record_tip(self.args) {
             return Some(tip);
         }
+        if let Some(tip) = self.tip_of_code().filter(|_| name == "lint") {
+            return Some(tip);
+        }
+        if name == "send"
+            && let Some(tip) = self
+                .value_of(flag)
+                .and_then(|json| self.tip_of_params(json))
+        {
+            return Some(tip);
+        }
         if let Some(pid) = self.process().filter(|_| flag == "-p") {
             return Some(tip_of_process(pid));
         }
@@ -193,11 +205,9 @@ impl<'a> Situation<'a> {
             return Some(self.tip_of_read());
         }
         if words::RELAYS.contains(&name)
-            && has_word(words::SERVERS, flag)
-            && let Some(connect) = self.value_of(flag).and_then(as_address)
-            && let Some(listen) = self.value_of("--listen").and_then(as_address)
+            && let Some(tip) = self.tip_of_ends(flag)
         {
-            return Some(format!("use --listen {listen} --connect {connect}"));
+            return Some(tip);
         }
         let row = words::FLAGS.iter().find(is_row);
         let owners = || self.owners(flag);
@@ -394,6 +404,9 @@ impl<'a> Situation<'a> {
             return Some(tip_of_process(pid));
         }
         let lower = word.to_lowercase();
+        if let Some(tip) = self.tip_of_test(&lower) {
+            return Some(tip);
+        }
         if let Some(tip) = command_tip(&lower) {
             return Some(tip.to_owned());
         }
@@ -493,6 +506,13 @@ impl<'a> Situation<'a> {
             );
         }
         let lower = value.to_lowercase();
+        if arg.contains("<PROTOCOL>")
+            && let Some((_, tip)) = words::ENCODINGS
+                .iter()
+                .find(|(all, _)| has_word(all, &lower))
+        {
+            return Some((*tip).to_owned());
+        }
         if (arg.starts_with("--from") || arg.starts_with("--dir")) && SIDES.contains(&&*lower) {
             return Some(
                 "--dir c2s selects what the client sends, --dir s2c what the server sends".into(),

@@ -314,8 +314,9 @@ impl<'p> Conversation<'p> {
     /// Handles the end of the input.
     pub fn finish(&mut self) -> Verdict<'_> {
         self.reset();
-        self.links.finish(&mut self.report);
         self.create_session();
+        self.end_rules();
+        self.links.finish(&mut self.report);
         if let Some(session) = &mut self.session {
             session.finish(&mut self.report);
         }
@@ -332,27 +333,41 @@ impl<'p> Conversation<'p> {
         }
     }
 
-    /// Returns the pending answers of this protocol alone.
-    pub(crate) fn waiting_in_protocol(&self) -> Vec<Waiting> {
-        let mut all = self.session.as_ref().map_or(Vec::new(), |s| s.waiting());
-        for waiting in &mut all {
-            self.explain_end(waiting);
-            let conn = waiting.place.origin.conn;
-            let sides = self.session.as_ref().and_then(|s| s.sides(conn));
-            if let Some(sides) = sides {
-                waiting.name_side(sides);
-            }
-        }
-        all
+    /// Turns off the rules that cannot be judged, because no more input comes: there may be many open requests.
+    fn end_rules(&mut self) {
+        let Some(protocol) = self.protocol else {
+            return;
+        };
+        let is_off = |rule: &&Arc<Rule>| {
+            self.judge.severity(protocol.name(), rule) == Severity::Off
+                || !rule.needs.iter().all(|need| self.has_input_for(*need))
+        };
+        let off = rules_of(protocol).filter(is_off);
+        self.report.off = off.map(|rule| rule.id).collect();
+        self.report.is_at_end = true;
     }
 
-    /// Returns the requests of this protocol alone whose connection has ended.
-    pub(crate) fn left_in_protocol(&self) -> Vec<Waiting> {
-        let mut all = self.left.clone();
-        for waiting in &mut all {
-            self.explain_end(waiting);
+    /// Visits the pending answers of this protocol alone.
+    pub(crate) fn waiting_in_protocol(&self, visit: &mut dyn FnMut(Waiting)) {
+        let Some(session) = &self.session else {
+            return;
+        };
+        session.waiting(&mut |mut waiting| {
+            self.explain_end(&mut waiting);
+            if let Some(sides) = session.sides(waiting.place.origin.conn) {
+                waiting.name_side(sides);
+            }
+            visit(waiting);
+        });
+    }
+
+    /// Visits the requests of this protocol alone whose connection has ended.
+    pub(crate) fn left_in_protocol(&self, visit: &mut dyn FnMut(Waiting)) {
+        for waiting in &self.left {
+            let mut waiting = waiting.clone();
+            self.explain_end(&mut waiting);
+            visit(waiting);
         }
-        all
     }
 
     /// Adds that the connection of an answer has ended, if so.

@@ -8,7 +8,7 @@
 
 use super::{Conversation, Finding, Verdict};
 use crate::decoder::Decoded;
-use crate::protocol::session::{ConnectionChange, Waiting};
+use crate::protocol::session::{ConnectionChange, Waiting, WaitingList};
 use crate::protocol::{Origin, Protocol};
 use std::collections::HashMap;
 
@@ -162,39 +162,44 @@ impl<'p> Conversation<'p> {
 
     /// Returns the pending answers, the oldest first.
     pub fn waiting(&self) -> Vec<Waiting> {
-        let mut all = if self.protocols_of.others.is_empty() {
-            self.waiting_in_protocol()
+        self.waiting_list(usize::MAX).first
+    }
+
+    /// Returns the pending answers, with the first `most`.
+    pub(crate) fn waiting_list(&self, most: usize) -> WaitingList {
+        let mut list = WaitingList::new(most);
+        if self.protocols_of.others.is_empty() {
+            self.waiting_in_protocol(&mut |one| list.add(one));
         } else {
-            self.waiting_of_all()
-        };
-        Waiting::find_blocked(&mut all);
-        all
+            for one in self.each_protocol() {
+                let sides = one.sides();
+                one.waiting_in_protocol(&mut |waiting| list.add(waiting.with_side(sides)));
+            }
+        }
+        list.finish()
     }
 
-    /// Returns the requests without an answer, as every command counts them, the oldest first. One direction alone has
-    /// no answers, unless the input has both: the other one is silent.
-    pub(crate) fn unanswered(&self, has_both: bool) -> Vec<Waiting> {
-        let mut all: Vec<Waiting> = self
-            .each_protocol()
-            .flat_map(|one| one.unanswered_in_protocol(has_both))
-            .collect();
-        Waiting::find_blocked(&mut all);
-        all
+    /// Returns the requests without an answer, as every command counts them, with the first `most`. One direction alone
+    /// has no answers, unless the input has both: the other one is silent.
+    pub(crate) fn unanswered(&self, has_both: bool, most: usize) -> WaitingList {
+        let mut list = WaitingList::new(most);
+        for one in self.each_protocol() {
+            one.unanswered_in_protocol(has_both, &mut |waiting| list.add(waiting));
+        }
+        list.finish()
     }
 
-    /// Returns those of this protocol alone.
-    pub(crate) fn unanswered_in_protocol(&self, has_both: bool) -> Vec<Waiting> {
+    /// Visits those of this protocol alone.
+    pub(crate) fn unanswered_in_protocol(&self, has_both: bool, visit: &mut dyn FnMut(Waiting)) {
         if self.is_protocol_one_way() && !has_both {
-            return Vec::new();
+            return;
         }
-        let mut all = self.waiting_in_protocol();
-        all.extend(self.left_in_protocol());
-        all.extend_from_slice(self.injected.unreceived());
         let sides = self.sides();
-        for one in &mut all {
-            one.name_side(sides);
-        }
-        all
+        let mut visit = |waiting: Waiting| visit(waiting.with_side(sides));
+        self.waiting_in_protocol(&mut visit);
+        self.left_in_protocol(&mut visit);
+        let unreceived = self.injected.unreceived();
+        unreceived.iter().cloned().for_each(visit);
     }
 
     /// Returns `true` if the message with this index can still be answered.
@@ -207,20 +212,6 @@ impl<'p> Conversation<'p> {
     /// this case it is unknown which messages were answered.
     pub fn is_one_way(&self) -> bool {
         self.each_protocol().all(Self::is_protocol_one_way)
-    }
-
-    /// Returns the pending answers of all protocols, the oldest first.
-    fn waiting_of_all(&self) -> Vec<Waiting> {
-        self.each_protocol()
-            .flat_map(|conversation| {
-                let sides = conversation.sides();
-                let mut waiting = conversation.waiting_in_protocol();
-                for one in &mut waiting {
-                    one.name_side(sides);
-                }
-                waiting
-            })
-            .collect()
     }
 
     /// Returns the names of the protocols.

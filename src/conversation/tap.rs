@@ -347,7 +347,7 @@ mod tests {
                 }
                 Output::Event(event, _) => seen += &format!("{}\n", event.what.name()),
                 Output::Pause(run, _) | Output::BeforeEnd(run) => {
-                    let waiting = run.conversation().map(|all| all.unanswered(true));
+                    let waiting = run.conversation().map(|all| all.unanswered(true, 9).first);
                     for one in waiting.into_iter().flatten() {
                         seen += &format!("waits: {}\n", one.what);
                     }

@@ -16,10 +16,11 @@ use std::collections::VecDeque;
 const MAX_LIVE: usize = 1 << 12;
 
 /// A stream between two messages.
-struct IdleStream<'p> {
-    protocol: &'p dyn Protocol,
-    framing: Framing,
+#[derive(Clone, Copy)]
+struct IdleStream {
     base: u64,
+    /// The index of the protocol and the framing in [`IdleStreams::forms`].
+    form: u16,
     tie: bool,
     ended: bool,
 }
@@ -27,15 +28,31 @@ struct IdleStream<'p> {
 /// The streams of connections that are between two messages.
 #[derive(Default)]
 pub(super) struct IdleStreams<'p> {
-    all: HashMap<(Option<u32>, Option<Direction>), IdleStream<'p>>,
+    all: HashMap<(Option<u32>, Option<Direction>), IdleStream>,
+    /// The protocols and framings of the streams: a few for any number of them.
+    forms: Vec<(&'p dyn Protocol, Framing)>,
     /// Streams with their whole state, in the order in which they were opened or woken.
     live: VecDeque<Lane>,
 }
 
-impl<'p> Stream<'p> {
-    /// Returns the stream in few bytes, if nothing else is known about it.
-    fn at_rest(&self) -> Option<IdleStream<'p>> {
-        let is_at_rest = self.framer.is_at_rest()
+impl<'p> IdleStreams<'p> {
+    /// Returns the index of a protocol and a framing, if there is space for it.
+    fn form(&mut self, protocol: &'p dyn Protocol, framing: Framing) -> Option<u16> {
+        let is_it = |(other, form): &(&dyn Protocol, Framing)| {
+            *form == framing && other.name() == protocol.name()
+        };
+        let known = self.forms.iter().position(is_it);
+        if known.is_none() {
+            self.forms.push((protocol, framing));
+        }
+        u16::try_from(known.unwrap_or(self.forms.len() - 1)).ok()
+    }
+}
+
+impl Stream<'_> {
+    /// Returns true if a few bytes hold all that is known about the stream.
+    fn is_at_rest(&self) -> bool {
+        self.framer.is_at_rest()
             && self.buffer.is_empty()
             && self.metadata.is_empty()
             && !self.stopped
@@ -43,14 +60,7 @@ impl<'p> Stream<'p> {
             && self.coverage.is_none()
             && self.times.is_empty()
             && self.open.is_empty()
-            && self.recovery.is_idle();
-        is_at_rest.then(|| IdleStream {
-            protocol: self.protocol,
-            framing: self.framer.framing(),
-            base: self.base,
-            tie: self.tie,
-            ended: self.ended,
-        })
+            && self.recovery.is_idle()
     }
 }
 
@@ -71,8 +81,18 @@ impl Decoder<'_> {
         let Some(stream) = self.streams.get(&oldest) else {
             return;
         };
-        match stream.at_rest() {
-            Some(idle) => {
+        let (protocol, framing) = (stream.protocol, stream.framer.framing());
+        let form = stream
+            .is_at_rest()
+            .then(|| self.idle.form(protocol, framing));
+        match form.flatten() {
+            Some(form) => {
+                let idle = IdleStream {
+                    base: stream.base,
+                    form,
+                    tie: stream.tie,
+                    ended: stream.ended,
+                };
                 self.streams.remove(&oldest);
                 let key = (oldest.conn, oldest.direction);
                 self.idle.all.insert(key, idle);
@@ -90,6 +110,10 @@ impl Decoder<'_> {
             let Some(idle) = self.idle.all.remove(&(conn, direction)) else {
                 continue;
             };
+            let Some((protocol, framing)) = self.idle.forms.get(usize::from(idle.form)).copied()
+            else {
+                continue;
+            };
             let lane = Lane {
                 conn,
                 direction,
@@ -99,7 +123,7 @@ impl Decoder<'_> {
                 tie: idle.tie,
                 base: idle.base,
                 ended: idle.ended,
-                ..self.new_stream(idle.protocol, idle.framing)
+                ..self.new_stream(protocol, framing)
             };
             self.streams.insert(lane, Box::new(stream));
             self.rest_oldest(lane);

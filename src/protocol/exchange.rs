@@ -30,6 +30,7 @@
 mod open;
 pub(super) mod pairs;
 mod request;
+mod short_text;
 mod slots;
 
 pub(crate) use open::{Added, MAX_ENTRIES, OpenRequests, work};

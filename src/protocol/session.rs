@@ -29,6 +29,7 @@ pub(crate) use current::Current;
 pub use operation::{Link, OperationFacts, Owner};
 use std::sync::Arc;
 pub use waiting::Waiting;
+pub(crate) use waiting::WaitingList;
 
 /// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +117,10 @@ pub struct Report {
     pub(crate) left: Vec<Waiting>,
     /// The rules that are off: their texts are not written.
     pub(crate) off: RuleSet,
+    /// The input has ended: rules that are off are not added.
+    pub(crate) is_at_end: bool,
+    /// The rule that was added last is not in `broken`.
+    pub(crate) is_skipped: bool,
 }
 
 /// Reports a broken rule: to whom, the rule, its place, another message that is involved or may be, and the text with the
@@ -167,6 +172,10 @@ impl Report {
         text: &dyn Fn() -> String,
     ) {
         let is_off = self.off.contains(rule);
+        self.is_skipped = is_off && self.is_at_end;
+        if self.is_skipped {
+            return;
+        }
         self.broken.push(Broken {
             rule,
             place,
@@ -178,7 +187,7 @@ impl Report {
 
     /// Limits the severity of the rule that was added last.
     pub fn at_most(&mut self, severity: Severity) {
-        if let Some(last) = self.broken.last_mut() {
+        if let Some(last) = self.broken.last_mut().filter(|_| !self.is_skipped) {
             last.at_most = severity;
         }
     }
@@ -186,13 +195,14 @@ impl Report {
     /// Records that the current message answers a request. Store [`OpenRequest::of`] the request until then. `last`: no
     /// further message answers it.
     pub fn answers(&mut self, asked: &OpenRequest, seen: &Seen<'_>, last: bool) {
-        let times = asked.place.origin.time.zip(seen.origin.time);
+        let times = asked.origin().time.zip(seen.origin.time);
+        let texts = asked.texts().clone();
         self.answer = Some(Answer {
-            to: asked.place.index,
+            to: asked.index(),
             latency: times.map(|(from, to)| to.saturating_sub(from)),
-            kind: asked.kind.clone(),
-            subject: asked.subject.clone(),
-            name: asked.name.clone(),
+            kind: texts.kind,
+            subject: texts.subject,
+            name: texts.name,
             last,
             id_form_differs: false,
         });
@@ -244,13 +254,15 @@ pub trait Session: Send {
     /// Handles the end of the input.
     fn finish(&mut self, report: &mut Report);
 
-    /// Returns the messages that the session expects now, the oldest first.
-    fn waiting(&self) -> Vec<Waiting>;
+    /// Visits the messages that wait now for an answer of the other side.
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting));
 
     /// Returns true if the message with that index can still be answered, even if a missing answer breaks no rule. The
     /// client asks this for every request that it sends, so it must not search.
     fn is_open(&self, index: u64) -> bool {
-        self.waiting().iter().any(|one| one.place.index == index)
+        let mut is_open = false;
+        self.waiting(&mut |one| is_open |= one.place.index == index);
+        is_open
     }
 
     /// Returns the names of the two sides of a connection, if they differ from the usual names of the protocol.
@@ -279,8 +291,8 @@ macro_rules! forward_to_inner {
             self.inner.pairs_by_stream()
         }
 
-        fn waiting(&self) -> Vec<$crate::protocol::session::Waiting> {
-            self.inner.waiting()
+        fn waiting(&self, visit: &mut dyn FnMut($crate::protocol::session::Waiting)) {
+            self.inner.waiting(visit);
         }
 
         fn is_open(&self, index: u64) -> bool {
@@ -378,7 +390,5 @@ impl Session for Passive {
 
     fn finish(&mut self, _: &mut Report) {}
 
-    fn waiting(&self) -> Vec<Waiting> {
-        Vec::new()
-    }
+    fn waiting(&self, _: &mut dyn FnMut(Waiting)) {}
 }

@@ -8,7 +8,7 @@ use crate::decoder::{Decoded, Partial};
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_int;
 use crate::protocol::Origin;
-use crate::protocol::session::{Answer, Place, Severity, Waiting};
+use crate::protocol::session::{Answer, Place, Severity, Waiting, WaitingList};
 use std::borrow::Cow;
 
 /// The maximum length of a finding in a line, in characters; the JSON output has all of it.
@@ -274,16 +274,15 @@ pub fn write_waiting(
     });
 }
 
-/// Writes the first `most` messages that are awaited, with a heading.
-pub fn write_waiting_list(
-    (file, waiting): (&str, &[Waiting]),
-    most: usize,
+/// Writes messages that are awaited, with a heading.
+pub(crate) fn write_waiting_list(
+    (file, waiting): (&str, &WaitingList),
     now: Option<i64>,
     sides: [&str; 2],
     display: DisplayOptions,
     out: &mut String,
 ) {
-    let title = match waiting.len() {
+    let title = match waiting.count {
         1 => "1 message waits for an answer:".to_owned(),
         n => format!("{n} messages wait for an answer:"),
     };
@@ -291,11 +290,12 @@ pub fn write_waiting_list(
         .style
         .push_wire(out, Highlight::Key, &format!("{file}: {title}"));
     out.push('\n');
-    for one in waiting.iter().take(most) {
+    for one in &waiting.first {
         write_waiting(one, now, sides, display, out);
     }
-    if waiting.len() > most {
-        out.push_str(&format!("  and {} more\n", waiting.len() - most));
+    let more = waiting.count - waiting.first.len();
+    if more > 0 {
+        out.push_str(&format!("  and {more} more\n"));
     }
 }
 

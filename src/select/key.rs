@@ -108,6 +108,7 @@ const NAMES: &[(&str, Key)] = &[
     ("role", Key::Role),
     ("id", Key::Id),
     ("subject", Key::Subject),
+    ("method", Key::Subject),
     ("name", Key::Name),
     ("outcome", Key::Outcome),
     ("guess", Key::Guess),

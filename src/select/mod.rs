@@ -45,6 +45,7 @@ pub use key::{Key, KeySort};
 pub(crate) use literal::duration;
 #[cfg(feature = "described")]
 pub(crate) use number::{Decimal, with_number};
+use regex::bytes::Regex;
 
 /// A selection of frames by flags; an empty field selects everything.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +62,8 @@ pub struct Select {
     pub conditions: Vec<Expr>,
     /// It contains this text: in the message as JSON, in its bytes, or as screens show it.
     pub grep: Option<String>,
+    /// It contains a match of this expression, in the same places.
+    pub grep_pattern: Option<Regex>,
 }
 
 impl Select {
@@ -98,6 +101,7 @@ impl Select {
         Filter {
             expr: self.expr(),
             grep: self.grep.clone(),
+            grep_pattern: self.grep_pattern.clone(),
         }
     }
 }
@@ -107,6 +111,7 @@ impl Select {
 pub struct Filter {
     expr: Expr,
     grep: Option<String>,
+    grep_pattern: Option<Regex>,
 }
 
 impl Default for Filter {
@@ -119,13 +124,16 @@ impl Default for Filter {
 impl Filter {
     /// Returns `true` if it selects all messages.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(&self.expr, Expr::All(parts) if parts.is_empty()) && self.grep.is_none()
+        matches!(&self.expr, Expr::All(parts) if parts.is_empty())
+            && self.grep.is_none()
+            && self.grep_pattern.is_none()
     }
 
     /// Returns the details that it needs of a message.
     pub fn want(&self) -> Want {
         let want = self.expr.want();
         match self.grep.as_deref() {
+            _ if self.grep_pattern.is_some() => Want::Places,
             Some(text) if is_notation(text) => Want::Places,
             Some(_) if want == Want::Head => Want::Text,
             _ => want,
@@ -158,25 +166,45 @@ impl Filter {
         scratch: &mut Vec<u8>,
     ) -> bool {
         self.is_open()
-            || self.expr.holds(decoded, verdict, scratch)
-                && self
-                    .grep
-                    .as_deref()
-                    .is_none_or(|text| contains(decoded, verdict, text, scratch))
+            || self.expr.holds(decoded, verdict, scratch) && self.greps(decoded, verdict, scratch)
+    }
+
+    /// Returns `true` if the texts of `grep` are in a message.
+    fn greps(
+        &self,
+        decoded: &Decoded<'_>,
+        verdict: Option<Verdict<'_>>,
+        scratch: &mut Vec<u8>,
+    ) -> bool {
+        let text = self.grep.as_deref().is_none_or(|text| {
+            let is_in = |hay: &[u8]| memchr::memmem::find(hay, text.as_bytes()).is_some();
+            contains(decoded, verdict, is_notation(text), &is_in, scratch)
+        });
+        text && self.grep_pattern.as_ref().is_none_or(|pattern| {
+            contains(
+                decoded,
+                verdict,
+                true,
+                &|hay| pattern.is_match(hay),
+                scratch,
+            )
+        })
     }
 }
 
+/// Returns `true` if a message contains something: as JSON, in its bytes, or as screens show it.
 fn contains(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
-    text: &str,
+    is_shown: bool,
+    is_in: &dyn Fn(&[u8]) -> bool,
     scratch: &mut Vec<u8>,
 ) -> bool {
     scratch.clear();
     decoded.write_message(scratch);
-    let bytes = decoded.frame.view.bytes;
-    let is_in = |hay: &[u8]| memchr::memmem::find(hay, text.as_bytes()).is_some();
-    is_in(scratch) || is_in(bytes) || is_notation(text) && is_in(shown(decoded, verdict).as_bytes())
+    is_in(scratch)
+        || is_in(decoded.frame.view.bytes)
+        || is_shown && is_in(shown(decoded, verdict).as_bytes())
 }
 
 /// Returns true if screens may show a text that the bytes do not contain, such as `isError: true`: it is no single word.

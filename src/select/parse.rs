@@ -346,6 +346,13 @@ impl<'t> SelectParser<'t> {
                 error.hint = Some("times are absolute, as -f json shows them".to_owned());
                 return Err(error);
             }
+            KeySort::Time if is_time_of_day(text) => {
+                let mut error = self.error(whole, wanted(sort, ordered));
+                let hint =
+                    format!("the day is missing, as in 2026-01-31T{text}Z; -f json shows it");
+                error.hint = Some(hint);
+                return Err(error);
+            }
             KeySort::Time => literal::time(text),
             KeySort::Duration if !self.has_unit && lacks_unit(text) => {
                 let mut error = self.error(whole, wanted(sort, ordered));
@@ -436,6 +443,17 @@ impl<'t> SelectParser<'t> {
 fn lacks_unit(text: &str) -> bool {
     let is_number = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     is_number && text.bytes().any(|b| matches!(b, b'1'..=b'9'))
+}
+
+/// Returns true for `10:04:24.5`.
+fn is_time_of_day(text: &str) -> bool {
+    let mut parts = text.split(':');
+    let is_number = |part: &str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit());
+    parts.next().is_some_and(is_number)
+        && parts.next().is_some_and(is_number)
+        && parts
+            .next()
+            .is_none_or(|seconds| seconds.get(..2).is_some_and(is_number))
 }
 
 /// Describes a value of this type.

@@ -318,8 +318,9 @@ impl Session for QuizSession {
 
     fn finish(&mut self, _: &mut Report) {}
 
-    fn waiting(&self) -> Vec<Waiting> {
-        self.0.values().map(|asked| asked.waiting(None)).collect()
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
+        let asked = self.0.values();
+        asked.for_each(|asked| visit(asked.waiting(None)));
     }
 }
 

@@ -19,17 +19,19 @@ pub struct ItemRecorder {
     highest: u32,
     /// What is added to the numbers of connections of this input; `None` until its first bytes.
     added: Option<u32>,
+    /// It is not the first input.
+    is_later: bool,
 }
 
 impl ItemRecorder {
     /// Begins another input: its connections get numbers of their own.
     pub fn begin_input(&mut self) {
-        self.added = None;
+        self.is_later |= self.added.take().is_some();
     }
 
     /// Returns the number of a connection in the recording.
     fn conn(&mut self, conn: u32) -> u32 {
-        let highest = self.writer.is_some().then_some(self.highest);
+        let highest = self.is_later.then_some(self.highest);
         let added = *self.added.get_or_insert(match (highest, conn) {
             (None, _) => 0,
             (Some(highest), 0) => highest.saturating_add(1),

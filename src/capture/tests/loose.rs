@@ -57,6 +57,16 @@ fn directions_of_a_text_agree_with_its_messages() {
             ]
             .to_vec(),
         ),
+        // An answer does not go the way of its request.
+        (
+            format!("app | sending request {CALL}\nrpc | sending response {ANSWER}\n"),
+            [
+                "the text gives the messages of both sides the same direction: they are shown without one".to_owned(),
+                format!("- - {CALL}"),
+                format!("- - {ANSWER}"),
+            ]
+            .to_vec(),
+        ),
         // A server prints what it receives.
         (
             format!("12:00 received {INIT}\n12:00 sending {ANSWER}\n12:00 received {CALL}\n"),

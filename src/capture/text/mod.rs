@@ -226,7 +226,8 @@ fn is_doubtful(score: Score, text: &[u8]) -> bool {
 
 /// Returns true if later lines do not change what is known about the directions.
 fn is_settled(score: Score) -> bool {
-    score.wrong == 0 || score.has_both_ways()
+    let is_compared = !score.directed || score.whole > 1;
+    is_compared && score.wrong == 0 || score.has_both_ways()
 }
 
 /// Returns true if a text begins with a list whose first element is a text or a number: no batch begins so.

@@ -1,6 +1,6 @@
 //! Chooses the reading of a text whose bytes are whole messages of a protocol.
 
-use crate::capture::chunk::{Item, ProblemSeverity};
+use crate::capture::chunk::{DirectionSlots, Item, ProblemSeverity};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Framing, Head, Places, View};
@@ -33,6 +33,9 @@ pub(super) struct Score {
     pub to_server: u64,
     pub to_client: u64,
     pub answers: u64,
+    /// Answers whose request has the other direction, and those whose request has the same one.
+    pub answered_back: u64,
+    pub answered_onward: u64,
 }
 
 impl Score {
@@ -56,6 +59,9 @@ impl Score {
 
     /// Returns true if requests and answers have the same direction, which is not that of all of them.
     pub(super) fn is_one_way(self) -> bool {
+        if self.answered_onward > 0 && self.answered_back == 0 {
+            return true;
+        }
         let is_mixed = self.right > 0 || self.answers > 0;
         self.wrong > 0 && is_mixed && !self.has_both_ways()
     }
@@ -86,11 +92,17 @@ pub(super) struct Probe {
     /// Created with the first bytes: most readings of a text have none.
     decoder: Option<Decoder<'static>>,
     score: Score,
+    /// The id of the last request in each direction.
+    asked: DirectionSlots<Option<String>>,
 }
 
 impl Probe {
     pub(super) fn item(&mut self, item: &Item<'_>) {
-        let Self { decoder, score } = self;
+        let Self {
+            decoder,
+            score,
+            asked,
+        } = self;
         match item {
             Item::Chunk(chunk) => {
                 let decoder = decoder.get_or_insert_with(|| {
@@ -104,7 +116,9 @@ impl Probe {
                     conn: None,
                     ..chunk.origin()
                 };
-                decoder.push(origin, chunk.bytes, &mut |decoded| count(score, decoded));
+                decoder.push(origin, chunk.bytes, &mut |decoded| {
+                    count(score, asked, decoded);
+                });
             }
             Item::Gap(gap) => {
                 let origin = Origin {
@@ -113,7 +127,7 @@ impl Probe {
                 };
                 let len = gap.to.saturating_sub(gap.from);
                 if let Some(decoder) = decoder {
-                    decoder.gap(origin, len, &mut |decoded| count(score, decoded));
+                    decoder.gap(origin, len, &mut |decoded| count(score, asked, decoded));
                 }
             }
             Item::Problem(problem) if problem.severity == ProblemSeverity::Error => {
@@ -126,7 +140,7 @@ impl Probe {
 
     /// Ends the reading; `ended` if the text ends here too, so that a frame without its end is a fault.
     pub(super) fn finish(mut self, ended: bool) -> Score {
-        let score = &mut self.score;
+        let (score, asked) = (&mut self.score, &mut self.asked);
         if let Some(decoder) = &mut self.decoder {
             // More text may complete the last frames.
             let mut last = 0;
@@ -135,7 +149,7 @@ impl Probe {
                     last += 1;
                 } else {
                     score.faults += std::mem::take(&mut last);
-                    count(score, decoded);
+                    count(score, asked, decoded);
                 }
             });
             score.detected = decoder.guess().is_some_and(|guess| !guess.tie);
@@ -144,7 +158,7 @@ impl Probe {
     }
 }
 
-fn count(score: &mut Score, decoded: &Decoded<'_>) {
+fn count(score: &mut Score, asked: &mut DirectionSlots<Option<String>>, decoded: &Decoded<'_>) {
     if let Some((_, error)) = decoded.faults().next() {
         score.faults += 1;
         score.truncated = matches!(error.code, "truncated" | "gap");
@@ -160,6 +174,19 @@ fn count(score: &mut Score, decoded: &Decoded<'_>) {
         }
         let is_answer = matches!(decoded.message.role, Some(Role::Response | Role::Error));
         score.answers += u64::from(is_answer);
+        if let Some(direction) = decoded.origin.direction {
+            let id = Some(decoded.message.id.text().into_owned()).filter(|id| !id.is_empty());
+            if decoded.message.role == Some(Role::Request) {
+                *asked.of(Some(direction)) = id;
+            } else if is_answer && id.is_some() {
+                let mut is_from = |direction| *asked.of(Some(direction)) == id;
+                if is_from(direction.other()) {
+                    score.answered_back += 1;
+                } else if is_from(direction) {
+                    score.answered_onward += 1;
+                }
+            }
+        }
         let sender = decoded.protocol.fixed_direction(decoded.message);
         if let (Some(sender), Some(direction)) = (sender, decoded.origin.direction) {
             let is_right = sender == direction;

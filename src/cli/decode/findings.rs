@@ -7,7 +7,7 @@ use crate::cli::print_message;
 use crate::cli::report::FilePlace;
 use crate::conversation::{Conversation, Finding, RuleSettings, Verdict};
 use crate::decoder::Decoded;
-use crate::protocol::session::{Severity, Waiting};
+use crate::protocol::session::{Severity, WaitingList};
 use crate::render::{DisplayOptions, findings};
 use crate::select::{Filter, Key};
 use anyhow::Result;
@@ -26,7 +26,7 @@ pub struct FindingReporter {
     /// The last known time.
     now: Option<i64>,
     /// The messages that are awaited at the end.
-    waiting: Vec<Waiting>,
+    waiting: WaitingList,
     /// The worst finding; with `quiet` it is not printed.
     pub worst: Option<Severity>,
 }
@@ -40,7 +40,7 @@ impl FindingReporter {
             source: String::new(),
             recording: false,
             now: None,
-            waiting: Vec::new(),
+            waiting: WaitingList::default(),
             worst: None,
         })
     }
@@ -81,7 +81,9 @@ impl FindingReporter {
     pub fn wait(&mut self, conversation: Option<&Conversation<'_>>) {
         let conversation = conversation.filter(|_| self.shows);
         // The answers to a one-way file are in another file.
-        self.waiting = conversation.map_or(Vec::new(), |one| one.unanswered(self.recording));
+        self.waiting = conversation.map_or(WaitingList::default(), |one| {
+            one.unanswered(self.recording, MAX_WAITING)
+        });
     }
 
     /// Ends an input: reports the findings at its end and the messages that are awaited.
@@ -95,12 +97,12 @@ impl FindingReporter {
         for one in conversation.consequences().filter(|_| !self.quiet) {
             print_message(&format!("{source}: {}", findings::consequences(one)));
         }
-        if self.quiet || waiting.is_empty() {
+        if self.quiet || waiting.count == 0 {
             return;
         }
-        let (list, sides) = ((source.as_str(), &**waiting), conversation.sides());
+        let (list, sides) = ((source.as_str(), waiting), conversation.sides());
         let (display, mut text) = (DisplayOptions::default(), String::new());
-        findings::write_waiting_list(list, MAX_WAITING, self.now, sides, display, &mut text);
+        findings::write_waiting_list(list, self.now, sides, display, &mut text);
         text.lines().for_each(print_message);
     }
 }

@@ -14,7 +14,7 @@ use super::unmatched::Unmatched;
 use crate::capture::Item;
 use crate::conversation::{Finding, Output, RuleSettings, Run, Sink};
 use crate::encoding::Want;
-use crate::protocol::session::{Severity, Waiting};
+use crate::protocol::session::{Severity, WaitingList};
 use crate::render::DisplayOptions;
 use anyhow::Result;
 use reporter::FindingWriter;
@@ -121,7 +121,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
             worst: Severity::Off,
             matched: 0,
         },
-        waiting: Vec::new(),
+        waiting: WaitingList::default(),
         stop: run.stop.clone(),
         verbose: shared.verbose,
     };
@@ -133,7 +133,7 @@ struct LintScreen {
     rules: RuleSettings,
     reporter: FindingWriter,
     /// The requests without an answer at the end of the source.
-    waiting: Vec<Waiting>,
+    waiting: WaitingList,
     stop: Option<Stop>,
     verbose: bool,
 }
@@ -214,7 +214,8 @@ impl LintScreen {
         let stopped = self.stop.as_ref().is_some_and(Stop::is_set);
         let conversation = run.conversation().filter(|_| !run.is_unrecognised());
         let reporter = &self.reporter;
-        self.waiting = conversation.map_or(Vec::new(), |one| reporter.waiting(one, stopped));
+        self.waiting =
+            conversation.map_or(WaitingList::default(), |one| reporter.waiting(one, stopped));
     }
 
     fn end(&mut self, run: &Run<'_>, findings: &[Finding]) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::decoder::{Decoded, Partial};
 use crate::encoding::json;
 use crate::error::with_flags;
 use crate::protocol::Direction;
-use crate::protocol::session::{Need, Place, Severity, Waiting};
+use crate::protocol::session::{Need, Place, Severity, WaitingList};
 use crate::render::style::{Highlight, Style};
 use crate::render::{DisplayOptions, findings};
 use crate::select::Filter;
@@ -145,7 +145,7 @@ impl FindingWriter {
     pub fn write_summary(
         &mut self,
         conversation: &Conversation<'_>,
-        waiting: &[Waiting],
+        waiting: &WaitingList,
         verbose: bool,
     ) -> Result<()> {
         self.flush()?;
@@ -174,7 +174,7 @@ impl FindingWriter {
                 self.write_text(&text);
                 self.output.flush()?;
             }
-            print_wrapped(&self.summary_text(conversation, waiting.len(), &unjudged));
+            print_wrapped(&self.summary_text(conversation, waiting.count, &unjudged));
             if verbose {
                 for (name, need) in &unjudged {
                     print_message(&format!(
@@ -214,8 +214,19 @@ impl FindingWriter {
     }
 
     /// Returns the requests without an answer; at the end of a one-way file there are none, because its answers are elsewhere.
-    pub fn waiting(&self, conversation: &Conversation<'_>, stopped: bool) -> Vec<Waiting> {
-        conversation.unanswered(self.source.recording || stopped)
+    pub fn waiting(&self, conversation: &Conversation<'_>, stopped: bool) -> WaitingList {
+        let is_listed = self.json || !self.quiet && self.report.is_none();
+        let most = if is_listed { self.most_waiting() } else { 0 };
+        conversation.unanswered(self.source.recording || stopped, most)
+    }
+
+    /// Returns the number of requests without an answer that are listed.
+    fn most_waiting(&self) -> usize {
+        match self.most {
+            _ if self.json => usize::MAX,
+            0 => usize::MAX,
+            most => most as usize,
+        }
     }
 
     /// Returns true if answers may be missing from the input. A recording has both directions, even if one is silent.
@@ -239,7 +250,7 @@ impl FindingWriter {
             style: Style { color: false },
             ..self.display
         };
-        let waiting = conversation.waiting();
+        let waiting = conversation.waiting_list(self.most_waiting());
         let mut text = String::new();
         self.write_hang(conversation, &waiting, display, &mut text);
         self.source.now = before;
@@ -259,19 +270,15 @@ impl FindingWriter {
     fn write_hang(
         &self,
         conversation: &Conversation<'_>,
-        waiting: &[Waiting],
+        waiting: &WaitingList,
         display: DisplayOptions,
         out: &mut String,
     ) {
-        if waiting.is_empty() {
+        if waiting.count == 0 {
             return;
         }
-        let most = match self.most {
-            0 => usize::MAX,
-            most => most as usize,
-        };
         let (list, sides) = ((self.source.name.as_str(), waiting), conversation.sides());
-        findings::write_waiting_list(list, most, self.source.now, sides, display, out);
+        findings::write_waiting_list(list, self.source.now, sides, display, out);
         if self.is_one_way(conversation) {
             out.push_str("  only one direction was read: the other may contain the answers\n");
         }
@@ -334,7 +341,7 @@ impl FindingWriter {
     fn summary_json(
         &mut self,
         conversation: &Conversation<'_>,
-        waiting: &[Waiting],
+        waiting: &WaitingList,
         unjudged: &[UnjudgedRule],
     ) {
         let protocols = conversation.protocol_names();
@@ -364,7 +371,7 @@ impl FindingWriter {
                     "count": one.count,
                 })
             }).collect::<Vec<_>>(),
-            "waiting": waiting.iter().map(|one| serde_json::json!({
+            "waiting": waiting.first.iter().map(|one| serde_json::json!({
                 "index": (one.place.index != Place::NO_MESSAGE).then_some(one.place.index),
                 "conn": one.place.origin.conn,
                 "dir": one.place.origin.direction.map(Direction::name),

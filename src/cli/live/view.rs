@@ -110,12 +110,15 @@ fn write_waiting(
     display: DisplayOptions,
     out: &mut String,
 ) {
-    let (waiting, sides) = (conversation.unanswered(true), conversation.sides());
-    for one in waiting.iter().take(MAX_WAITING) {
+    let (waiting, sides) = (
+        conversation.unanswered(true, MAX_WAITING),
+        conversation.sides(),
+    );
+    for one in &waiting.first {
         findings::write_waiting(one, now, sides, display, out);
     }
-    if waiting.len() > MAX_WAITING {
-        out.push_str(&format!("  and {} more\n", waiting.len() - MAX_WAITING));
+    if waiting.count > MAX_WAITING {
+        out.push_str(&format!("  and {} more\n", waiting.count - MAX_WAITING));
     }
 }
 

@@ -69,6 +69,37 @@ const GUESSES: &[(&str, &str)] = &[
     ("sniff -i lo", "wiretool proxy shows live traffic"),
     ("run npx server", "wiretool proxy -- COMMAND"),
     ("sh server.sh", "wiretool proxy -- sh server.sh"),
+    (
+        "proxy -l 19002 http://h:80/mcp",
+        "use --listen tcp://127.0.0.1:19002 --connect http://h:80/mcp",
+    ),
+    (
+        "proxy --mode reverse:http://h:80 -p 19003",
+        "use --listen tcp://127.0.0.1:19003 --connect http://h:80",
+    ),
+    (
+        "tee a.jsonl -- ./server",
+        "wiretool record -w a.jsonl -- ./server",
+    ),
+    ("test a.wt -- ./server", "wiretool replay a.wt -- ./server"),
+    (
+        "serve Cargo.toml -p 19012",
+        "stub mcp --from-recording Cargo.toml --listen tcp://127.0.0.1:19012",
+    ),
+    (
+        "lint --explain -32602",
+        "the parameters of the method are invalid",
+    ),
+    (
+        r#"send tools/call --params '{"name":"add","arguments":{"a":1}}' -- ./server"#,
+        r#"wiretool send mcp tools/call add '{"a":1}' -- ./server"#,
+    ),
+    ("send -- ./server", "wiretool send mcp --json - -- ./server"),
+    ("decode -p msgpack FILE", "MessagePack is an encoding"),
+    ("decode --count FILE", "wiretool stat --where EXPR FILE"),
+    ("slice FILE 3-5", "--where 'index>=3 index<=5'"),
+    ("snapshot --ci FILE", "CI=1 wiretool snapshot test"),
+    ("conns FILE", "--where conn=N"),
     ("grep x FILE", "--grep TEXT"),
     ("inspect FILE", "wiretool watch FILE"),
     ("logs -f FILE", "--follow"),
@@ -148,7 +179,7 @@ const GUESSES: &[(&str, &str)] = &[
     ("jq .params FILE", "-f json FILE | jq .message.params.name"),
     ("serve FILE -p 1", "--from-recording FILE"),
     ("diagnose FILE", "wiretool lint FILE"),
-    ("test FILE -- S", "wiretool replay FILE -- COMMAND"),
+    ("test FILE -- S", "wiretool replay FILE -- S"),
     ("proxy --delay 1s", "-p mcp --fault ': delay 200ms'"),
     ("--cli python3 s.py --method x", "wiretool send mcp"),
     (
@@ -221,7 +252,7 @@ const GUESSES: &[(&str, &str)] = &[
     ("pending FILE", "wiretool lint FILE"),
     ("doctor", "wiretool decode -v FILE"),
     ("ping", "wiretool send mcp ping -- COMMAND"),
-    ("fuzz", "wiretool proxy --fault"),
+    ("fuzz", "wiretool proxy -p mcp --fault"),
     ("setup", "wiretool help clients"),
     ("examples", "wiretool --help has examples"),
     ("list", "wiretool help lists"),
@@ -303,6 +334,20 @@ fn wrong_words_lead_to_the_right_place() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_unknown_flag_has_its_tip() {
+    let (error, args) = error_of("decode --no-pager --nocolor --limit=2 FILE -- --method x");
+    let text = usage_text(&error, &Cli::command(), &args);
+    let tips: Vec<&str> = text.lines().filter(|line| line.contains("tip:")).collect();
+    assert!(tips.len() == 3, "{text}");
+    for (tip, wanted) in tips
+        .iter()
+        .zip(["help --no-pager", "--nocolor: ", "--limit: "])
+    {
+        assert!(tip.contains(wanted), "{text}");
+    }
 }
 
 #[test]

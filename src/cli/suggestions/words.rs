@@ -3,8 +3,12 @@
 /// Words in place of a command.
 pub(super) const COMMANDS: &[(&str, &str)] = &[
     (
-        "capture forward intercept listen live mitm mitmdump mitmproxy mitmweb monitor reverse sniff socat spy tap tcpdump dumpcap tshark wireshark tee tunnel wrap",
+        "capture forward intercept listen live mitm mitmdump mitmproxy mitmweb monitor reverse sniff socat spy tap tcpdump dumpcap tshark wireshark tunnel wrap",
         "wiretool proxy shows live traffic, of addresses (--connect ADDR) or of a child (-- COMMAND); wiretool record -w FILE records it",
+    ),
+    (
+        "tee",
+        "wiretool record -w FILE -- COMMAND starts a command and records its messages; wiretool proxy also shows them",
     ),
     (
         "attach exec launch npx run spawn start stdio",
@@ -16,7 +20,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "head",
-        "wiretool FILE --head N shows the first messages, --tail N the last",
+        "wiretool FILE --head N shows the first messages, --tail N the last, --skip N those after the first",
     ),
     (
         "jq",
@@ -24,7 +28,15 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "ack ag egrep filter find grep query rg search select",
-        "wiretool decode --grep TEXT FILE and --where EXPR select messages (see wiretool help where)",
+        "wiretool decode --grep TEXT FILE and --where EXPR select messages (see wiretool help where); --ignore-case for any case, --where 'not …' for the others, -A, -B and -C as in grep",
+    ),
+    (
+        "cut range slice split",
+        "wiretool FILE --where 'index>=3 index<=5' selects messages, -w NEW.jsonl writes a recording of the whole input",
+    ),
+    (
+        "explain",
+        "wiretool lint --explain RULE explains a rule of lint",
     ),
     (
         "debug inspect inspector trace",
@@ -35,16 +47,16 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool lint FILE checks the rules; --where 'role=error or outcome=error' selects errors",
     ),
     (
-        "calls count hist latency metrics perf requests slow slowest summary top",
+        "calls count hist latencies latency metrics perf requests slow slowest summary top",
         "wiretool stat FILE counts messages and measures latencies",
     ),
     (
         "client connect curl get http invoke list-tools post prompts repl resources tools websocat wscat",
-        "wiretool send PROTOCOL WORD... --connect ADDR sends a message and shows the answer",
+        "wiretool send PROTOCOL WORD... --connect ADDR sends a message and shows the answer, such as wiretool send mcp tools/list -- COMMAND",
     ),
     (
         "fake respond serve server simulate",
-        "wiretool stub PROTOCOL --from-recording FILE answers as a recording does, --script FILE as a script says",
+        "wiretool stub PROTOCOL --from-recording FILE answers as a recording does, such as wiretool stub mcp --from-recording FILE --listen tcp://127.0.0.1:PORT",
     ),
     (
         "convert export import save transform",
@@ -81,7 +93,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "chaos corrupt fault fuzz",
-        "wiretool proxy --fault 'WHERE: ACTION' changes traffic (see wiretool help faults); wiretool encode --patch, one message",
+        "wiretool proxy -p mcp --fault 'chance 10%: drop' -- COMMAND changes traffic (see wiretool help faults); wiretool encode --patch, one message",
     ),
     (
         "init install setup",
@@ -117,12 +129,12 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "assert expect test",
-        "wiretool snapshot test FILE compares captures with snapshots; wiretool replay FILE -- COMMAND, a server with a recording; wiretool lint --fail-on warning FILE checks rules",
+        "wiretool snapshot test FILE compares captures with snapshots; wiretool replay FILE -- COMMAND, a server with a recording; wiretool lint --fail-on warning FILE checks rules; --where 'role=error or outcome=error' selects errors, and exits with 1 if there is none",
     ),
     ("settings", "wiretool config show lists the settings"),
     (
-        "ps containers images info connections conversations flow flows sessions streams",
-        "wiretool stat FILE lists connections; --where conn=N selects one",
+        "ps conns containers images info connections conversations flow flows sessions streams",
+        "wiretool stat FILE counts connections; wiretool FILE --where conn=N selects the messages of one",
     ),
 ];
 
@@ -160,12 +172,30 @@ pub(super) const SUBCOMMANDS: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// Encodings in place of a protocol, and a tip.
+pub(super) const ENCODINGS: &[(&str, &str)] = &[
+    (
+        "msgpack messagepack msgpack-rpc",
+        "MessagePack is an encoding: -p saikuro and -p nvim read protocols in it; a description with encodings = [\"msgpack\"] reads another one, and wiretool protocol draft FILE proposes it",
+    ),
+    (
+        "cbor",
+        "CBOR is an encoding: a description with encodings = [\"cbor\"] reads a protocol in it (wiretool help describe)",
+    ),
+    (
+        "json ndjson",
+        "JSON is an encoding: -p jsonrpc reads JSON-RPC; a description reads other messages (wiretool help describe)",
+    ),
+];
+
 /// The commands that read captures.
 pub const READERS: &[&str] = &["decode", "diff", "lint", "stat", "watch"];
 /// The commands that messages pass through.
 pub const RELAYS: &[&str] = &["proxy", "record", "watch"];
 /// The flags of other programs that name the server.
 pub const SERVERS: &str = "--backend --dest --destination --forward --mode --remote --reverse --server --target --to --upstream --upstream-server --url -m -u -R";
+/// The flags of other programs that name the address to listen on.
+pub const LISTENERS: &str = "--bind --host --listen-host --listen-port --local --port -l -L -P";
 /// The commands that send messages.
 const SENDERS: &[&str] = &["replay", "send"];
 const STUB: &[&str] = &["stub"];
@@ -238,6 +268,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "wiretool snapshot accept PATH accepts new snapshots, wiretool snapshot review shows them first",
     ),
     (
+        SNAPSHOT,
+        "--ci --frozen --no-write",
+        "nothing is written if CI is set: CI=1 wiretool snapshot test PATH",
+    ),
+    (
         DIFF,
         "--name-only --name-status --stat --side-by-side --unified --word-diff -U -u -w -y",
         "diff has one form for people, which shows the values that differ; -f json is for programs, and --ignore PATH leaves values out",
@@ -279,7 +314,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         RELAYS,
-        "--bind --host --listen-host --listen-port --local --port -l -L -P",
+        LISTENERS,
         "the address to listen on is --listen tcp://127.0.0.1:PORT, the server is --connect ADDR",
     ),
     (
@@ -379,8 +414,8 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--ignore-case -i --interface --iface",
-        "without case: --where 'subject~/(?i)NAME/'; from an interface: tcpdump -i NAME -w - | wiretool",
+        "-i --interface --iface",
+        "text in any case: --grep TEXT --ignore-case; from an interface: tcpdump -i NAME -w - | wiretool",
     ),
     (
         READERS,
@@ -399,7 +434,12 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--count --limit --lines --max --max-count --num -c -m -n",
+        "--count -c",
+        "wiretool stat --where EXPR FILE counts messages; the first N messages are --head N",
+    ),
+    (
+        READERS,
+        "--limit --lines --max --max-count --num -m -n",
         "the first N messages are --head N, the last --tail N; wiretool stat counts them",
     ),
     (
@@ -528,7 +568,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (ANY, "--json -j", "JSON is -f json, if the command has it"),
     (
         ANY,
-        "--no-color --no-colour --colour --monochrome-output",
+        "--no-color --no-colour --nocolor --nocolour --colour --monochrome-output",
         "colour is --color auto, always or never",
     ),
     (

@@ -213,7 +213,8 @@ impl Results {
 
     /// Marks the messages that wait for an answer, and returns the first of them for display.
     fn find_open(&mut self, conversation: &Conversation<'_>) -> Vec<String> {
-        let waiting = conversation.unanswered(self.is_recording);
+        let waiting = conversation.unanswered(self.is_recording, usize::MAX);
+        let waiting = waiting.first;
         let lines = self.awaited(&waiting, conversation.sides());
         let index = |one: &Waiting| usize::try_from(one.place.index).ok();
         let is_message = |one: &&Waiting| one.place.index != Place::NO_MESSAGE;

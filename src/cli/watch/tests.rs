@@ -183,7 +183,8 @@ impl Sink for InOneThread {
             }
             Output::BeforeEnd(run) => {
                 let conversation = run.conversation();
-                let open = conversation.map(|one| one.unanswered(self.is_recording));
+                let open =
+                    conversation.map(|one| one.unanswered(self.is_recording, usize::MAX).first);
                 let open = open.into_iter().flatten().map(|one| one.place.index);
                 self.open = open.filter(|index| *index != Place::NO_MESSAGE).collect();
             }

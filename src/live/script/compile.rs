@@ -65,31 +65,24 @@ pub fn compile(
     reader.decide(None);
     // The script needs neither the state of the connections nor that of the values.
     drop(run);
-    let CompileState {
-        mut entries,
-        opening,
-        failed,
-        ..
-    } = reader;
-    if let Some(why) = failed {
-        return Err(why);
-    }
+    let (mut entries, opening) = reader.finish()?;
     let hellos = entries
         .extract_if(.., |entry| entry.hello.is_some())
         .collect();
     // Notifications have no answer.
     let entries = entries.into_iter();
     let entries = entries.filter(|entry| entry.is_request || !entry.timeline.actions.is_empty());
-    let rules = entries.map(|entry| ScriptRule {
+    let mut all = Vec::with_capacity(entries.size_hint().1.unwrap_or_default());
+    all.extend(entries.map(|entry| ScriptRule {
         place: format!("#{}", entry.index),
         condition: RuleCondition::Request(entry.pattern),
         times: None,
         answers: true,
         goes_on: false,
         actions: entry.timeline.actions.into(),
-    });
+    }));
     let script = Script {
-        rules: rules.collect(),
+        rules: all,
         hellos: replies_to(hellos),
         opening: opening.messages.into_iter().map(OpenValue::Json).collect(),
         ..Script::default()
@@ -108,13 +101,17 @@ pub fn compile(
     Ok(script)
 }
 
+/// Recorded requests. A list that grows has unused space, and there can be many.
+#[allow(clippy::vec_box)]
+type CompiledRequests = Vec<Box<CompiledRequest>>;
+
 /// The state while a recording is read.
 struct CompileState<'p> {
     protocol: &'p dyn Protocol,
     side: Direction,
     names: Names,
     speed: Speed,
-    entries: Vec<CompiledRequest>,
+    entries: CompiledRequests,
     holders: Holders,
     /// The hellos without an answer, by index.
     greeted: HashMap<u64, usize>,
@@ -144,6 +141,14 @@ struct Undecided {
 }
 
 impl CompileState<'_> {
+    /// Returns the requests and the first messages.
+    fn finish(self) -> Result<(CompiledRequests, Opening), String> {
+        match self.failed {
+            Some(why) => Err(why),
+            None => Ok((self.entries, self.opening)),
+        }
+    }
+
     /// Returns the open request that a message of the peer continues or ends: the one whose id it has.
     fn goes_on(&self, conn: Option<u32>, places: &[ValuePlace]) -> Option<usize> {
         let names: Vec<usize> = places.iter().filter_map(name_at).collect();
@@ -192,9 +197,9 @@ impl CompileState<'_> {
     /// that holds most values.
     fn course(&self, conn: Option<u32>, holders: &BTreeMap<usize, usize>) -> Option<usize> {
         let last = |fits: &dyn Fn(&CompiledRequest) -> bool| {
-            let fits_at = |at: &usize| self.entries.get(*at).is_some_and(fits);
+            let fits_at = |at: &usize| self.entries.get(*at).is_some_and(|entry| fits(entry));
             if holders.is_empty() {
-                return self.entries.iter().rposition(fits);
+                return self.entries.iter().rposition(|entry| fits(entry));
             }
             let fitting = holders.iter().filter(|(at, _)| fits_at(at));
             fitting.max_by_key(|(_, count)| **count).map(|(at, _)| *at)
@@ -219,9 +224,9 @@ impl CompileState<'_> {
             return self.course(conn, holders);
         }
         let is_open = |entry: &CompiledRequest| entry.is_open_on(conn);
-        holders.retain(|at, _| self.entries.get(*at).is_some_and(is_open));
+        holders.retain(|at, _| self.entries.get(*at).is_some_and(|e| is_open(e)));
         let mut last = self.entries.iter().rev().take(Holders::MAX);
-        let sent_last = if last.any(is_open) {
+        let sent_last = if last.any(|entry| is_open(entry)) {
             None
         } else {
             (self.entries.iter()).rposition(|entry| entry.conn == conn)
@@ -359,7 +364,7 @@ impl CompileState<'_> {
         // A notification about an earlier request causes nothing itself.
         let is_about = !is_request && !self.holders.find(&places, None).is_empty();
         self.holders.add(at, &places);
-        self.entries.push(CompiledRequest {
+        self.entries.push(Box::new(CompiledRequest {
             index,
             conn: decoded.origin.conn,
             is_request,
@@ -369,7 +374,7 @@ impl CompileState<'_> {
             pattern,
             places,
             timeline: Timeline::new(self.speed, decoded.origin.time),
-        });
+        }));
     }
 
     fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
@@ -503,7 +508,7 @@ impl CompileState<'_> {
                     return;
                 };
                 let is_open = |entry: &CompiledRequest| entry.is_open_on(conn);
-                if is_notification && self.entries.get(at).is_some_and(is_open) {
+                if is_notification && self.entries.get(at).is_some_and(|e| is_open(e)) {
                     self.undecided.push(Undecided {
                         last: at,
                         holders,
@@ -573,7 +578,7 @@ impl CompileState<'_> {
 }
 
 /// Returns the replies to hellos: the first answer to each, and what followed the first one.
-fn replies_to(hellos: Vec<CompiledRequest>) -> Vec<HelloReply> {
+fn replies_to(hellos: CompiledRequests) -> Vec<HelloReply> {
     let mut replies: Vec<HelloReply> = Vec::new();
     for entry in hellos {
         let Some(hello) = entry.hello else { continue };

@@ -115,7 +115,7 @@ impl Extension for AcpSession {
         asked: &OpenRequest,
         request: &SentRequest<RequestContext>,
     ) {
-        let (result, index) = (message.result(), asked.place.index);
+        let (result, index) = (message.result(), asked.index());
         self.stage.answered(index, message);
         let name = request.method.map_or("", |method| method.name);
         if let Some(result) = result.filter(|_| name == "initialize") {
@@ -135,7 +135,7 @@ impl Extension for AcpSession {
     }
 
     fn refused(&mut self, asked: &OpenRequest) {
-        self.stage.refused(asked.place.index);
+        self.stage.refused(asked.index());
     }
 
     fn missed(&mut self) {

@@ -165,7 +165,7 @@ impl<'d> DescribedSession<'d> {
         let reuses = self.described.description.pairing == Pairing::Id;
         let key = self.key(seen, requester, id);
         let before = self.exchange.open.get(&key);
-        let before = before.map(|(asked, _)| (asked.describe(), asked.place.index));
+        let before = before.map(|(asked, _)| (asked.describe(), asked.index()));
         let added = self
             .exchange
             .open
@@ -229,11 +229,11 @@ impl<'d> DescribedSession<'d> {
 
     fn unanswered(asked: &OpenRequest, sent: &Sent, report: &mut Report) {
         if sent.needs_answer() {
-            let id = match asked.id.as_ref() {
+            let id = match asked.id() {
                 "" => String::new(),
                 id => format!(" ({})", short(id)),
             };
-            broken!(report, rule::UNANSWERED, asked.place;
+            broken!(report, rule::UNANSWERED, asked.place();
                 "{}{id} has no answer", asked.describe());
         }
     }
@@ -279,10 +279,10 @@ impl Session for DescribedSession<'_> {
         }
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         let open = self.exchange.open.sorted().into_iter();
         let open = open.filter(|(_, _, sent)| sent.needs_answer());
-        open.map(|(_, asked, _)| asked.waiting(None)).collect()
+        open.for_each(|(_, asked, _)| visit(asked.waiting(None)));
     }
 
     fn is_open(&self, index: u64) -> bool {

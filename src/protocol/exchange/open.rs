@@ -8,10 +8,11 @@
 //! The table is bounded. A request for which it has no space is not tracked, and the session reports that once.
 
 use super::Key;
-use super::request::{OpenRequest, SharedTexts};
+use super::request::{OpenRequest, SharedRequestTexts};
 use super::slots::{MAX_KEPT, Slot, Slots};
 use crate::protocol::Direction;
 use foldhash::HashMap;
+use foldhash::fast::RandomState;
 use std::cell::OnceCell;
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -40,7 +41,9 @@ pub struct OpenRequests<S, I, T> {
     /// The keys by the index of the message. It is filled at the first lookup by index, because most sessions have
     /// none.
     indexes: OnceCell<HashMap<u64, Key<S, I>>>,
-    texts: SharedTexts,
+    texts: SharedRequestTexts,
+    /// The hashes of all tables.
+    state: RandomState,
     len: usize,
     capacity: usize,
     /// The number of requests for which there was no space.
@@ -57,7 +60,8 @@ where
         Self {
             scopes: HashMap::default(),
             indexes: OnceCell::new(),
-            texts: SharedTexts::default(),
+            texts: SharedRequestTexts::default(),
+            state: RandomState::default(),
             len: 0,
             capacity,
             untracked: 0,
@@ -72,16 +76,16 @@ where
         }
         self.texts.share(&mut asked);
         self.index(&key, &asked);
-        let index = asked.place.index;
-        let slot = Box::new(Slot::of((asked, state)));
+        let index = asked.index();
         let slots = self.scopes.entry(key.scope).or_insert(Slots::Empty);
-        let before = slots.insert(key, slot);
+        let slot = Box::new(Slot::of(key, (asked, state)));
+        let before = slots.insert(slot, &self.state);
         self.len += 1;
         let Some(before) = before else {
             return Added::New;
         };
         self.len -= before.len();
-        for (asked, _) in before.iter().filter(|(old, _)| old.place.index != index) {
+        for (asked, _) in before.iter().filter(|(old, _)| old.index() != index) {
             forget(&mut self.indexes, asked);
         }
         let (asked, state) = before.first;
@@ -100,7 +104,7 @@ where
         self.texts.share(&mut asked);
         self.index(&key, &asked);
         let slots = self.scopes.get_mut(&key.scope);
-        if let Some(slot) = slots.and_then(|slots| slots.get_mut(&key)) {
+        if let Some(slot) = slots.and_then(|slots| slots.get_mut(&key, &self.state)) {
             slot.push((asked, state));
             self.len += 1;
         }
@@ -109,13 +113,17 @@ where
 
     fn index(&mut self, key: &Key<S, I>, asked: &OpenRequest) {
         if let Some(indexes) = self.indexes.get_mut() {
-            indexes.insert(asked.place.index, key.clone());
+            indexes.insert(asked.index(), key.clone());
         }
+    }
+
+    fn slot(&self, key: &Key<S, I>) -> Option<&Slot<Key<S, I>, T>> {
+        self.scopes.get(&key.scope)?.get(key, &self.state)
     }
 
     /// Returns the first request with this key, and its state.
     pub fn get(&self, key: &Key<S, I>) -> Option<&(OpenRequest, T)> {
-        Some(&self.scopes.get(&key.scope)?.get(key)?.first)
+        Some(&self.slot(key)?.first)
     }
 
     /// Returns the request that is the message with this index.
@@ -123,27 +131,29 @@ where
         let indexes = self.indexes.get_or_init(|| {
             let slots = self.scopes.values().flat_map(Slots::iter);
             slots
-                .flat_map(|(key, slot)| slot.iter().map(move |entry| (key, entry)))
-                .map(|(key, (asked, _))| (asked.place.index, key.clone()))
+                .flat_map(|slot| {
+                    slot.iter()
+                        .map(|(asked, _)| (asked.index(), slot.key.clone()))
+                })
                 .collect()
         });
         let key = indexes.get(&index)?;
-        let (asked, state) = self.scopes.get(&key.scope)?.get(key)?.at(index)?;
+        let (asked, state) = self.slot(key)?.at(index)?;
         Some((key, asked, state))
     }
 
     /// Returns the first request with this key, and its state.
     pub fn get_mut(&mut self, key: &Key<S, I>) -> Option<&mut (OpenRequest, T)> {
-        let slot = self.scopes.get_mut(&key.scope)?.get_mut(key)?;
+        let slot = self.scopes.get_mut(&key.scope)?.get_mut(key, &self.state)?;
         Some(&mut slot.first)
     }
 
     /// Removes the first request with this key: no further answer comes.
     pub fn close(&mut self, key: &Key<S, I>) -> Option<(OpenRequest, T)> {
         let slots = self.scopes.get_mut(&key.scope)?;
-        let (own_key, mut slot) = slots.remove(key)?;
+        let mut slot = slots.remove(key, &self.state)?;
         let closed = if let Some(first) = slot.pop() {
-            slots.insert(own_key, slot);
+            slots.insert(slot, &self.state);
             first
         } else {
             slot.first
@@ -163,10 +173,8 @@ where
             return;
         };
         work::count_visits(slots.len());
-        for (key, slot) in slots.iter_mut() {
-            for (_, state) in slot.iter_mut() {
-                visit(key, state);
-            }
+        for slot in slots.iter_mut() {
+            slot.each(&mut visit);
         }
     }
 
@@ -215,11 +223,12 @@ where
     /// Returns removed requests, the oldest first.
     fn removed(
         &mut self,
-        slots: impl IntoIterator<Item = (Key<S, I>, Box<Slot<T>>)>,
+        slots: impl IntoIterator<Item = Box<Slot<Key<S, I>, T>>>,
     ) -> Vec<(Key<S, I>, OpenRequest, T)> {
         let mut all = Vec::new();
-        for (key, slot) in slots {
-            for (asked, state) in (*slot).into_iter() {
+        for slot in slots {
+            let (key, entries) = slot.into_parts();
+            for (asked, state) in entries {
                 forget(&mut self.indexes, &asked);
                 all.push((key.clone(), asked, state));
             }
@@ -254,14 +263,14 @@ where
     /// Returns the keys of a scope, each with its first request.
     pub fn in_scope(&self, scope: S) -> impl Iterator<Item = (&Key<S, I>, &OpenRequest)> {
         let slots = self.scopes.get(&scope).into_iter().flat_map(Slots::iter);
-        slots.map(|(key, slot)| (key, &slot.first.0))
+        slots.map(|slot| (&slot.key, &slot.first.0))
     }
 
     /// Returns the key of the only open request of a scope.
     pub fn only(&self, scope: S) -> Option<&Key<S, I>> {
         let mut slots = self.scopes.get(&scope)?.iter();
-        let (key, slot) = slots.next()?;
-        (slot.len() == 1 && slots.next().is_none()).then_some(key)
+        let slot = slots.next()?;
+        (slot.len() == 1 && slots.next().is_none()).then_some(&slot.key)
     }
 
     /// Returns the only open request of a side in a scope; `None` also if there are too many requests to look at each.
@@ -270,8 +279,8 @@ where
         work::count_visits(slots.len());
         let mut own = slots
             .iter()
-            .filter(|(key, _)| key.requester == Some(requester));
-        let (_, slot) = own.next()?;
+            .filter(|slot| slot.key.requester == Some(requester));
+        let slot = own.next()?;
         (slot.len() == 1 && own.next().is_none()).then_some(&slot.first)
     }
 
@@ -289,23 +298,27 @@ where
 /// Removes a closed request from the index.
 fn forget<K>(indexes: &mut OnceCell<HashMap<u64, K>>, asked: &OpenRequest) {
     if let Some(indexes) = indexes.get_mut() {
-        indexes.remove(&asked.place.index);
+        indexes.remove(&asked.index());
     }
 }
 
 /// Returns the order of a request: that of the messages, and in a batch that of the ids.
 fn age(asked: &OpenRequest) -> (u64, &str) {
-    (asked.place.index, &asked.id)
+    (asked.index(), asked.id())
 }
 
 /// Sorts entries, the oldest first. The sort is compiled once, not for each table: it is the largest part.
 fn sort_by_age<T>(all: &mut [T], asked: impl Fn(&T) -> &OpenRequest) {
-    let ages: Vec<_> = all.iter().map(|entry| age(asked(entry))).collect();
-    let mut order = order(&ages);
+    let mut order = order(all.len(), &|at| {
+        all.get(at).map_or((0, ""), |entry| age(asked(entry)))
+    });
     for start in 0..order.len() {
         let mut at = start;
         // Each place gets the entry that belongs there, until the first entry of the cycle has its own.
-        while let Some(from) = order.get_mut(at).map(|from| std::mem::replace(from, at))
+        while let Some(from) = order
+            .get_mut(at)
+            .map(|from| std::mem::replace(from, at as u32))
+            && let from = from as usize
             && from != start
             && from != at
         {
@@ -315,17 +328,18 @@ fn sort_by_age<T>(all: &mut [T], asked: impl Fn(&T) -> &OpenRequest) {
     }
 }
 
-/// Returns the indexes of the ages, the oldest first.
-fn order(ages: &[(u64, &str)]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..ages.len()).collect();
-    order.sort_by_key(|at| ages.get(*at));
+/// Returns the indexes of `len` entries, the oldest first; of equal ones, the one that comes first.
+fn order<'a>(len: usize, age: &dyn Fn(usize) -> (u64, &'a str)) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..len as u32).collect();
+    order.sort_unstable_by_key(|at| (age(*at as usize), *at));
     order
 }
 
-fn by_age<'o, K, T: 'o>(
-    slots: impl Iterator<Item = (&'o K, &'o Slot<T>)>,
+fn by_age<'o, K: 'o, T: 'o>(
+    slots: impl Iterator<Item = &'o Slot<K, T>>,
 ) -> Vec<(&'o K, &'o OpenRequest, &'o T)> {
-    let entries = slots.flat_map(|(key, slot)| slot.iter().map(move |(a, state)| (key, a, state)));
+    let entries =
+        slots.flat_map(|slot| slot.iter().map(|(asked, state)| (&slot.key, asked, state)));
     let mut all: Vec<_> = entries.collect();
     work::count_visits(all.len());
     sort_by_age(&mut all, |(_, asked, _)| asked);
@@ -375,14 +389,7 @@ mod tests {
                 index,
                 ..Place::default()
             };
-            let asked = OpenRequest {
-                place,
-                kind: "call".into(),
-                subject: None,
-                name: None,
-                id: id.into(),
-            };
-            entries.push((entries.len(), asked));
+            entries.push((entries.len(), OpenRequest::call(place, id)));
         }
         sort_by_age(&mut entries, |(_, asked)| asked);
         let places: Vec<usize> = entries.iter().map(|(n, _)| *n).collect();

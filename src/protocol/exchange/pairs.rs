@@ -105,7 +105,7 @@ pub(in crate::protocol) struct Sent<T> {
     /// The answer may have been missed.
     pub(in crate::protocol) may_be_missed: bool,
     /// The index and the time of the message that cancelled it.
-    pub(in crate::protocol) cancelled: Option<(u64, Option<i64>)>,
+    pub(in crate::protocol) cancelled: Option<Box<(u64, Option<i64>)>>,
     /// The client ended its direction of the HTTP connection before the server did.
     pub(in crate::protocol) client_left: bool,
     /// Another request used the same id while this one was open.
@@ -184,7 +184,7 @@ impl<T> Pairs<T> {
         let before = self.open.get_mut(&key);
         if let Some((first, of_first)) = before.filter(|(_, first)| !first.may_be_missed) {
             if let Some(id) = facts.id {
-                broken!(facts.seen, rule::DUPLICATE_ID, facts.seen.at(id), first.place.index;
+                broken!(facts.seen, rule::DUPLICATE_ID, facts.seen.at(id), first.index();
                     "the id {} belongs to {}, which is not answered yet",
                     quote(id), first.describe());
             }
@@ -215,8 +215,8 @@ impl<T> Pairs<T> {
         if let Some(key) = keys.filter_map(PairKey::retyped).find(is_open)
             && let Some((asked, _)) = self.open.get(&key)
         {
-            broken!(facts.seen, rule::ID_TYPE_CHANGED, facts.seen.at(id), asked.place.index;
-                "the id is {}, but the request has {}", quote(id), short(&asked.id));
+            broken!(facts.seen, rule::ID_TYPE_CHANGED, facts.seen.at(id), asked.index();
+                "the id is {}, but the request has {}", quote(id), short(asked.id()));
             return Paired::Retyped(key);
         }
         Paired::Nothing(key)
@@ -238,7 +238,7 @@ impl<T> Pairs<T> {
         } else if let Some((asked, _)) = self.open.get(&key.reversed()) {
             broken!(seen, rule::ORPHAN, place;
                 "the id {} belongs to {}, #{}, a request of the same side",
-                quote(id), asked.describe(), asked.place.index);
+                quote(id), asked.describe(), asked.index());
         } else {
             broken!(seen, rule::ORPHAN, place; "no open request has the id {}", quote(id));
         }
@@ -257,7 +257,7 @@ impl<T> Pairs<T> {
             return None;
         }
         let ended = Answered {
-            request: asked.place.index,
+            request: asked.index(),
             answer: seen.index,
         };
         self.ended.insert(key.clone(), ended);
@@ -282,9 +282,9 @@ impl<T> Pairs<T> {
             }
             return None;
         };
-        sent.cancelled = Some((seen.index, seen.origin.time));
+        sent.cancelled = Some(Box::new((seen.index, seen.origin.time)));
         if !sent.is_duplicate && !sent.may_be_missed {
-            seen.cancels(asked.place.index);
+            seen.cancels(asked.index());
         }
         Some(asked)
     }

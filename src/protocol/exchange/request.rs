@@ -1,5 +1,6 @@
 //! What is stored of a request until its answer.
 
+use super::short_text::ShortText;
 use crate::escape::shorten;
 use crate::framing::fields::{text_secrets, without};
 use crate::protocol::session::{Place, Seen, Waiting};
@@ -7,58 +8,127 @@ use crate::protocol::{Direction, Origin, with_name};
 use foldhash::HashSet;
 use std::sync::Arc;
 
-/// The largest number of texts that open requests share.
+/// The largest number of different texts that open requests share.
 const MAX_TEXTS: usize = 1 << 8;
 
-/// A message that needs an answer.
+/// A message that needs an answer. A conversation may have many of them, so it is small.
 #[derive(Clone, Debug)]
 pub struct OpenRequest {
-    /// The position.
-    pub place: Place,
-    /// The kind.
-    pub kind: Arc<str>,
-    /// The subject.
-    pub subject: Option<Arc<str>>,
-    /// The name within the subject.
-    pub name: Option<Arc<str>>,
-    /// The id for display.
-    pub id: Box<str>,
+    place: SmallPlace,
+    texts: Arc<RequestTexts>,
+    id: ShortText,
+}
+
+/// The texts that many requests have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RequestTexts {
+    pub(crate) kind: Arc<str>,
+    pub(crate) subject: Option<Arc<str>>,
+    pub(crate) name: Option<Arc<str>>,
 }
 
 impl OpenRequest {
     /// Copies the parts of a message that the table stores.
     pub fn of(seen: &Seen<'_>) -> Self {
         let message = seen.message;
-        Self {
-            place: seen.whole(),
+        let texts = RequestTexts {
             kind: message.kind.as_ref().into(),
             subject: message.subject.as_deref().map(Into::into),
             name: message.name.as_deref().map(Into::into),
+        };
+        Self {
+            place: seen.whole().into(),
+            texts: Arc::new(texts),
             id: message.id.text().as_ref().into(),
         }
     }
 
+    /// Creates a request without a subject.
+    #[cfg(test)]
+    pub(super) fn call(place: Place, id: &str) -> Self {
+        let texts = RequestTexts {
+            kind: "call".into(),
+            subject: None,
+            name: None,
+        };
+        Self {
+            place: place.into(),
+            texts: Arc::new(texts),
+            id: id.into(),
+        }
+    }
+
+    /// Returns the same request at another position.
+    pub(crate) fn at(self, place: Place) -> Self {
+        let place = place.into();
+        Self { place, ..self }
+    }
+
+    /// Returns a member of this batch.
+    pub(crate) fn member(self, subject: Option<&str>, id: &str) -> Self {
+        let texts = RequestTexts {
+            kind: Arc::clone(&self.texts.kind),
+            subject: subject.map(Into::into),
+            name: None,
+        };
+        Self {
+            texts: Arc::new(texts),
+            id: id.into(),
+            ..self
+        }
+    }
+
+    /// Returns the position.
+    pub fn place(&self) -> Place {
+        self.place.into()
+    }
+
+    /// Returns the index of the message.
+    pub fn index(&self) -> u64 {
+        self.place.index
+    }
+
     /// Returns the origin of the message.
     pub fn origin(&self) -> Origin {
-        self.place.origin
+        self.place.origin()
+    }
+
+    /// Returns the kind.
+    pub fn kind(&self) -> &str {
+        &self.texts.kind
+    }
+
+    /// Returns the subject.
+    pub fn subject(&self) -> Option<&str> {
+        self.texts.subject.as_deref()
+    }
+
+    /// Returns the name within the subject.
+    pub fn name(&self) -> Option<&str> {
+        self.texts.name.as_deref()
+    }
+
+    /// Returns the id for display.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// Returns `call math.add` or `request tools/call echo`, for texts. Secrets are removed, and long subjects are shortened.
     pub fn describe(&self) -> String {
         const LONGEST: usize = 60;
-        let about = with_name(self.subject.as_deref(), self.name.as_deref());
+        let about = with_name(self.subject(), self.name());
         // Findings about other messages show it: they mask only their own values.
         let about = without(&about, &text_secrets(about.as_bytes()));
         match about.as_ref() {
-            "" => self.kind.to_string(),
-            about => format!("{} {}", self.kind, shorten(about, LONGEST + 1)),
+            "" => self.kind().to_string(),
+            about => format!("{} {}", self.kind(), shorten(about, LONGEST + 1)),
         }
     }
 
     /// Returns that the request waits for the peer.
     pub fn waiting(&self, why: Option<String>) -> Waiting {
         Waiting {
-            place: self.place,
+            place: self.place(),
             what: self.describe(),
             id: self.id.to_string(),
             owes: self.origin().direction.map(Direction::other),
@@ -66,6 +136,67 @@ impl OpenRequest {
             why,
             nests: false,
             blocked_by: None,
+        }
+    }
+
+    /// Returns its kind, subject and name.
+    pub(crate) fn texts(&self) -> &RequestTexts {
+        &self.texts
+    }
+}
+
+/// A [`Place`] in little memory: an option of it takes no word of its own.
+#[derive(Clone, Copy, Debug)]
+struct SmallPlace {
+    index: u64,
+    offset: u64,
+    time: i64,
+    stream: u64,
+    conn: u32,
+    /// A message has at most 4 GiB.
+    len: u32,
+    direction: Option<Direction>,
+    has_time: bool,
+    has_stream: bool,
+    has_conn: bool,
+}
+
+impl SmallPlace {
+    fn origin(&self) -> Origin {
+        Origin {
+            conn: self.has_conn.then_some(self.conn),
+            stream: self.has_stream.then_some(self.stream),
+            direction: self.direction,
+            time: self.has_time.then_some(self.time),
+        }
+    }
+}
+
+impl From<Place> for SmallPlace {
+    fn from(place: Place) -> Self {
+        let origin = place.origin;
+        Self {
+            index: place.index,
+            offset: place.offset,
+            time: origin.time.unwrap_or_default(),
+            stream: origin.stream.unwrap_or_default(),
+            conn: origin.conn.unwrap_or_default(),
+            len: u32::try_from(place.len).unwrap_or(u32::MAX),
+            direction: origin.direction,
+            has_time: origin.time.is_some(),
+            has_stream: origin.stream.is_some(),
+            has_conn: origin.conn.is_some(),
+        }
+    }
+}
+
+impl From<SmallPlace> for Place {
+    fn from(small: SmallPlace) -> Self {
+        Self {
+            index: small.index,
+            origin: small.origin(),
+            offset: small.offset,
+            len: small.len.into(),
         }
     }
 }
@@ -86,23 +217,18 @@ impl SharedTexts {
         }
         new
     }
+}
 
+/// Kinds, subjects and names that many requests have: each combination is stored once.
+#[derive(Debug, Default)]
+pub(super) struct SharedRequestTexts(HashSet<Arc<RequestTexts>>);
+
+impl SharedRequestTexts {
     pub(super) fn share(&mut self, asked: &mut OpenRequest) {
-        let OpenRequest {
-            kind,
-            subject,
-            name,
-            ..
-        } = asked;
-        for text in [Some(kind), subject.as_mut(), name.as_mut()] {
-            let Some(text) = text else {
-                continue;
-            };
-            if let Some(known) = self.0.get(text) {
-                *text = Arc::clone(known);
-            } else if self.0.len() < MAX_TEXTS {
-                self.0.insert(Arc::clone(text));
-            }
+        if let Some(known) = self.0.get(&asked.texts) {
+            asked.texts = Arc::clone(known);
+        } else if self.0.len() < MAX_TEXTS {
+            self.0.insert(Arc::clone(&asked.texts));
         }
     }
 }

@@ -6,9 +6,11 @@
 //! ```
 
 use super::request::OpenRequest;
-use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as TableEntry;
 use std::collections::VecDeque;
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 
 /// A table with more space is not kept when it is empty.
 pub(super) const MAX_KEPT: usize = 1 << 8;
@@ -18,15 +20,20 @@ pub(super) type Entry<T> = (OpenRequest, T);
 
 /// The open requests with one key, the oldest first.
 #[derive(Debug)]
-pub(super) struct Slot<T> {
+pub(super) struct Slot<K, T> {
+    pub(super) key: K,
     pub(super) first: Entry<T>,
     #[allow(clippy::box_collection)] // almost no slot has one
     later: Option<Box<VecDeque<Entry<T>>>>,
 }
 
-impl<T> Slot<T> {
-    pub(super) fn of(first: Entry<T>) -> Self {
-        Self { first, later: None }
+impl<K, T> Slot<K, T> {
+    pub(super) fn of(key: K, first: Entry<T>) -> Self {
+        Self {
+            key,
+            first,
+            later: None,
+        }
     }
 
     /// Adds a request behind the others.
@@ -48,22 +55,27 @@ impl<T> Slot<T> {
         std::iter::once(&self.first).chain(self.later.iter().flat_map(|later| later.iter()))
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry<T>> {
-        let later = self.later.iter_mut().flat_map(|later| later.iter_mut());
-        std::iter::once(&mut self.first).chain(later)
+    /// Visits the state of each request.
+    pub(super) fn each(&mut self, visit: &mut impl FnMut(&K, &mut T)) {
+        visit(&self.key, &mut self.first.1);
+        for (_, state) in self.later.iter_mut().flat_map(|later| later.iter_mut()) {
+            visit(&self.key, state);
+        }
     }
 
-    pub(super) fn into_iter(self) -> impl Iterator<Item = Entry<T>> {
-        std::iter::once(self.first).chain(self.later.into_iter().flat_map(|later| *later))
+    /// Takes the requests apart from their key.
+    pub(super) fn into_parts(self) -> (K, impl Iterator<Item = Entry<T>>) {
+        let later = self.later.into_iter().flat_map(|later| *later);
+        (self.key, std::iter::once(self.first).chain(later))
     }
 
     /// Returns the request that is the message with this index.
     pub(super) fn at(&self, index: u64) -> Option<&Entry<T>> {
-        if self.first.0.place.index == index {
+        if self.first.0.index() == index {
             return Some(&self.first);
         }
         let later = self.later.as_ref()?;
-        let at = later.binary_search_by_key(&index, |(asked, _)| asked.place.index);
+        let at = later.binary_search_by_key(&index, |(asked, _)| asked.index());
         later.get(at.ok()?)
     }
 }
@@ -72,45 +84,75 @@ impl<T> Slot<T> {
 #[derive(Debug)]
 pub(super) enum Slots<K, T> {
     Empty,
-    One(K, Box<Slot<T>>),
-    Table(HashMap<K, Box<Slot<T>>>),
+    One(Box<Slot<K, T>>),
+    Table(Box<HashTable<Box<Slot<K, T>>>>),
 }
 
 impl<K: Hash + Eq, T> Slots<K, T> {
-    pub(super) fn get(&self, key: &K) -> Option<&Slot<T>> {
+    pub(super) fn get(&self, key: &K, state: &RandomState) -> Option<&Slot<K, T>> {
         match self {
             Self::Empty => None,
-            Self::One(own, slot) => (own == key).then_some(slot.as_ref()),
-            Self::Table(table) => table.get(key).map(Box::as_ref),
-        }
-    }
-
-    pub(super) fn get_mut(&mut self, key: &K) -> Option<&mut Slot<T>> {
-        match self {
-            Self::Empty => None,
-            Self::One(own, slot) => (own == key).then_some(slot.as_mut()),
-            Self::Table(table) => table.get_mut(key).map(Box::as_mut),
-        }
-    }
-
-    pub(super) fn insert(&mut self, key: K, slot: Box<Slot<T>>) -> Option<Box<Slot<T>>> {
-        match self {
-            Self::Empty => *self = Self::One(key, slot),
-            Self::One(own, before) if *own == key => return Some(std::mem::replace(before, slot)),
-            Self::One(..) => {
-                let mut table = HashMap::from_iter([(key, slot)]);
-                table.extend(std::mem::replace(self, Self::Empty).take_all());
-                *self = Self::Table(table);
+            Self::One(slot) => (slot.key == *key).then_some(slot.as_ref()),
+            Self::Table(table) => {
+                let slot = table.find(state.hash_one(key), |slot| slot.key == *key);
+                slot.map(Box::as_ref)
             }
-            Self::Table(table) => return table.insert(key, slot),
+        }
+    }
+
+    pub(super) fn get_mut(&mut self, key: &K, state: &RandomState) -> Option<&mut Slot<K, T>> {
+        match self {
+            Self::Empty => None,
+            Self::One(slot) => (slot.key == *key).then_some(slot.as_mut()),
+            Self::Table(table) => {
+                let slot = table.find_mut(state.hash_one(key), |slot| slot.key == *key);
+                slot.map(Box::as_mut)
+            }
+        }
+    }
+
+    /// Adds a slot. Returns the one that had its key.
+    pub(super) fn insert(
+        &mut self,
+        slot: Box<Slot<K, T>>,
+        state: &RandomState,
+    ) -> Option<Box<Slot<K, T>>> {
+        match self {
+            Self::Empty => *self = Self::One(slot),
+            Self::One(before) if before.key == slot.key => {
+                return Some(std::mem::replace(before, slot));
+            }
+            Self::One(_) => {
+                let before = std::mem::replace(self, Self::Table(Box::default()));
+                for slot in before.take_all().chain([slot]) {
+                    self.insert(slot, state);
+                }
+            }
+            Self::Table(table) => {
+                let hash = state.hash_one(&slot.key);
+                let entry = table.entry(
+                    hash,
+                    |other| other.key == slot.key,
+                    |other| state.hash_one(&other.key),
+                );
+                match entry {
+                    TableEntry::Occupied(mut entry) => {
+                        return Some(std::mem::replace(entry.get_mut(), slot));
+                    }
+                    TableEntry::Vacant(entry) => _ = entry.insert(slot),
+                }
+            }
         }
         None
     }
 
-    pub(super) fn remove(&mut self, key: &K) -> Option<(K, Box<Slot<T>>)> {
+    pub(super) fn remove(&mut self, key: &K, state: &RandomState) -> Option<Box<Slot<K, T>>> {
         match self {
-            Self::Table(table) => table.remove_entry(key),
-            Self::One(own, _) if own == key => {
+            Self::Table(table) => {
+                let entry = table.find_entry(state.hash_one(key), |slot| slot.key == *key);
+                Some(entry.ok()?.remove().0)
+            }
+            Self::One(slot) if slot.key == *key => {
                 std::mem::replace(self, Self::Empty).take_all().next()
             }
             _ => None,
@@ -121,52 +163,52 @@ impl<K: Hash + Eq, T> Slots<K, T> {
     pub(super) fn extract_if(
         &mut self,
         mut ends: impl FnMut(&K, &T) -> bool,
-    ) -> Vec<(K, Box<Slot<T>>)> {
+    ) -> Vec<Box<Slot<K, T>>> {
         match self {
-            Self::One(key, slot) if ends(key, &slot.first.1) => {
+            Self::One(slot) if ends(&slot.key, &slot.first.1) => {
                 std::mem::replace(self, Self::Empty).take_all().collect()
             }
-            Self::Empty | Self::One(..) => Vec::new(),
+            Self::Empty | Self::One(_) => Vec::new(),
             Self::Table(table) => {
-                let gone = table.extract_if(|key, slot| ends(key, &slot.first.1));
+                let gone = table.extract_if(|slot| ends(&slot.key, &slot.first.1));
                 gone.collect()
             }
         }
     }
 
-    pub(super) fn take_all(self) -> impl Iterator<Item = (K, Box<Slot<T>>)> {
+    pub(super) fn take_all(self) -> impl Iterator<Item = Box<Slot<K, T>>> {
         let (one, table) = match self {
             Self::Empty => (None, None),
-            Self::One(key, slot) => (Some((key, slot)), None),
-            Self::Table(table) => (None, Some(table)),
+            Self::One(slot) => (Some(slot), None),
+            Self::Table(table) => (None, Some(*table)),
         };
         one.into_iter().chain(table.into_iter().flatten())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &Slot<T>)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Slot<K, T>> {
         let (one, table) = match self {
             Self::Empty => (None, None),
-            Self::One(key, slot) => (Some((key, slot)), None),
+            Self::One(slot) => (Some(slot), None),
             Self::Table(table) => (None, Some(table)),
         };
-        let all = one.into_iter().chain(table.into_iter().flatten());
-        all.map(|(key, slot)| (key, slot.as_ref()))
+        let table = table.into_iter().flat_map(|table| table.iter());
+        one.into_iter().chain(table).map(Box::as_ref)
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut Slot<T>)> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Slot<K, T>> {
         let (one, table) = match self {
             Self::Empty => (None, None),
-            Self::One(key, slot) => (Some((&*key, slot)), None),
+            Self::One(slot) => (Some(slot), None),
             Self::Table(table) => (None, Some(table)),
         };
-        let all = one.into_iter().chain(table.into_iter().flatten());
-        all.map(|(key, slot)| (key, slot.as_mut()))
+        let table = table.into_iter().flat_map(|table| table.iter_mut());
+        one.into_iter().chain(table).map(Box::as_mut)
     }
 
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Empty => 0,
-            Self::One(..) => 1,
+            Self::One(_) => 1,
             Self::Table(table) => table.len(),
         }
     }

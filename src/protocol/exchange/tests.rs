@@ -63,20 +63,14 @@ fn run(way: Way, script: &str) -> String {
                     index,
                     ..Place::default()
                 };
-                let asked = OpenRequest {
-                    place,
-                    kind: "call".into(),
-                    subject: None,
-                    name: None,
-                    id: id.into(),
-                };
+                let asked = OpenRequest::call(place, id);
                 let added = if way.by_id {
                     exchange.open.add(key, asked, ())
                 } else {
                     exchange.open.queue(key, asked, ())
                 };
                 match added {
-                    Added::Replaced(old, ()) => format!("for #{}", old.place.index),
+                    Added::Replaced(old, ()) => format!("for #{}", old.index()),
                     Added::Untracked => "full".to_owned(),
                     _ => {
                         let found = exchange.open.at(index).map(|(found, ..)| *found);
@@ -87,13 +81,13 @@ fn run(way: Way, script: &str) -> String {
             }
             "item" | "answer" => match exchange.find(&key) {
                 Found::Open if word == "item" => {
-                    format!("of #{}", exchange.open.get(&key).unwrap().0.place.index)
+                    format!("of #{}", exchange.open.get(&key).unwrap().0.index())
                 }
                 Found::Open => {
                     let (asked, ()) = exchange.open.close(&key).unwrap();
-                    assert!(exchange.open.at(asked.place.index).is_none());
+                    assert!(exchange.open.at(asked.index()).is_none());
                     exchange.ended.insert(key, index);
-                    format!("of #{}", asked.place.index)
+                    format!("of #{}", asked.index())
                 }
                 Found::Ended => format!("after #{}", exchange.ended.get(&key).unwrap()),
                 Found::Untracked => "of a missing one".to_owned(),
@@ -113,10 +107,7 @@ fn run(way: Way, script: &str) -> String {
                 } else {
                     exchange.open.end(key.scope)
                 };
-                let left: Vec<_> = left
-                    .iter()
-                    .map(|(_, asked, ())| asked.place.index)
-                    .collect();
+                let left: Vec<_> = left.iter().map(|(_, asked, ())| asked.index()).collect();
                 format!("left {left:?}")
             }
             _ => unreachable!("{line}"),

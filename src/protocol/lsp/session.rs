@@ -182,7 +182,7 @@ impl Extension for LspSession {
             let mut facts = message.operation();
             (facts.ends, facts.owner) = (Some(false), Some(Owner::Server));
         }
-        if asked.subject.as_deref() == Some("initialize") {
+        if asked.subject() == Some("initialize") {
             match self.stage {
                 // A client may try again after an error.
                 Stage::Requested(_) if message.result().is_none() => self.stage = Stage::New,

@@ -213,7 +213,11 @@ impl Extension for McpSession {
         request: &SentRequest<RequestContext>,
     ) {
         let (seen, own) = (message.seen, &request.own);
-        if let Some((cancel, time)) = request.cancelled.filter(|_| message.role == Role::Response) {
+        if let Some(&(cancel, time)) = request
+            .cancelled
+            .as_deref()
+            .filter(|_| message.role == Role::Response)
+        {
             broken!(message, rule::ANSWER_AFTER_CANCEL, seen.whole(), cancel;
                 "the request was cancelled by #{cancel}, and still has a result");
             let late = time.zip(seen.origin.time);
@@ -267,8 +271,8 @@ impl Extension for McpSession {
     }
 
     fn cancels(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest) {
-        if asked.subject.as_deref() == Some("initialize") {
-            broken!(message, rule::CANCEL_INITIALIZE, message.whole(), asked.place.index;
+        if asked.subject() == Some("initialize") {
+            broken!(message, rule::CANCEL_INITIALIZE, message.whole(), asked.index();
                 "initialize is cancelled; a client that gives up closes the connection");
         }
     }

@@ -154,23 +154,23 @@ impl Session for OracleSession<'_> {
                 continue;
             };
             if let Some(shut_down) = child.shut_down
-                && asked.place.index < shut_down
+                && asked.index() < shut_down
                 && invoke.is_due(child)
                 && matches!(child.stage, ReadyStage::Serving)
                 && output.replace(key.scope) != Some(key.scope)
             {
-                broken!(report, rule::UNANSWERED, asked.place, shut_down;
+                broken!(report, rule::UNANSWERED, asked.place(), shut_down;
                     "{} has no answer, and shutdown (#{shut_down}) was sent", asked.describe());
             }
         }
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         let children = self.children.values();
         let mut all: Vec<Waiting> = children.filter_map(ChildSession::waiting).collect();
         all.extend(self.waiting_invokes(self.open.sorted()));
         all.sort_by_key(|w| (w.place.index, w.place.origin.time, w.place.origin.conn));
-        all
+        all.into_iter().for_each(visit);
     }
 
     fn is_open(&self, index: u64) -> bool {
@@ -337,7 +337,7 @@ impl OracleSession<'_> {
                 && !child.ends.input_ended
                 && matches!(child.stage, ReadyStage::Serving)
             {
-                broken!(report, rule::DIED_IN_INVOKE, asked.place;
+                broken!(report, rule::DIED_IN_INVOKE, asked.place();
                     "{ends}: {} has no answer", asked.describe());
             }
         } else if child.could_shut_down() && !child.ends.input_ended && !waits {

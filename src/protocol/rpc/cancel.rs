@@ -32,9 +32,9 @@ pub(super) fn report_wait<E: Extension>(
         TIMEOUT.iter().any(|words| reason.contains(words))
     });
     let cancel = message.index;
-    broken!(message, rule::CANCELLED_UNANSWERED, asked.place, cancel;
+    broken!(message, rule::CANCELLED_UNANSWERED, asked.place(), cancel;
         "{} ({}) is cancelled by #{cancel} after {}.{} s; {}{}",
-        asked.describe(), short(&asked.id), wait / LONG, wait % LONG / (LONG / 10),
+        asked.describe(), short(asked.id()), wait / LONG, wait % LONG / (LONG / 10),
         progress::<E>(message, heard),
         reason.map_or(String::new(), |reason| format!("; the reason is {}", quote(reason))));
     if !gave_up {

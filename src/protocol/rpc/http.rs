@@ -232,7 +232,7 @@ fn query_session(path: &str) -> Option<String> {
 /// Reports a request that an HTTP response refuses.
 pub(super) fn report_refusal(seen: Current<'_, '_>, asked: &OpenRequest, status: u16) {
     let (request, why) = (asked.describe(), refusal_text(&seen));
-    broken!(seen, rule::REFUSED, seen.whole(), asked.place.index;
+    broken!(seen, rule::REFUSED, seen.whole(), asked.index();
         "{request} is refused with status {status}{why}");
     if status < 500 {
         seen.report().at_most(Severity::Info);

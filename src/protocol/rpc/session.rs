@@ -140,7 +140,7 @@ impl<E: Extension> RpcSession<E> {
         let missing = of.as_ref().and_then(|of| self.pairs.open.at(of.to));
         let missing = missing.filter(|(_, _, request)| request.needs_answer());
         if let Some((_, asked, _)) = missing.filter(|_| E::DIALECT.batches) {
-            broken!(seen, rule::BATCH_ANSWER, seen.whole(), asked.place.index;
+            broken!(seen, rule::BATCH_ANSWER, seen.whole(), asked.index();
                 "the batch lacks the answer to {}", asked.describe());
         }
         seen.report().answer = of;
@@ -254,7 +254,7 @@ impl<E: Extension> RpcSession<E> {
         if let Some(asked) = self.pairs.cancel((&key, id), message.seen, lacks) {
             let state = self.sessions.state(message.origin.conn);
             state.cancels(message, asked);
-            let heard = self.heard.get(&asked.place.index).copied();
+            let heard = self.heard.get(&asked.index()).copied();
             let certain = self.pairs.open.get(&key).filter(|_| !ambiguous);
             if let Some((asked, _)) = certain.filter(|(_, request)| request.needs_answer()) {
                 super::cancel::report_wait::<E>(message, asked, heard);
@@ -290,13 +290,13 @@ impl<E: Extension> RpcSession<E> {
         if let Some(method) = request.method.filter(|_| !message.breaks_rule) {
             shape.result(method);
         }
-        let is_batch = asked.kind.as_ref() == "batch";
+        let is_batch = asked.kind() == "batch";
         if is_batch {
-            self.answer_member(message, asked.place.index);
+            self.answer_member(message, asked.index());
         }
         let batch = E::DIALECT.batches && is_batch;
         if batch && !message.in_batch && message.role != Role::Error {
-            broken!(message, rule::BATCH_ANSWER, seen.whole(), asked.place.index;
+            broken!(message, rule::BATCH_ANSWER, seen.whole(), asked.index();
                 "this answers a member of a batch; it should be in an array");
         }
         let state = self.sessions.state(seen.origin.conn);
@@ -314,7 +314,7 @@ impl<E: Extension> RpcSession<E> {
 
     /// Returns that a request waits. Its method says who must answer it if directions are not known.
     fn waiting_of(&self, asked: &OpenRequest, request: &SentRequest<E::Own>) -> Waiting {
-        let method = asked.subject.as_deref().unwrap_or_default();
+        let method = asked.subject().unwrap_or_default();
         let waiting = asked.waiting(self.reason(asked, request));
         let sender = E::DIALECT.direction_of(method);
         Waiting {
@@ -327,8 +327,8 @@ impl<E: Extension> RpcSession<E> {
 
     fn unanswered(asked: &OpenRequest, request: &SentRequest<E::Own>, report: &mut Report) {
         if request.needs_answer() && E::needs_answer(request) {
-            broken!(report, rule::UNANSWERED, asked.place;
-                "{} ({}) has no answer", asked.describe(), short(&asked.id));
+            broken!(report, rule::UNANSWERED, asked.place();
+                "{} ({}) has no answer", asked.describe(), short(asked.id()));
         }
     }
 }
@@ -408,11 +408,10 @@ impl<E: Extension> Session for RpcSession<E> {
         self.sessions.finish(report);
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         let open = self.pairs.open.sorted().into_iter();
         open.filter(|(_, _, request)| !E::is_cancelled(request))
-            .map(|(_, asked, request)| self.waiting_of(asked, request))
-            .collect()
+            .for_each(|(_, asked, request)| visit(self.waiting_of(asked, request)));
     }
 
     fn is_open(&self, index: u64) -> bool {

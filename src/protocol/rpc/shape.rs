@@ -72,16 +72,8 @@ impl<'a> CallShape<'_, 'a> {
         if self.seen.message.kind != "batch" {
             return asked;
         }
-        OpenRequest {
-            subject: self
-                .call
-                .method
-                .and_then(Node::text)
-                .map(|m| m.as_ref().into()),
-            name: None,
-            id: self.call.id().text().as_ref().into(),
-            ..asked
-        }
+        let method = self.call.method.and_then(Node::text);
+        asked.member(method.as_deref(), &self.call.id().text())
     }
 
     /// Checks a message; returns its method if it is known.

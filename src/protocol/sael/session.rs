@@ -326,27 +326,25 @@ impl Session for SaelSession {
         }
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
-        let mut all = Vec::new();
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         for conn in self.conns.values() {
             if let Some(hello) = &conn.hello {
-                all.push(hello.waiting(None));
+                visit(hello.waiting(None));
             }
-            all.extend(conn.heartbeats.open().map(|asked| asked.waiting(None)));
+            let open = conn.heartbeats.open();
+            open.for_each(|asked| visit(asked.waiting(None)));
         }
         for (key, asked, call) in self.calls.open.sorted() {
             if call.needs_answer() {
                 let state = self.states.get(&key.scope);
-                all.push(asked.waiting(state.and_then(SessionState::window_full)));
+                visit(asked.waiting(state.and_then(SessionState::window_full)));
             }
         }
-        Waiting::sort(&mut all);
-        all
     }
 
     fn is_open(&self, index: u64) -> bool {
         let mut conns = self.conns.values();
-        let is_it = |asked: &OpenRequest| asked.place.index == index;
+        let is_it = |asked: &OpenRequest| asked.index() == index;
         self.calls
             .open
             .at(index)

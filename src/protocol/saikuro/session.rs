@@ -200,7 +200,7 @@ impl SaikuroSession {
                 self.orphans -= 1;
             }
             Added::Replaced(before, _) => {
-                let index = before.place.index;
+                let index = before.index();
                 self.sender(seen).order.remove(&index);
                 let place = seen.place(field(root, "id"));
                 broken!(seen, rule::ID_REUSED, place, index;
@@ -227,11 +227,9 @@ impl SaikuroSession {
                     let own = key.reversed().at(*conn);
                     self.calls.open.get(&own)
                 });
-                let same = |asked: &OpenRequest| {
-                    asked.subject.as_deref() == seen.message.subject.as_deref()
-                };
+                let same = |asked: &OpenRequest| asked.subject() == seen.message.subject.as_deref();
                 if let Some((asked, _)) = client.filter(|(asked, _)| same(asked)) {
-                    seen.inside(asked.place.index, Link::Recorded);
+                    seen.inside(asked.index(), Link::Recorded);
                 }
             }
             None => {}
@@ -297,7 +295,7 @@ impl SaikuroSession {
                 Some((_, OpenKind::Stream(stream))) => stream.flow.next = None,
                 Some((_, OpenKind::Channel(channel))) => channel.record_loss(),
                 Some((asked, _)) => {
-                    let index = asked.place.index;
+                    let index = asked.index();
                     self.calls.open.close(key);
                     self.side(key.scope, key.requester).order.remove(&index);
                 }
@@ -338,7 +336,7 @@ impl SaikuroSession {
                 report.leave(waiting);
             }
             if let Some((rule, text)) = find_open_problem(&asked, &state).filter(|_| !lost) {
-                broken!(report, rule, asked.place; "{text}");
+                broken!(report, rule, asked.place(); "{text}");
             }
         }
     }
@@ -430,9 +428,9 @@ impl Session for SaikuroSession {
         }
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         let open = self.calls.open.sorted();
-        open.into_iter().filter_map(waiting_for).collect()
+        open.into_iter().filter_map(waiting_for).for_each(visit);
     }
 
     fn is_open(&self, index: u64) -> bool {

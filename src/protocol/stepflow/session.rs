@@ -249,7 +249,7 @@ impl Session for StepflowSession {
     fn finish(&mut self, report: &mut Report) {
         for (key, asked, want) in self.pairs.open.sorted() {
             let scope = self.scopes.get(&key.scope);
-            let index = asked.place.index;
+            let index = asked.index();
             // An execute that waits for a callback is not the cause.
             let waits = scope.and_then(|s| s.executes.get(&index));
             let waits = waits.is_some_and(|callbacks| !callbacks.is_empty());
@@ -260,14 +260,13 @@ impl Session for StepflowSession {
                 Some(method) if schema::opens_session(method) => rule::INITIALIZE_UNANSWERED,
                 _ => rule::UNANSWERED,
             };
-            broken!(report, rule, asked.place;
-                "{} ({}) has no answer", asked.describe(), short(&asked.id));
+            broken!(report, rule, asked.place();
+                "{} ({}) has no answer", asked.describe(), short(asked.id()));
         }
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         let open = self.pairs.open.sorted();
-        let mut all = Vec::with_capacity(open.len());
         let loose = LooseCallbacks::of(&open);
         for (key, asked, want) in &open {
             let why = if want.breaks_rule {
@@ -276,19 +275,19 @@ impl Session for StepflowSession {
                 Some("no request is allowed before initialize is answered".to_owned())
             } else if want.method.is_some_and(schema::runs_component) {
                 let scope = self.scopes.get(&key.scope);
-                let own = scope.and_then(|s| s.executes.get(&asked.place.index)?.values().next());
+                let own = scope.and_then(|s| s.executes.get(&asked.index())?.values().next());
                 let own = own
                     .and_then(|key| self.pairs.open.get(key))
                     .map(|(asked, _)| asked);
-                callback_of(own, loose.after(key, asked.place.index))
+                callback_of(own, loose.after(key, asked.index()))
             } else {
                 None
             };
-            all.push(asked.waiting(why));
+            visit(asked.waiting(why));
         }
         for scope in self.scopes.values() {
             if let Handshake::Answered(place) = scope.handshake {
-                all.push(Waiting {
+                visit(Waiting {
                     place,
                     what: "the runtime, for initialized".into(),
                     id: String::new(),
@@ -300,8 +299,6 @@ impl Session for StepflowSession {
                 });
             }
         }
-        Waiting::sort(&mut all);
-        all
     }
 
     fn is_open(&self, index: u64) -> bool {
@@ -335,7 +332,7 @@ impl<'o> LooseCallbacks<'o> {
     /// Returns the first callback of the other side after an execute.
     fn after(&self, key: &PairKey, execute: u64) -> Option<&'o OpenRequest> {
         let pipe = self.0.get(&key.scope)?;
-        let from = pipe.partition_point(|(_, asked)| asked.place.index <= execute);
+        let from = pipe.partition_point(|(_, asked)| asked.index() <= execute);
         let mut later = pipe.get(from..)?.iter();
         later
             .find(|(requester, _)| *requester != key.requester)
@@ -345,14 +342,14 @@ impl<'o> LooseCallbacks<'o> {
 
 /// Returns the reason why an execute waits: a callback that it made, or may have made, is not answered.
 fn callback_of(own: Option<&OpenRequest>, loose: Option<&OpenRequest>) -> Option<String> {
-    let index = |asked: &&OpenRequest| asked.place.index;
+    let index = |asked: &&OpenRequest| asked.index();
     let asked = own.into_iter().chain(loose).min_by_key(index)?;
-    let is_own = own.is_some_and(|own| own.place.index == asked.place.index);
+    let is_own = own.is_some_and(|own| own.index() == asked.index());
     let whose = if is_own { "" } else { ", perhaps its own" };
     Some(format!(
         "callback unanswered inside an execute: {} ({}){whose}",
         asked.describe(),
-        short(&asked.id)
+        short(asked.id())
     ))
 }
 

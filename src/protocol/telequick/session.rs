@@ -162,7 +162,7 @@ impl<'s> TelequickSession<'s> {
                 };
                 let open = self.open.in_scope(seen.origin.link());
                 let oldest = open.filter(|(key, _)| fits(key));
-                let oldest = oldest.min_by_key(|(_, asked)| asked.place.index);
+                let oldest = oldest.min_by_key(|(_, asked)| asked.index());
                 oldest.map(|(key, _)| *key)
             });
         let Some((asked, _)) = key.and_then(|key| self.open.close(&key)) else {
@@ -175,7 +175,7 @@ impl<'s> TelequickSession<'s> {
             }
             return;
         };
-        conn.answered = conn.answered.max(Some(asked.place.index));
+        conn.answered = conn.answered.max(Some(asked.index()));
         seen.answers(&asked, true);
     }
 
@@ -183,7 +183,7 @@ impl<'s> TelequickSession<'s> {
         if self.subscriptions.len() >= SUBSCRIPTIONS
             && let Some(oldest) = self.subscriptions.pop_front()
         {
-            let index = oldest.asked.place.index;
+            let index = oldest.asked.index();
             seen.report().subscription(index, false);
         }
         seen.report().subscription(seen.index, true);
@@ -215,7 +215,7 @@ impl<'s> TelequickSession<'s> {
             && !std::mem::replace(&mut state.wrong_client, true)
         {
             let subscribed = String::from_utf8_lossy(&latest.client);
-            let index = latest.asked.place.index;
+            let index = latest.asked.index();
             broken!(seen, rule::WRONG_CLIENT, seen.at(client), index;
                 "client_id is {}, but #{index} subscribed as {subscribed:?}", quote_text(client));
         }
@@ -236,17 +236,17 @@ impl<'s> TelequickSession<'s> {
         for (_, asked, _) in open.filter(|(_, _, pending)| pending.sound) {
             let what = asked.describe();
             match conn.answered {
-                Some(answered) if asked.place.index < answered => {
-                    broken!(report, rule::UNANSWERED, asked.place, answered;
+                Some(answered) if asked.index() < answered => {
+                    broken!(report, rule::UNANSWERED, asked.place(), answered;
                         "{what} has no answer, but the later #{answered} has one");
                 }
                 _ if !closed => {}
                 Some(_) => {
-                    broken!(report, rule::UNANSWERED, asked.place; "{what} has no answer");
+                    broken!(report, rule::UNANSWERED, asked.place(); "{what} has no answer");
                 }
                 // The public SDKs do not read answers.
                 None => {
-                    broken!(report, rule::UNANSWERED, asked.place; "{what} has no answer");
+                    broken!(report, rule::UNANSWERED, asked.place(); "{what} has no answer");
                     report.at_most(Severity::Info);
                 }
             }
@@ -275,7 +275,7 @@ impl<'s> TelequickSession<'s> {
             self.subscriptions.retain(|s| {
                 let ends = s.asked.origin().conn == id;
                 if ends {
-                    report.subscription(s.asked.place.index, false);
+                    report.subscription(s.asked.index(), false);
                 }
                 !ends
             });
@@ -388,11 +388,12 @@ impl Session for TelequickSession<'_> {
         }
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         let waits = |(key, asked, pending): (&MethodKey, &OpenRequest, &Pending)| {
             waiting_for(asked, pending, self.conns.get(&key.scope)?)
         };
-        self.open.sorted().into_iter().filter_map(waits).collect()
+        let open = self.open.sorted();
+        open.into_iter().filter_map(waits).for_each(visit);
     }
 
     fn pairs_by_stream(&self) -> bool {

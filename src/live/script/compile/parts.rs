@@ -174,7 +174,7 @@ impl Holders {
     /// Records that a request, its answers or its calls have these values.
     pub(super) fn add(&mut self, request: usize, places: &[ValuePlace]) {
         for name in names(places) {
-            let requests = self.0.entry(name).or_default();
+            let requests = self.0.entry(name).or_insert_with(|| Vec::with_capacity(1));
             if !requests.contains(&request) {
                 if requests.len() >= Self::MAX {
                     requests.remove(0);

@@ -106,7 +106,7 @@ impl Handshake {
 
     /// Handles a request that HTTP refuses.
     pub(super) fn refused(&mut self, asked: &OpenRequest) {
-        self.stage.refused(asked.place.index);
+        self.stage.refused(asked.index());
     }
 
     /// Handles an answer; `offered` is the version in the request.
@@ -116,10 +116,10 @@ impl Handshake {
         asked: &OpenRequest,
         offered: Option<&str>,
     ) {
-        let (seen, index) = (message.seen, asked.place.index);
+        let (seen, index) = (message.seen, asked.index());
         let result = message.result();
         self.stage.answered(index, message);
-        let opens = asked.subject.as_deref() == Some("initialize");
+        let opens = asked.subject() == Some("initialize");
         let Some(result) = result.filter(|_| opens) else {
             return;
         };

@@ -154,7 +154,7 @@ impl Inputs {
         let (inputs, state) = (member("inputRequests"), member("requestState"));
         let asks = member("resultType").is_some_and(|of| of.is_text("input_required"));
         let url = url_elicitations(message);
-        let first = request.first.unwrap_or(asked.place.index);
+        let first = request.first.unwrap_or(asked.index());
         if request.first.is_some() {
             self.waiting.retain(|waiting| waiting.first != first);
         }
@@ -181,8 +181,8 @@ impl Inputs {
         self.waiting.push_back(Waiting {
             first,
             answer: message.index,
-            subject: asked.subject.clone(),
-            name: asked.name.clone(),
+            subject: asked.subject().map(Into::into),
+            name: asked.name().map(Into::into),
             arguments: request.arguments,
             state: state
                 .and_then(Node::text)

@@ -109,7 +109,7 @@ impl Tasks {
         };
         let requester = message.requester().other();
         let key = (requester, id.as_ref().into());
-        let first = self.known.get(&key).is_none().then_some(asked.place.index);
+        let first = self.known.get(&key).is_none().then_some(asked.index());
         let is_over = false;
         self.known.insert(key, Task { first, is_over });
         let mut facts = message.operation();

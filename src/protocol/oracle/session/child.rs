@@ -203,16 +203,16 @@ impl ChildSession {
         line: &OracleLine<'_, '_>,
     ) {
         if by == Some(id) {
-            self.stage = match ack.kind.as_ref() {
-                "error" => ReadyStage::Refused(ack.place),
+            self.stage = match ack.kind() {
+                "error" => ReadyStage::Refused(ack.place()),
                 _ => ReadyStage::Serving,
             };
             return;
         }
-        let index = ready.place.index;
-        broken!(line, rule::ACK_ID, ack.place, index;
+        let index = ready.index();
+        broken!(line, rule::ACK_ID, ack.place(), index;
             "id is {}; it should be {}, as in ready (#{index})",
-            super::id(&ack.id), super::id(&ready.id));
+            super::id(ack.id()), super::id(ready.id()));
         self.record_failure();
     }
 
@@ -220,7 +220,7 @@ impl ChildSession {
     pub(super) fn report_unacknowledged(&mut self, report: &mut Report) {
         if let ReadyStage::Announced(ready, _) = &self.stage {
             if !self.ready_unread {
-                broken!(report, rule::UNANSWERED, ready.place;
+                broken!(report, rule::UNANSWERED, ready.place();
                     "ready is not acknowledged, and the connection is closed");
             }
             self.record_failure();
@@ -339,9 +339,9 @@ impl ChildSession {
             }),
             ReadyStage::Announced(ready, _) => Some(Waiting {
                 what: "the oracle, for ready to be acknowledged".into(),
-                id: short(&ready.id),
+                id: short(ready.id()),
                 ..waiting(
-                    ready.place,
+                    ready.place(),
                     "",
                     Direction::ToServer,
                     "the oracle serves nothing before that".into(),

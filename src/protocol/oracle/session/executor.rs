@@ -86,8 +86,8 @@ impl OracleSession<'_> {
                 seen.message.kind);
         }
         if let ReadyStage::Announced(ready, _) = &child.stage {
-            broken!(line, rule::INVOKE_UNACKNOWLEDGED, seen.whole(), ready.place.index;
-                "ready (#{}) is not acknowledged yet; this should come first", ready.place.index);
+            broken!(line, rule::INVOKE_UNACKNOWLEDGED, seen.whole(), ready.index();
+                "ready (#{}) is not acknowledged yet; this should come first", ready.index());
             child.record_failure();
         }
         let Some(id) = line.id() else {
@@ -143,10 +143,7 @@ impl OracleSession<'_> {
 /// Handles an answer of the executor: that to ready.
 fn acknowledge(child: &mut ChildSession, line: &OracleLine<'_, '_>) {
     let seen = line.seen;
-    let ack = OpenRequest {
-        place: line.id_place(),
-        ..OpenRequest::of(&seen)
-    };
+    let ack = OpenRequest::of(&seen).at(line.id_place());
     match std::mem::take(&mut child.stage) {
         ReadyStage::Announced(ready, id) => {
             line.answers(&ready, true);
@@ -158,7 +155,7 @@ fn acknowledge(child: &mut ChildSession, line: &OracleLine<'_, '_>) {
         stage => {
             child.stage = stage;
             if child.in_step {
-                broken!(line, rule::STRAY_ACK, ack.place;
+                broken!(line, rule::STRAY_ACK, ack.place();
                     "id {} belongs to no request of the oracle", line.id_text());
             }
         }

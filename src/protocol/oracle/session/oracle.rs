@@ -119,9 +119,9 @@ impl OracleSession<'_> {
         if let (Some((number, id)), None) = (due.clone(), &again)
             && let Some((asked, invoke)) = self.open.close(&Key::one_way(conn, id))
         {
-            let index = asked.place.index;
+            let index = asked.index();
             broken!(line, rule::ANSWER_ID, line.id_place(), index;
-                "id is {}; it should be {}, as in #{index}", line.id_text(), short(&asked.id));
+                "id is {}; it should be {}, as in #{index}", line.id_text(), short(asked.id()));
             line.answers(&asked, true);
             felts::result(line, invoke.signature(self.signatures));
             child.restart_at(number);
@@ -193,7 +193,7 @@ impl OracleSession<'_> {
                 continue;
             };
             if before >= child.read && child.in_step {
-                broken!(line, rule::UNANSWERED, asked.place, line.index;
+                broken!(line, rule::UNANSWERED, asked.place(), line.index;
                     "{} has no answer, and #{} answers a later one", asked.describe(), line.index);
             }
         }
@@ -232,7 +232,7 @@ fn handle_first_line(child: &mut ChildSession, line: &OracleLine<'_, '_>, is_rea
 fn describe_invoke(asked: &OpenRequest) -> String {
     format!(
         "the invoke with id {} (#{})",
-        short(&asked.id),
-        asked.place.index
+        short(asked.id()),
+        asked.index()
     )
 }

@@ -34,7 +34,7 @@ impl<E: Extension> RpcSession<E> {
             Head::Http { .. } => {}
             _ if is_request => {
                 if let Some(outer) = self.surrounding(message) {
-                    message.inside(outer.place.index, Link::Inferred);
+                    message.inside(outer.index(), Link::Inferred);
                 }
             }
             _ => {}
@@ -60,7 +60,7 @@ impl<E: Extension> RpcSession<E> {
         let (outer, sent) = self.pairs.open.only_of(message.id_space, asker)?;
         let inner = message.call.method?.text()?;
         let is_certain = !sent.may_be_missed && !self.pairs.may_lack(message.id_space, Some(asker));
-        (is_certain && E::NESTED.allows(outer.subject.as_deref(), &inner)).then_some(outer)
+        (is_certain && E::NESTED.allows(outer.subject(), &inner)).then_some(outer)
     }
 
     /// Returns true if a key of another connection over HTTP may mean several open requests.

@@ -50,12 +50,12 @@ impl SaelSession {
         };
         let place = || message.place(message.get("kind"));
         if !right {
-            broken!(message, rule::ANSWER_KIND, place(), asked.place.index;
+            broken!(message, rule::ANSWER_KIND, place(), asked.index();
                 "{} answers {}, but the answer must be {wanted}", message.kind, asked.describe());
         } else if call.sort == SaelRequestKind::Subscription {
             let granted = message.kind == "RES";
             if !granted && !call.live && call.reported.first(rule::EVENT_EARLY) && !replaying {
-                broken!(message, rule::EVENT_EARLY, place(), asked.place.index;
+                broken!(message, rule::EVENT_EARLY, place(), asked.index();
                     "EVT comes before the RES that grants its subscription");
             }
             let named = message.get("subscriptionId");
@@ -63,15 +63,15 @@ impl SaelSession {
             if let Some(id) = other
                 && call.reported.first(rule::SUBSCRIPTION_UNKNOWN)
             {
-                broken!(message, rule::SUBSCRIPTION_UNKNOWN, message.at(id), asked.place.index;
+                broken!(message, rule::SUBSCRIPTION_UNKNOWN, message.at(id), asked.index();
                     "subscriptionId is {}, but the subscription has seq {}", quote(id), seq.key);
             }
             if granted && named.is_none() {
-                broken!(message, rule::SUBSCRIPTION_ID, message.whole(), asked.place.index;
+                broken!(message, rule::SUBSCRIPTION_ID, message.whole(), asked.index();
                     "RES grants a subscription, but has no subscriptionId");
             }
             if granted && call.live && !replaying {
-                broken!(message, rule::ANSWER_AFTER_END, message.place(seq.node), asked.place.index;
+                broken!(message, rule::ANSWER_AFTER_END, message.place(seq.node), asked.index();
                     "seq {} was answered before", seq.key);
             }
         } else if call.sort == SaelRequestKind::Call {
@@ -81,7 +81,7 @@ impl SaelSession {
         if call.sort == SaelRequestKind::Subscription && message.kind == "RES" {
             let needs_answer = call.needs_answer();
             let granted = !std::mem::replace(&mut call.live, true);
-            message.report().subscription(asked.place.index, true);
+            message.report().subscription(asked.index(), true);
             if needs_answer {
                 self.leave_window(key.scope);
             }
@@ -89,7 +89,7 @@ impl SaelSession {
             return;
         }
         if last && call.live {
-            message.report().subscription(asked.place.index, false);
+            message.report().subscription(asked.index(), false);
         }
         self.add_cost(message);
         if last {
@@ -141,7 +141,7 @@ impl SaelSession {
             && code == "MISSING_CAPABILITY"
         {
             let place = message.place(message.get("code"));
-            broken!(message, rule::CAPABILITY_DENIED, place, asked.place.index;
+            broken!(message, rule::CAPABILITY_DENIED, place, asked.index();
                 "`{}` is refused, but the granted capabilities include it",
                 short(&required.capability));
         }
@@ -247,7 +247,7 @@ fn check_items(
     replaying: bool,
 ) {
     let place = || message.place(message.get("kind"));
-    let index = asked.place.index;
+    let index = asked.index();
     let streams = matches!(message.kind, "STR" | "END");
     if streams && call.streaming == Some(false) && call.reported.first(rule::STREAM_UNDECLARED) {
         broken!(message, rule::STREAM_UNDECLARED, place(), index;
@@ -343,7 +343,7 @@ fn check_trace(message: &SaelMessage<'_, '_>, asked: &OpenRequest, call: &mut Sa
         return;
     }
     let got = node.and_then(Node::text);
-    let index = asked.place.index;
+    let index = asked.index();
     match got.as_deref() {
         Some(got) => {
             if call.reported.first(rule::TRACE_MISMATCH) {

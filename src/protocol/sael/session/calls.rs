@@ -62,7 +62,7 @@ impl SaelSession {
         let place = message.place(seq.node);
         let old = self.calls.open.get(&key).filter(|(_, call)| !call.released);
         if let (Some((asked, _)), true) = (old, good) {
-            broken!(message, rule::SEQ_REUSED, place, asked.place.index;
+            broken!(message, rule::SEQ_REUSED, place, asked.index();
                 "seq {} belongs to {}, which is still open", seq.key, asked.describe());
         } else if let Some(highest) = highest
             && good
@@ -81,7 +81,7 @@ impl SaelSession {
             Added::Replaced(asked, old) => {
                 if old.live {
                     state.live = state.live.saturating_sub(1);
-                    message.report().subscription(asked.place.index, false);
+                    message.report().subscription(asked.index(), false);
                 }
                 if old.needs_answer() {
                     return;
@@ -207,18 +207,18 @@ impl SaelSession {
         };
         let subscribed = call.sort == SaelRequestKind::Subscription;
         if subscribed {
-            message.part_of(asked.place.index, Link::Recorded);
+            message.part_of(asked.index(), Link::Recorded);
             message.operation().ends = Some(true);
         } else {
-            message.cancels(asked.place.index);
+            message.cancels(asked.index());
         }
         if subscribed != (message.kind == "UNS") {
-            broken!(message, rule::CANCEL_KIND, place, asked.place.index;
+            broken!(message, rule::CANCEL_KIND, place, asked.index();
                 "{} names seq {}, which is {}", message.kind, seq.key, asked.describe());
         }
         if subscribed {
             if call.live {
-                message.report().subscription(asked.place.index, false);
+                message.report().subscription(asked.index(), false);
             }
             self.close(key, message, CallEnd::Unsubscribed);
             return;
@@ -260,7 +260,7 @@ impl SaelSession {
             state.live -= usize::from(state.live > 0 && call.live);
         }
         let ended = EndedCall {
-            request: asked.place.index,
+            request: asked.index(),
             how: call.cancelled.map_or(how, |_| CallEnd::Cancelled),
             index: message.index,
             time: message.time(),

@@ -87,7 +87,7 @@ impl SaelSession {
         };
         for (key, asked, call) in calls {
             if call.needs_answer() && !call.dropped && !is_mute(key.scope) {
-                broken!(report, rule::UNANSWERED, asked.place; "{} has no answer", describe(asked));
+                broken!(report, rule::UNANSWERED, asked.place(); "{} has no answer", describe(asked));
             }
         }
         // At the end of the input they stay: `waiting` lists them afterwards.
@@ -135,7 +135,7 @@ impl SaelSession {
             let are = if more > 0 { "are" } else { "is" };
             let found = LeftOpen {
                 rule,
-                place: first.place,
+                place: first.place(),
                 by,
                 text: format!(
                     "{}{others} {are} open while the client closes the connection",
@@ -163,7 +163,7 @@ impl SaelSession {
 
 /// Describes a request in a sentence.
 fn describe(asked: &OpenRequest) -> String {
-    match asked.id.as_ref() {
+    match asked.id() {
         "" => asked.describe(),
         id => format!("{} (seq {id})", asked.describe()),
     }

@@ -54,7 +54,7 @@ pub(super) fn tick(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
 /// Reports heartbeats that have waited too long.
 fn unanswered(conn: &mut SaelConnection, now: i64, report: &mut Report) {
     while let Some(asked) = conn.heartbeats.overdue(now, GIVEN_UP) {
-        broken!(report, rule::HEARTBEAT_UNANSWERED, asked.place;
+        broken!(report, rule::HEARTBEAT_UNANSWERED, asked.place();
             "HBT has no HBA after 60 s; a client then gives up the connection");
     }
 }
@@ -98,13 +98,13 @@ pub(super) fn answered(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection)
     match conn.heartbeats.answered(&ts) {
         Echo::Of(asked, passed_over) => {
             for asked in passed_over {
-                broken!(message, rule::HEARTBEAT_UNANSWERED, asked.place, index;
+                broken!(message, rule::HEARTBEAT_UNANSWERED, asked.place(), index;
                     "HBT has no HBA, but a later HBT has one");
             }
             message.answers(&asked, true);
         }
         Echo::Other(asked, sent) => {
-            broken!(message, rule::HEARTBEAT_ECHO, place, asked.place.index;
+            broken!(message, rule::HEARTBEAT_ECHO, place, asked.index();
                 "ts is {ts}, but HBT had {sent}");
             message.answers(&asked, true);
         }

@@ -40,7 +40,7 @@ pub(super) fn first(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
                 && let Some(hello) = &conn.hello
             {
                 broken!(message, rule::HEY_ANSWER,
-                    message.place(message.get("kind")), hello.place.index;
+                    message.place(message.get("kind")), hello.index();
                     "the server starts with {}; it must answer HEY with HEY or ERR", message.kind);
             }
         }
@@ -53,8 +53,8 @@ pub(super) fn report_unanswered_hello(conn: &mut SaelConnection, report: &mut Re
     if let Some(hello) = &conn.hello
         && !std::mem::replace(&mut conn.hello_unanswered, true)
     {
-        broken!(report, rule::HEY_UNANSWERED, hello.place;
-            "{} has no answer, neither HEY nor ERR", hello.kind);
+        broken!(report, rule::HEY_UNANSWERED, hello.place();
+            "{} has no answer, neither HEY nor ERR", hello.kind());
     }
 }
 
@@ -303,8 +303,8 @@ impl SaelSession {
         conn.refused = Some(message.index);
         if !std::mem::take(&mut conn.suspect) {
             let detail = message.text("message").unwrap_or_default();
-            broken!(message, rule::LOGIN_REFUSED, message.whole(), hello.place.index;
-                "the server refuses {}: {code} ({})", hello.kind, short(&detail));
+            broken!(message, rule::LOGIN_REFUSED, message.whole(), hello.index();
+                "the server refuses {}: {code} ({})", hello.kind(), short(&detail));
         }
         if seq.key != 0 {
             broken!(message, rule::LOGIN_ERROR_SEQ, message.place(seq.node);

@@ -31,7 +31,7 @@ impl SaikuroSession {
             };
         };
         let wants_result = match self.calls.open.get(&theirs) {
-            Some((asked, OpenKind::Single { .. })) => asked.kind.as_ref() != "announce",
+            Some((asked, OpenKind::Single { .. })) => asked.kind() != "announce",
             Some((_, OpenKind::Batch(_))) => true,
             _ => false,
         };
@@ -66,11 +66,11 @@ impl SaikuroSession {
         };
         let form = match state {
             // A provider takes the next message as the answer to its announce.
-            OpenKind::Single { .. } if asked.kind.as_ref() == "announce" => None,
+            OpenKind::Single { .. } if asked.kind() == "announce" => None,
             OpenKind::Single { form, .. } | OpenKind::Batch(Batch { form, .. }) => Some(*form),
             OpenKind::Stream(_) | OpenKind::Channel(_) => None,
         };
-        let asked_by = (asked.place.index, key.requester);
+        let asked_by = (asked.index(), key.requester);
         let effect = match state {
             OpenKind::Single { .. } => Effect::Over(Ending::Answered),
             OpenKind::Batch(batch) => {
@@ -80,11 +80,11 @@ impl SaikuroSession {
             OpenKind::Stream(stream) => stream_frame(stream, seen, root),
             OpenKind::Channel(channel) => channel_frame(channel, false, seen, root),
         };
-        let index = asked.place.index;
+        let index = asked.index();
         let is_single = matches!(state, OpenKind::Single { .. } | OpenKind::Batch(_));
         if is_single
             && key.requester == Some(Direction::ToServer)
-            && asked.kind.as_ref() == "announce"
+            && asked.kind() == "announce"
             && self.namespaces.refused(seen, index)
         {
             self.functions.remove_announce(index);
@@ -112,7 +112,7 @@ impl SaikuroSession {
         if is_single {
             late_answer(asked, seen);
         }
-        if let (OpenKind::Single { .. }, Some(target)) = (&*state, asked.subject.as_deref())
+        if let (OpenKind::Single { .. }, Some(target)) = (&*state, asked.subject())
             && seen.message.role == Some(Role::Response)
         {
             self.functions.check_result(seen, root, (index, target));
@@ -146,7 +146,7 @@ impl SaikuroSession {
             return;
         };
         for (_, asked) in conn.unaborted() {
-            broken!(report, rule::STREAM_NOT_ABORTED, asked.place;
+            broken!(report, rule::STREAM_NOT_ABORTED, asked.place();
                 "{} failed after its first items, and no abort came", asked.describe());
         }
     }
@@ -201,7 +201,7 @@ impl SaikuroSession {
             return;
         };
         if !matches!(state, OpenKind::Stream(SeqStream { orphan: true, .. })) {
-            seen.part_of(asked.place.index, Link::Recorded);
+            seen.part_of(asked.index(), Link::Recorded);
         }
         let effect = match state {
             OpenKind::Channel(channel) => channel_frame(channel, true, seen, root),
@@ -233,7 +233,7 @@ impl SaikuroSession {
             return;
         };
         let (kind, asked, by) = (seen.message.kind.as_ref(), &ended.asked, ended.by);
-        let index = asked.place.index;
+        let index = asked.index();
         // For a request that was not seen, it is not known if it was a stream.
         if is_item(asked) {
             if matches!(kind, "item" | "end") {
@@ -264,7 +264,7 @@ impl SaikuroSession {
                         format!("{what} is answered, and no peer waits for the answer"),
                     ),
                 };
-                if asked.kind.as_ref() != "announce" {
+                if asked.kind() != "announce" {
                     broken!(seen, rule, seen.whole(), index; "{text}");
                 }
                 (ended.how, ended.by) = (Ending::Answered, seen.index);
@@ -308,10 +308,10 @@ impl SaikuroSession {
         let Some(ended) = self.calls.ended.get_mut(key) else {
             return;
         };
-        if matches!(ended.asked.kind.as_ref(), "stream" | "channel") {
-            seen.part_of(ended.asked.place.index, Link::Recorded);
+        if matches!(ended.asked.kind(), "stream" | "channel") {
+            seen.part_of(ended.asked.index(), Link::Recorded);
         }
-        match (ended.asked.kind.as_ref(), ended.how) {
+        match (ended.asked.kind(), ended.how) {
             ("stream", _) if seen.message.role != Some(Role::Notification) => {
                 item_from_opener(&ended.asked, seen);
             }
@@ -362,7 +362,7 @@ impl SaikuroSession {
 
 /// Returns true if only an item of the request is known.
 fn is_item(asked: &OpenRequest) -> bool {
-    asked.kind.as_ref() == "item"
+    asked.kind() == "item"
 }
 
 fn after_end(asked: &OpenRequest, by: u64, seen: Current<'_, '_>) {
@@ -370,7 +370,7 @@ fn after_end(asked: &OpenRequest, by: u64, seen: Current<'_, '_>) {
         broken!(seen, rule::AFTER_END, seen.whole(), by; "this follows #{by}, which ended it");
     } else {
         broken!(seen, rule::AFTER_END, seen.whole(), by;
-            "{}, #{}, was ended by #{by}", asked.describe(), asked.place.index);
+            "{}, #{}, was ended by #{by}", asked.describe(), asked.index());
     }
 }
 
@@ -379,14 +379,14 @@ fn answers_itself(asked: &OpenRequest, seen: Current<'_, '_>) {
     if is_item(asked) {
         return;
     }
-    let index = asked.place.index;
+    let index = asked.index();
     broken!(seen, rule::UNKNOWN_ID, seen.whole(), index;
         "this answers {}, #{index}, a request of the same side", asked.describe());
 }
 
 fn item_from_opener(asked: &OpenRequest, seen: Current<'_, '_>) {
-    broken!(seen, rule::ITEM_FROM_OPENER, seen.whole(), asked.place.index;
-        "the opener of {}, #{}, sends on it", asked.describe(), asked.place.index);
+    broken!(seen, rule::ITEM_FROM_OPENER, seen.whole(), asked.index();
+        "the opener of {}, #{}, sends on it", asked.describe(), asked.index());
 }
 
 fn late_answer(asked: &OpenRequest, seen: Current<'_, '_>) {
@@ -395,7 +395,7 @@ fn late_answer(asked: &OpenRequest, seen: Current<'_, '_>) {
     // A runtime sends its own Timeout at that moment.
     if took > PATIENCE && seen.message.outcome.as_deref() != Some("Timeout") {
         let (seconds, millis) = (took / 1_000_000_000, took / 1_000_000 % 1000);
-        broken!(seen, rule::LATE_ANSWER, seen.whole(), asked.place.index;
+        broken!(seen, rule::LATE_ANSWER, seen.whole(), asked.index();
             "{} took {seconds}.{millis:03} s; a runtime waits 30 s", asked.describe());
     }
 }

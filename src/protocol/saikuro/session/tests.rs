@@ -210,7 +210,7 @@ fn tables_are_bounded() {
         run.send(0, TO_SERVER, &ask("call", n));
     }
     assert_eq!(run.conduct.untracked(), 6);
-    assert_eq!(run.conduct.waiting().len(), 4);
+    assert_eq!(Waiting::all_of(&run.conduct).len(), 4);
     run.send(0, TO_CLIENT, &ok(9));
     assert_eq!(run.found, [""; 0], "what was not followed is not judged");
     let mut run = Run::new(4);
@@ -233,7 +233,7 @@ fn streams_without_a_start_are_bounded() {
         .send(0, TO_CLIENT, &item(1, 8))
         .send(0, TO_CLIENT, &item(1, 10));
     assert_eq!(run.found, ["#0 unknown-id", "#2 seq-gap"]);
-    assert!(run.conduct.waiting().is_empty());
+    assert!(Waiting::all_of(&run.conduct).is_empty());
     run.finish();
     assert_eq!(run.found.len(), 2);
     assert_eq!(run.conduct.orphans, 0);
@@ -293,7 +293,7 @@ fn a_refusal_with_a_random_id_is_matched_to_its_message() {
         .send(0, TO_CLIENT, &ok(1))
         .send(0, TO_CLIENT, &refusal);
     assert_eq!(run.answers, [(2, 0, true), (3, 1, true)]);
-    assert!(run.conduct.waiting().is_empty());
+    assert!(Waiting::all_of(&run.conduct).is_empty());
     let want = ["#1 bad-id", "#3 peers-error-code", "#3 random-id"];
     assert_eq!(run.found, want);
 }
@@ -317,7 +317,7 @@ fn waiting_lists_the_expected_sender() {
         .send(0, TO_SERVER, &ask("channel", 6))
         .send(0, TO_CLIENT, &close(6))
         .send(0, TO_SERVER, &ask("stream", 7));
-    let waiting = run.conduct.waiting();
+    let waiting = Waiting::all_of(&run.conduct);
     let lines: Vec<String> = waiting
         .iter()
         .map(|w| {

@@ -91,7 +91,7 @@ impl SaikuroSession {
             .calls
             .open
             .get(&key)
-            .is_some_and(|(asked, _)| asked.place.index == index)
+            .is_some_and(|(asked, _)| asked.index() == index)
         {
             if let Some((asked, _)) = self.calls.open.close(&key) {
                 seen.answers(&asked, true);

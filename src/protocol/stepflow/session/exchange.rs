@@ -162,7 +162,7 @@ impl StepflowSession {
                 let Some((asked, _)) = self.pairs.open.get(key) else {
                     return;
                 };
-                let index = asked.place.index;
+                let index = asked.index();
                 if status >= 300 {
                     message.answers(asked, true);
                     broken!(message, rule::REFUSED, seen.whole(), index;
@@ -243,9 +243,9 @@ impl StepflowSession {
             && let Some(asked) = self.remove_request(&key)
             && !stream.breaks_rule
         {
-            broken!(report, rule::STREAM_ENDS_EARLY, asked.place;
+            broken!(report, rule::STREAM_ENDS_EARLY, asked.place();
                 "the event stream ends without an answer to {} ({})",
-                asked.describe(), short(&asked.id));
+                asked.describe(), short(asked.id()));
         }
     }
 

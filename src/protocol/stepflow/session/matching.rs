@@ -250,9 +250,9 @@ impl StepflowSession {
         let (Some(id), Some((asked, _))) = (message.call.id, self.pairs.open.get(posted)) else {
             return;
         };
-        broken!(message, rule::WRONG_ANSWER, message.at(id), asked.place.index;
+        broken!(message, rule::WRONG_ANSWER, message.at(id), asked.index();
             "the response is for {} with the id {}, but the answer has the id {}",
-            asked.describe(), short(&asked.id), quote(id));
+            asked.describe(), short(asked.id()), quote(id));
     }
 
     /// Handles an answered request.
@@ -269,9 +269,9 @@ impl StepflowSession {
             && let Some(text) = rpc::unflushed(&seen, asked.origin().time, scope.closed)
         {
             scope.unflushed = true;
-            broken!(message, rule::ANSWER_AFTER_EOF, seen.whole(), asked.place.index; "{text}");
+            broken!(message, rule::ANSWER_AFTER_EOF, seen.whole(), asked.index(); "{text}");
         }
-        let index = asked.place.index;
+        let index = asked.index();
         if request.own.is_of_run {
             let submits = request.method.is_some_and(|m| m.name == operations::SUBMIT);
             self.operations.answer(message, index, submits);
@@ -317,7 +317,7 @@ impl StepflowSession {
             .filter_map(|key| self.pairs.open.get(key));
         let mut left = open.filter(|(_, want)| want.needs_answer());
         if let Some((asked, _)) = left.next() {
-            broken!(seen, rule::ANSWER_BEFORE_CALLBACK, seen.whole(), asked.place.index;
+            broken!(seen, rule::ANSWER_BEFORE_CALLBACK, seen.whole(), asked.index();
                 "the execute is answered before {}, sent during it", asked.describe());
         }
     }
@@ -329,7 +329,7 @@ impl StepflowSession {
         asked: &OpenRequest,
         request: &SentRequest<RequestContext>,
     ) -> BTreeMap<u64, PairKey> {
-        let index = asked.place.index;
+        let index = asked.index();
         let scope = self.scope(key.scope);
         scope.order.get_mut(key.requester).remove(&index);
         if let Some(callbacks) = request.own.within.and_then(|w| scope.executes.get_mut(&w)) {
