@@ -683,13 +683,13 @@ fn open_requests_take_few_bytes() {
         (
             40_000,
             true,
-            1_200,
+            1_300,
             &["stub", "jsonrpc", "--from-recording"],
         ),
         (
             40_000,
             false,
-            1_200,
+            1_300,
             &["stub", "jsonrpc", "--from-recording"],
         ),
     ] {

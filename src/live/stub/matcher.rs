@@ -44,10 +44,10 @@ struct RecordedRequest {
     /// `invoke pow`.
     what: String,
     stored: StoredMessage,
-    /// Positions in its tape of values that every run generates.
-    generated: HashSet<usize>,
-    /// Positions in its tape of secrets.
-    secret: HashSet<usize>,
+    /// Positions in its tape of values that every run generates, sorted.
+    generated: Box<[usize]>,
+    /// Positions in its tape of secrets, sorted.
+    secret: Box<[usize]>,
     has_answer: bool,
     is_used: bool,
 }
@@ -63,8 +63,8 @@ impl RecordedRequest {
             rule: rule.0,
             place: rule.1.place.clone(),
             what: stored.what(),
-            generated: HashSet::new(),
-            secret: HashSet::new(),
+            generated: Box::default(),
+            secret: Box::default(),
             has_answer: !rule.1.actions.is_empty(),
             is_used: false,
             stored,
@@ -78,8 +78,12 @@ impl RecordedRequest {
                 return;
             };
             let find = |path: &Path| path.find(root).map(Node::index);
-            generated.extend(pattern.generated.iter().filter_map(find));
-            secret.extend(pattern.secret.iter().filter_map(find));
+            let sorted = |paths: &[Path]| {
+                let mut places: Vec<usize> = paths.iter().filter_map(find).collect();
+                places.sort_unstable();
+                places.into_boxed_slice()
+            };
+            (*generated, *secret) = (sorted(&pattern.generated), sorted(&pattern.secret));
         });
         request
     }
@@ -87,7 +91,8 @@ impl RecordedRequest {
     /// Returns `true` if a received value need not equal the recorded one.
     fn may_differ(&self, recorded: Node<'_>, received: Node<'_>) -> bool {
         let at = recorded.index();
-        self.secret.contains(&at) || self.generated.contains(&at) && Val::of(received).is_some()
+        let is_in = |places: &[usize]| places.binary_search(&at).is_ok();
+        is_in(&self.secret) || is_in(&self.generated) && Val::of(received).is_some()
     }
 }
 
@@ -122,7 +127,8 @@ impl RequestMatcher {
         limits: Limits,
         rules: &[ScriptRule],
     ) -> Self {
-        let mut entries = Vec::new();
+        // A list that grows has unused space.
+        let mut entries = Vec::with_capacity(requests(rules).count());
         let mut patterns = HashSet::new();
         for (at, rule, pattern) in requests(rules) {
             // A message that cannot be written was refused when the script was read.
