@@ -71,7 +71,10 @@ for name, (server, tool, arguments) in SERVERS.items():
     pairs = {line["id"]: line.get("reply_to") for line in lines if line["role"] in ("response", "error") and line["dir"] == "s2c"}
     check(f"{name}: pairs", (set(pairs), None in pairs.values()), ({1, 2, 3, 4}, False))
     found = wiretool("lint", "-f", "json", path)
-    check(f"{name}: findings", [line for line in found if line.get("finding", {}).get("severity") in ("error", "warning")], [])
+    found = [line["finding"] for line in found if line.get("finding", {}).get("severity") in ("error", "warning")]
+    # The server may ask for the roots after the client has read its last answer, and gives up at the end.
+    found = [one for one in found if (one["rule"], "roots/list" in one["text"]) != ("mcp/cancelled-unanswered", True)]
+    check(f"{name}: findings", found, [])
     # Some answers have times and generated values: the command ends, whatever it compares.
     wiretool("replay", "-f", "json", path, "--", *server, codes=(0, 1))
     _, _, stubbed = talk([WIRETOOL, "stub", "mcp", "-q", "--from-recording", path], tool, arguments)
