@@ -38,8 +38,7 @@ pub(super) fn expects_continue(bytes: &[u8]) -> bool {
     let mut request = httparse::Request::new(&mut fields);
     let is_complete = request.parse(bytes);
     let is_complete = is_complete.is_ok_and(|n| n == httparse::Status::Complete(bytes.len()));
-    let expects = values(bytes, "expect").is_some_and(|values| contains(&values, "100-continue"));
-    is_complete && request.version == Some(1) && expects
+    is_complete && request.version == Some(1) && contains(bytes, "expect", "100-continue")
 }
 
 /// Returns the value of a field, if the head is available and has it.
@@ -49,20 +48,20 @@ pub(in crate::live) fn field(decoded: &Decoded<'_>, name: &str) -> Option<String
 
 /// Returns `true` if a list field has this element.
 pub(super) fn has_element(decoded: &Decoded<'_>, name: &str, element: &str) -> bool {
-    values(decoded.frame.view.bytes, name).is_some_and(|values| contains(&values, element))
+    contains(decoded.frame.view.bytes, name, element)
 }
 
-/// Returns the elements of a list field.
-pub(super) fn elements(decoded: &Decoded<'_>, name: &str) -> Vec<String> {
-    let values = values(decoded.frame.view.bytes, name).unwrap_or_default();
+/// Returns the elements of a list field in the head at the start of these bytes.
+pub(super) fn elements(bytes: &[u8], name: &str) -> Vec<String> {
+    let values = values(bytes, name).unwrap_or_default();
     let parts = values.iter().flat_map(|value| value.split(','));
     let parts = parts.map(|part| part.trim().to_owned());
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-fn contains(values: &[String], element: &str) -> bool {
-    let mut all = values.iter().flat_map(|value| value.split(','));
-    all.any(|one| one.trim().eq_ignore_ascii_case(element))
+fn contains(bytes: &[u8], name: &str, element: &str) -> bool {
+    let all = elements(bytes, name);
+    all.iter().any(|one| one.eq_ignore_ascii_case(element))
 }
 
 /// Returns the values of all fields of this name in the head at the start of these bytes.

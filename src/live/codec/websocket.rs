@@ -148,7 +148,7 @@ impl WebSocketCodec {
             }
         };
         // Many clients fail if none of their subprotocols is selected.
-        let offered = head::elements(decoded, "sec-websocket-protocol");
+        let offered = head::elements(decoded.frame.view.bytes, "sec-websocket-protocol");
         let mut all = offered.iter();
         let own = all.find(|one| one.eq_ignore_ascii_case(decoded.protocol.name()));
         let selected = own.or(offered.first());

@@ -115,6 +115,24 @@ fn own_values_are_generated_in_the_same_form() {
     assert_eq!(kept.rewrite(&b, message, &places, NOW), message);
 }
 
+/// Servers end if the process that a client names has ended.
+#[test]
+fn the_sending_process_is_named() {
+    let mut b = names(&[("pid", "process", Fresh::Process)]);
+    for (pid, want) in [
+        ("4000000000", std::process::id().to_string()),
+        ("null", "null".to_owned()),
+    ] {
+        let message = format!(r#"{{"pid":{pid}}}"#);
+        let places = b.read(&message, &about(C2S, Role::Request, None));
+        let mut live = RunValues::new(C2S, false, None, 1);
+        let sent = live.rewrite(&b, &message, &places, NOW);
+        assert_eq!(sent, format!(r#"{{"pid":{want}}}"#));
+        let mut kept = RunValues::new(C2S, true, None, 1);
+        assert_eq!(kept.rewrite(&b, &message, &places, NOW), message);
+    }
+}
+
 /// The ids that a run sends instead of these ids.
 fn generated_ids(ids: &[String], seed: u64) -> Vec<String> {
     let mut names = names(&[("id", "call", Fresh::Id)]);

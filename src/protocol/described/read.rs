@@ -220,7 +220,7 @@ impl<'t> Reader<'t> {
             rules: get(&entries, "rule")
                 .map_or_else(Vec::new, |item| self.rules(item, base_protocol)),
         };
-        self.check_members(&description);
+        self.check_member_count(&description);
         // Errors of single places would cause others.
         if self.errors.is_empty() {
             self.check_members_and_kinds(&entries, &description);
@@ -249,7 +249,7 @@ impl<'t> Reader<'t> {
         rules
     }
 
-    fn check_members(&mut self, description: &Description) {
+    fn check_member_count(&mut self, description: &Description) {
         if Matcher::new(description).first_members() > MAX_FIRST_MEMBERS {
             let wanted =
                 format!("wanted paths with at most {MAX_FIRST_MEMBERS} different first members");

@@ -8,18 +8,16 @@
 use super::body::Check;
 use super::description::{MessageKind, Word, is_answer};
 use super::{Described, about};
-use crate::encoding::json;
 use crate::encoding::lossless::quote;
 use crate::error::{Refusal, Result};
 use crate::framing::Framing;
 use crate::path::{Path, PathStep};
 use crate::protocol::make::{IdGen, Made, Recipe, Words, is_json, text, unknown_kind, value};
-use crate::protocol::peer::json_of;
+use crate::protocol::peer::{json_of, with_json};
 use crate::protocol::schema::check::{write_cbor, write_json, write_msgpack};
 use crate::protocol::{Direction, MessageForm, Role, WriteOptions, Written};
 use crate::select::{Expr, Key, KeyTest, Operand, Test};
-use crate::span::Span;
-use crate::tape::{Node, Tape};
+use crate::tape::Node;
 
 /// The kind for `make` of an answer that is an error, if no kind has this name.
 const ERROR: &str = "error";
@@ -142,7 +140,7 @@ impl Described {
         let direction = kind.direction.unwrap_or(usual);
         let message = self.with_header(build(kind, &parts));
         // A value that is left out can make another kind of it.
-        let found = with_root(&message, |root| {
+        let found = with_json(&message, |root| {
             self.matcher.find(messages, root, Some(direction))
         });
         match found.flatten() {
@@ -160,20 +158,14 @@ impl Described {
         let Some(header) = &self.description.body.header else {
             return message;
         };
-        let mut tree = with_root(&message, Tree::of).unwrap_or(Tree::Nothing);
+        let Some(mut tree) = with_json(&message, Tree::of) else {
+            return message;
+        };
         for path in header.numbers() {
             tree.fill(&path, Tree::Json("0".to_owned()));
         }
         tree.to_json()
     }
-}
-
-/// Parses a message that was built.
-fn with_root<T>(message: &str, read: impl FnOnce(Node<'_>) -> T) -> Option<T> {
-    let mut tape = Tape::new();
-    let whole = Span::new(0, message.len());
-    json::parse(message.as_bytes(), whole, u32::MAX, &mut tape).ok()?;
-    tape.root(message.as_bytes()).map(read)
 }
 
 /// Returns true if the subject is the first element of the content: the other elements are its words.
@@ -312,7 +304,7 @@ pub(super) fn build(kind: &MessageKind, parts: &Parts) -> String {
     let content = parts.content.clone().or_else(|| usual_content(kind, parts));
     if let Some((path, content)) = kind.content.as_ref().zip(content) {
         // Parts of it may be set: the subject, an id.
-        let content = with_root(&content, Tree::of).unwrap_or(Tree::Json(content));
+        let content = with_json(&content, Tree::of).unwrap_or(Tree::Json(content));
         tree.fill(path, content);
     }
     tree.to_json()

@@ -44,7 +44,8 @@ struct Waiting {
     subject: Option<Arc<str>>,
     name: Option<Arc<str>>,
     arguments: u64,
-    state: Option<Box<str>>,
+    /// A hash of `requestState`, which may be long.
+    state: Option<u64>,
     /// The inputs; `None` if there are too many.
     inputs: Option<Vec<Box<str>>>,
     /// A person opens a URL.
@@ -92,18 +93,23 @@ impl Inputs {
         }
     }
 
+    fn hash_of(&self, state: Option<Node<'_>>) -> Option<u64> {
+        let text = state.and_then(Node::text)?;
+        Some(self.hash.hash_one(&*text))
+    }
+
     /// Returns the first request that a message repeats.
     fn find(&mut self, message: &RpcMessage<'_, '_>, arguments: u64) -> Option<(u64, Link)> {
         let responses = message.param("inputResponses");
         let state = message.param("requestState");
-        let text = state.and_then(Node::text);
+        let hash = self.hash_of(state);
         if responses.is_none() && state.is_none() {
             let is_same = |w: &Waiting| w.url.is_some() && w.has_content_of(message, arguments);
             let at = only(&self.waiting, is_same).filter(|_| !self.incomplete)?;
             return self.waiting.remove(at).map(|w| (w.first, Link::Inferred));
         }
         let asks = |w: &Waiting| w.url.is_none() && w.subject.as_deref() == Some(&*message.name());
-        let has_state = |w: &Waiting| asks(w) && w.state.as_deref() == text.as_deref();
+        let has_state = |w: &Waiting| asks(w) && w.state == hash;
         let is_same = |w: &Waiting| has_state(w) && w.has_content_of(message, arguments);
         let by_state = only(&self.waiting, has_state).filter(|_| state.is_some());
         let (at, link) = if let Some(at) = by_state {
@@ -184,9 +190,7 @@ impl Inputs {
             subject: asked.subject().map(Into::into),
             name: asked.name().map(Into::into),
             arguments: request.arguments,
-            state: state
-                .and_then(Node::text)
-                .map(|state| state.as_ref().into()),
+            state: self.hash_of(state),
             inputs: Some(names.unwrap_or_default()).filter(|names| names.len() <= MAX_INPUTS),
             url,
         });
