@@ -354,7 +354,7 @@ impl Simulation {
                 if lane.recorded != lane.read {
                     let is_same = |(one, other): (&u8, &u8)| one == other || *one == 0;
                     assert!(lane.recorded.iter().zip(&lane.read).all(is_same), "{name}");
-                    lost += lane.recorded.iter().filter(|byte| **byte == 0).count() as u64;
+                    lost += lane.recorded.split(|byte| *byte == 0).count() as u64 - 1;
                 }
                 let received = lane.received(&self.traffic);
                 assert!(lane.expected.starts_with(&received), "{name}");
