@@ -100,6 +100,8 @@ pub struct Decoder<'p> {
     /// Directions that start after a gap: its offset and length.
     gaps: BTreeMap<Lane, (u64, u64)>,
     protocol: Option<&'p dyn Protocol>,
+    /// The name of a protocol that is not among the options.
+    unknown: Option<String>,
     guess: Option<Guess>,
     /// The number of bytes that are held, or were only counted.
     undetected: usize,
@@ -137,6 +139,7 @@ impl<'p> Decoder<'p> {
             half_ended: BTreeMap::new(),
             gaps: BTreeMap::new(),
             protocol,
+            unknown: None,
             guess: None,
             undetected: 0,
             given_up: false,
@@ -175,12 +178,22 @@ impl<'p> Decoder<'p> {
 
     /// Sets the protocol by its name, as in a recording, if it is not known.
     pub fn expect(&mut self, name: &str) {
-        if self.protocol.is_none()
-            && !self.given_up
-            && let Some(protocol) = self.options.protocols.iter().find(|p| p.name() == name)
-        {
-            self.protocol = Some(*protocol);
+        if self.protocol.is_some() || self.given_up {
+            return;
         }
+        self.protocol = self
+            .options
+            .protocols
+            .iter()
+            .find(|p| p.name() == name)
+            .copied();
+        self.unknown = self.protocol.is_none().then(|| name.to_owned());
+    }
+
+    /// Returns the name of the protocol that a recording names, if the options have no such protocol.
+    #[cfg(feature = "cli")]
+    pub(crate) fn unknown_protocol(&self) -> Option<&str> {
+        self.unknown.as_deref()
     }
 
     /// Returns the protocol, once it is known.

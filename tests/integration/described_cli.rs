@@ -247,6 +247,53 @@ fn descriptions_are_found_in_the_project_and_the_folder_of_the_user() {
     );
 }
 
+/// A recording is read with the description that it names, from its folder or the working folder.
+#[test]
+fn descriptions_are_found_beside_recordings() {
+    let above = folder("described-beside");
+    let folder = above.join("captures");
+    std::fs::create_dir_all(&folder).unwrap();
+    let config = above.join("config");
+    let text = quiz("beside");
+    file(&folder, "mine.toml", &text);
+    file(&folder, "wiretool.toml", "protocols = [\"same.toml\"]\n");
+    file(&folder, "same.toml", &text);
+    file(&folder, "input.txt", "{\"ask\":1,\"of\":\"beside\"}\n");
+    // The same text twice is one description.
+    let args = ["decode", "-p", "mine.toml", "-w", "s.jsonl", "input.txt"];
+    let (code, _, err) = within(&folder, &config, &args);
+    assert_eq!(code, 0, "{err}");
+    let header = std::fs::read_to_string(folder.join("s.jsonl")).unwrap();
+    let hash = hex::encode(sha2::Sha256::digest(&text));
+    let named = format!(r#""description":{{"file":"same.toml","name":"beside","sha256":"{hash}"}}"#);
+    assert!(header.contains(&named), "{header}");
+    std::fs::remove_file(folder.join("wiretool.toml")).unwrap();
+    let known = |command: &str, folder: &Path, file: &str| {
+        let (code, out, err) = within(folder, &config, &[command, file]);
+        assert!(code == 0 && out.contains("beside"), "{out}{err}");
+        assert!(!err.contains("description"), "{err}");
+    };
+    known("decode", &folder, "s.jsonl");
+    known("stat", &above, "captures/s.jsonl");
+    // The name of the protocol is enough, also in the working folder.
+    std::fs::rename(folder.join("same.toml"), above.join("beside.toml")).unwrap();
+    std::fs::remove_file(folder.join("mine.toml")).unwrap();
+    known("decode", &above, "captures/s.jsonl");
+    // A recording names no file of another folder.
+    std::fs::create_dir_all(above.join("other")).unwrap();
+    std::fs::rename(above.join("beside.toml"), above.join("other/same.toml")).unwrap();
+    let moved = header.replace("same.toml", "../other/same.toml");
+    file(&folder, "s.jsonl", moved);
+    for command in ["decode", "replay"] {
+        let connect = ["--connect", "unix:none.sock"];
+        let more = if command == "replay" { &connect[..] } else { &[] };
+        let args = [&[command, "s.jsonl"], more].concat();
+        let (code, _, err) = within(&folder, &config, &args);
+        let text = "it is a recording of beside, which is not known here: name its description with -p FILE.toml";
+        assert!(code > 0 && err.contains(text), "{err}");
+    }
+}
+
 #[test]
 fn flags_of_a_child_are_its_own() {
     let folder = folder("described-child");
