@@ -174,7 +174,7 @@ fn count(score: &mut Score, asked: &mut DirectionSlots<Option<String>>, decoded:
     if let Some((_, error)) = decoded.faults().next() {
         score.faults += 1;
         score.truncated = matches!(error.code, "truncated" | "gap");
-    } else if decoded.frame.control == Some("skipped") {
+    } else if decoded.frame.control == Some("skipped") || is_unknown(decoded) {
         score.faults += 1;
     } else if decoded.message.role != Some(Role::Control) {
         score.whole += 1;
@@ -206,6 +206,11 @@ fn count(score: &mut Score, asked: &mut DirectionSlots<Option<String>>, decoded:
             score.wrong += u64::from(!is_right);
         }
     }
+}
+
+/// Returns true if no kind of the protocol has this message.
+fn is_unknown(decoded: &Decoded<'_>) -> bool {
+    decoded.message.role.is_none() && decoded.message.evidence == Evidence::None
 }
 
 /// The protocol that the user named.
@@ -284,8 +289,7 @@ impl MessageTest {
                 Evidence::None => {}
                 // Other objects have such members too.
                 Evidence::Possible if is_described && self.described != Some(own.name) => {}
-                // No other protocol of this crate reads it.
-                Evidence::Possible if is_described => found = found.or(Some(framing)),
+                Evidence::Possible if is_described => return Some((framing, true)),
                 Evidence::Certain if framing != MessageFraming::Either => {
                     if is_described {
                         self.described = Some(own.name);
