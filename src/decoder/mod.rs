@@ -117,6 +117,8 @@ pub struct Decoder<'p> {
     parsed: Parsed,
     names: OpenNames,
     index: u64,
+    /// The latest time of all bytes.
+    latest: Option<i64>,
     /// Messages that were read after a sink failed; the next call passes them on first.
     waiting: VecDeque<KeptMessage>,
 }
@@ -150,6 +152,7 @@ impl<'p> Decoder<'p> {
             names: OpenNames::default(),
             parsed,
             index: 0,
+            latest: None,
             waiting: VecDeque::new(),
         }
     }
@@ -237,6 +240,7 @@ impl<'p> Decoder<'p> {
             return 0;
         }
         let key = origin.lane();
+        self.latest = self.latest.max(origin.time);
         if !self.streams.contains_key(&key) {
             self.wake(key.conn);
         }
@@ -325,7 +329,7 @@ impl<'p> Decoder<'p> {
         }
         let keys: Vec<Lane> = self.streams.keys().copied().collect();
         for key in keys {
-            self.feed_end(key, None, sink);
+            self.feed_end(key.at(None), self.latest, sink);
         }
     }
 
