@@ -36,6 +36,8 @@ mod pcap;
 mod printed;
 mod readable;
 pub(crate) mod recording;
+#[cfg(feature = "rules")]
+mod sources;
 mod strace;
 #[cfg(test)]
 mod tests;
@@ -67,6 +69,8 @@ pub(crate) use kept::{KeptChunk, KeptEvent, KeptItem};
 use lines::BOM;
 #[cfg(feature = "cli")]
 pub(crate) use lines::LINE_LIMIT;
+#[cfg(feature = "rules")]
+pub(crate) use sources::{Relation, Sources};
 use utf16::Utf16;
 
 /// One input: a file, a pipe, or pasted text. Gzipped input is inflated, in any form.
