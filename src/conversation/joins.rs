@@ -17,6 +17,7 @@ use crate::decoder::Decoded;
 use crate::protocol::session::Link;
 use crate::protocol::session::http;
 use crate::protocol::{Direction, TraceMember};
+use crate::tape::Node;
 use foldhash::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
@@ -281,7 +282,7 @@ fn trace_of(decoded: &Decoded<'_>) -> Trace {
             .iter()
             .try_fold(root, |node, key| Some(node?.get(key)))
             .flatten();
-        let Some(text) = node.and_then(|node| node.text()) else {
+        let Some(text) = node.and_then(Node::text) else {
             continue;
         };
         match member {

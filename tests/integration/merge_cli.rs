@@ -103,8 +103,8 @@ fn one_command_says_who_made_the_user_wait() {
 fn lint_names_the_file_of_each_finding() {
     let folder = tempfile::tempdir().unwrap();
     let twice = [
-        (1, "c2s", call(1, json!({}))),
-        (2, "c2s", call(1, json!({}))),
+        (1, "c2s", call(1, &json!({}))),
+        (2, "c2s", call(1, &json!({}))),
         (3, "s2c", answer(1, "x")),
         (4, "s2c", answer(1, "x")),
     ];
@@ -224,7 +224,7 @@ fn what_cannot_be_merged_is_refused() {
     }
 }
 
-fn call(id: u32, more: Value) -> Value {
+fn call(id: u32, more: &Value) -> Value {
     let mut params = json!({"name": "find", "arguments": {}});
     if let Some(trace) = more.get("trace") {
         params["_meta"] = json!({"traceparent": trace});
@@ -305,10 +305,7 @@ fn links(recordings: &[(Value, Messages)]) -> Vec<String> {
 /// A call from one time to another.
 fn lasting(id: u32, from: u32, to: u32, more: &Value) -> Messages {
     let text = more.get("text").and_then(Value::as_str).unwrap_or("x");
-    vec![
-        (from, "c2s", call(id, more.clone())),
-        (to, "s2c", answer(id, text)),
-    ]
+    vec![(from, "c2s", call(id, more)), (to, "s2c", answer(id, text))]
 }
 
 /// Calls in the order of their times.

@@ -46,9 +46,9 @@ pub(super) fn estimate(
 ) -> Result<()> {
     let first = files.first().and_then(|file| file.host);
     if files.iter().all(|file| file.host == first) {
-        files.iter_mut().for_each(|file| {
+        for file in files {
             file.offset.get_or_insert(0);
-        });
+        }
         return Ok(());
     }
     let calls: Result<Vec<[Calls; 2]>> = files

@@ -213,12 +213,11 @@ impl MergedFile {
             Item::Problem(problem) => problems.push(problem),
             item => self.items.push_back(KeptItem::of(&item)),
         };
-        match self.buffer.get(..n).filter(|_| n > 0) {
-            Some(bytes) => self.input.push(bytes, &mut keep),
-            None => {
-                self.is_ended = true;
-                self.input.finish(&mut keep);
-            }
+        self.is_ended = n == 0;
+        if let Some(bytes) = self.buffer.get(..n).filter(|_| n > 0) {
+            self.input.push(bytes, &mut keep);
+        } else {
+            self.input.finish(&mut keep);
         }
         problems
             .iter()
