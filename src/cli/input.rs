@@ -144,6 +144,7 @@ impl Inputs<'_, '_, '_> {
             };
             let input = CaptureInput::new(args.from)
                 .with_packet_options(args.packets.options())
+                .of_protocols(&options.protocols)
                 .of_exact_bytes(direction.is_some() || options.framing.is_some());
             let rules = self.screen.rules();
             let mut run = Run::of_source(source, Some(input), options.clone(), rules);

@@ -190,6 +190,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         if script.opening.is_empty() {
             script.opening = recorded.opening;
         }
+        script.unreadable.extend(recorded.unreadable);
     }
     if args.connect.is_some() {
         add_announcement(&mut script, protocol)?;

@@ -149,6 +149,12 @@ impl std::fmt::Debug for Descriptor<'_> {
 }
 
 impl Descriptor<'_> {
+    /// Returns true if messages are JSON that HTTP or WebSocket carries: a file can hold them alone.
+    pub(crate) fn is_carried_json(&self) -> bool {
+        let is_carrier = |framing| matches!(framing, &Framing::Http | &Framing::WebSocket);
+        self.encodings == [Encoding::Json] && self.framings.iter().all(is_carrier)
+    }
+
     /// The usual values; name, framings, sides and faults are still to be set.
     pub const USUAL: Self = Self {
         name: "",

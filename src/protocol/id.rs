@@ -33,6 +33,11 @@ impl Id<'_> {
         }
     }
 
+    /// Returns `true` for an id that is written, and names nothing: that of a message that could not be read.
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(self, Self::Json(text) if text == "null")
+    }
+
     /// Returns a number that a request and its answer share, beside `scope`; `None` without an id.
     pub(crate) fn pair_key(&self, scope: impl Hash, state: &impl BuildHasher) -> Option<u64> {
         let mut hasher = state.build_hasher();

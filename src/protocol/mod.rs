@@ -49,7 +49,7 @@ pub use context::Context;
 pub use descriptor::{Descriptor, HttpSession, Kind, TraceMember, ValueError, ValueTypes};
 pub use id::{Id, uuid_text};
 pub(crate) use message::with_name;
-pub use message::{Evidence, Message};
+pub use message::{Ending, Evidence, Message};
 pub(crate) use notes::{HIDDEN, annotate, hide};
 pub use notes::{Notes, Remark};
 pub use observed::{Place, Seen};

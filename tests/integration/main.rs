@@ -46,6 +46,7 @@ mod stat_cli;
 mod stub_and_replay;
 mod stub_cli;
 mod telequick_cli;
+mod unread_answers;
 mod unusual_sessions;
 mod watch_cli;
 mod where_cli;

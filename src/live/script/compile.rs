@@ -1,6 +1,7 @@
 //! Compiles a recording to a script.
 
 mod parts;
+mod unread;
 
 use super::request::RequestPattern;
 use super::template::ValueSource;
@@ -15,9 +16,12 @@ use crate::live::names::{Binding, MessageInfo, Names, ValuePlace};
 use crate::live::plan::check;
 use crate::live::speed::Speed;
 use crate::protocol::{Direction, Protocol, Role};
-use parts::{CompiledRequest, Holders, Opening, Timeline, name_at, recorded, send_action};
+use parts::{
+    CompiledRequest, Holders, Opening, Timeline, name_at, recorded, replies_to, send_action,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
+use unread::UnreadMessages;
 
 /// Compiles a recording to the script that gives the same answers. `side` is the side that the stub plays; recorded
 /// pauses are scaled by `speed`.
@@ -45,6 +49,7 @@ pub fn compile(
         ours: HashMap::new(),
         opening: Opening::default(),
         undecided: Vec::new(),
+        unread: UnreadMessages::default(),
         directions: HashMap::new(),
         failed: None,
     };
@@ -63,6 +68,8 @@ pub fn compile(
     };
     let _ = run.read_all(recording, &mut sink);
     reader.decide(None);
+    reader.unread.decide(&mut reader.entries);
+    let unreadable = std::mem::take(&mut reader.unread.answers);
     // The script needs neither the state of the connections nor that of the values.
     drop(run);
     let (mut entries, opening) = reader.finish()?;
@@ -84,6 +91,7 @@ pub fn compile(
     let script = Script {
         rules: all,
         hellos: replies_to(hellos),
+        unreadable,
         opening: opening.messages.into_iter().map(OpenValue::Json).collect(),
         ..Script::default()
     };
@@ -123,6 +131,7 @@ struct CompileState<'p> {
     opening: Opening,
     /// Notifications of the stub's side during open requests.
     undecided: Vec<Undecided>,
+    unread: UnreadMessages,
     directions: HashMap<u64, Direction>,
     /// Why a request cannot be a rule.
     failed: Option<String>,
@@ -382,19 +391,28 @@ impl CompileState<'_> {
             return;
         };
         let role = decoded.message.role;
-        if decoded.frame.control.is_some() || !decoded.message.valid {
+        if decoded.frame.control.is_some() {
+            return;
+        }
+        let is_ours = direction == self.side;
+        if !is_ours && (!decoded.message.valid || role.is_none()) {
+            self.unread.add(decoded.origin.conn);
+        }
+        if !decoded.message.valid {
             return;
         }
         if matches!(role, Some(Role::Heartbeat | Role::Control) | None) {
             return;
         }
         let answer = verdict.answer;
-        let is_ours = direction == self.side;
         // An HTTP server sends nothing without a request: such an answer belongs to a request that is no message.
         let is_http = decoded.frame.framing == Framing::Http && self.side == Direction::ToClient;
         let is_answer = matches!(role, Some(Role::Response | Role::Error));
         let is_first = self.entries.is_empty() && self.greeted.is_empty();
         if is_ours && is_http && answer.is_none() && (is_answer || is_first) {
+            return;
+        }
+        if is_ours && answer.is_none() && self.unread.refuses(decoded) {
             return;
         }
         let parts = decoded.root().map(|root| self.protocol.part_names(root));
@@ -575,23 +593,4 @@ impl CompileState<'_> {
             _ => {}
         }
     }
-}
-
-/// Returns the replies to hellos: the first answer to each, and what followed the first one.
-fn replies_to(hellos: CompiledRequests) -> Vec<HelloReply> {
-    let mut replies: Vec<HelloReply> = Vec::new();
-    for entry in hellos {
-        let Some(hello) = entry.hello else { continue };
-        let then = entry.timeline.actions;
-        match replies.iter_mut().find(|reply| reply.to == hello.to) {
-            Some(reply) if reply.message.is_none() => reply.message = hello.message,
-            Some(_) => {}
-            None => replies.push(HelloReply {
-                then: then.into(),
-                ..*hello
-            }),
-        }
-    }
-    replies.retain(|reply| reply.message.is_some() || !reply.then.is_empty());
-    replies
 }

@@ -38,16 +38,16 @@ pub fn script(script: &Script, protocol: &dyn Protocol) -> String {
         });
         out.push_str(&format!("offers = {}\n", list(offers)));
     }
-    match script
-        .opening
-        .iter()
-        .filter_map(value)
-        .collect::<Vec<_>>()
-        .as_slice()
-    {
-        [] => {}
-        [message] => out.push_str(&format!("opening = {message}\n")),
-        several => out.push_str(&format!("opening = [{}]\n", several.join(", "))),
+    for (key, messages) in [
+        ("opening", &script.opening),
+        ("unreadable", &script.unreadable),
+    ] {
+        let messages: Vec<String> = messages.iter().filter_map(value).collect();
+        match messages.as_slice() {
+            [] => {}
+            [message] => out.push_str(&format!("{key} = {message}\n")),
+            several => out.push_str(&format!("{key} = [{}]\n", several.join(", "))),
+        }
     }
     for hello in &script.hellos {
         out.push_str(&format!("\n[[hello]]\nto = {}\n", quote(&hello.to)));

@@ -12,9 +12,20 @@ use crate::toml_text::{Item, Key, TomlError, TomlText, in_order};
 use toml::de::DeValue;
 
 /// The keys of a script.
-const SCRIPT: [&str; 12] = [
-    "protocol", "name", "role", "dialect", "before", "ready", "opening", "hello", "first", "exit",
-    "offers", "on",
+const SCRIPT: [&str; 13] = [
+    "protocol",
+    "name",
+    "role",
+    "dialect",
+    "before",
+    "ready",
+    "opening",
+    "hello",
+    "first",
+    "unreadable",
+    "exit",
+    "offers",
+    "on",
 ];
 /// The keys of an offer.
 const OFFER: [&str; 3] = ["name", "about", "streams"];
@@ -56,6 +67,7 @@ impl ScriptReader<'_> {
                 "first" => script.first = self.messages(word, item)?,
                 "before" => script.before = Some(self.bytes(word, item)?),
                 "opening" => script.opening = self.messages(word, item)?,
+                "unreadable" => script.unreadable = self.messages(word, item)?,
                 "hello" => {
                     for item in self.list(word, item)? {
                         script.hellos.push(self.hello(item)?);

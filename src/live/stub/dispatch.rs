@@ -18,7 +18,7 @@ use crate::framing::Framing;
 use crate::live::endpoint::{Endpoint, Received};
 use crate::live::handler::Channel;
 use crate::live::script::HelloReply;
-use crate::live::script::value::MadeCall;
+use crate::live::script::value::{Fill, MadeCall, OpenValue};
 use crate::protocol::Role;
 use crate::protocol::peer::{Outgoing, Peer, Request, json_of};
 use crate::render::style::shorten;
@@ -29,6 +29,8 @@ use std::sync::Arc;
 const MAX_BATCH_CALLS: usize = 1 << 12;
 /// The minimum time between reports, in ns.
 const REPORT_INTERVAL: i64 = 100_000_000;
+/// The key of answers to messages that cannot be read.
+const UNREADABLE: &str = "unreadable";
 
 /// A request that is being answered.
 #[derive(Default)]
@@ -75,6 +77,9 @@ impl Job {
 pub(super) struct Dispatcher {
     pub(super) matcher: RequestMatcher,
     pub(super) hellos: Vec<HelloReply>,
+    /// The answers to messages that cannot be read, and the number of these messages.
+    pub(super) unreadable: Vec<OpenValue>,
+    pub(super) unread: usize,
     /// A rule waits for a message about its request.
     pub(super) reads_more: bool,
     pub(super) rules: Vec<ScriptRule>,
@@ -204,6 +209,10 @@ impl Dispatcher {
                 ));
                 return;
             }
+            if let Some(answer) = self.answer_unread(decoded).filter(|_| replies.is_empty()) {
+                self.report_outcome(decoded, verdict, AnswerSource::Rule(UNREADABLE));
+                return self.reply(conn, vec![answer], found);
+            }
             if decoded.message.role.is_none() || decoded.frame.framing == Framing::Http {
                 let outcome = if replies.is_empty() {
                     AnswerSource::UnansweredRequest(&who)
@@ -215,6 +224,12 @@ impl Dispatcher {
             }
         }
         self.greeted.insert(conn);
+        if decoded.message.role.is_none()
+            && let Some(answer) = self.answer_unread(decoded)
+        {
+            self.report_outcome(decoded, verdict, AnswerSource::Rule(UNREADABLE));
+            return self.reply(conn, vec![answer], found);
+        }
         let to = verdict.answer.map(|answer| answer.to).unwrap_or_default();
         if let Some(job) = verdict.answer.and_then(|_| self.awaited.remove(&to)) {
             found.push(Dispatch::Resume(
@@ -234,6 +249,20 @@ impl Dispatcher {
             }
             other => other,
         });
+    }
+
+    /// Returns the answer of the script to a message that cannot be read. Over HTTP, its response has another status.
+    fn answer_unread(&mut self, decoded: &Decoded<'_>) -> Option<Outgoing> {
+        let is_read = decoded.message.valid && decoded.message.role.is_some();
+        let last = self.unreadable.len().checked_sub(1)?;
+        if is_read || decoded.frame.framing == Framing::Http {
+            return None;
+        }
+        let answer = self.unreadable.get(self.unread.min(last))?;
+        let message = answer.fill(&Fill::default()).ok()?;
+        self.unread += 1;
+        let conn = decoded.origin.conn.unwrap_or_default();
+        Some(Outgoing::new(conn, message))
     }
 
     /// Emits the answers of the protocol itself.

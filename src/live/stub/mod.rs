@@ -149,6 +149,8 @@ impl<'p> Stub<'p> {
                 reads_more: rules::reads_more(&rules),
                 matcher,
                 hellos: std::mem::take(&mut script.hellos),
+                unreadable: std::mem::take(&mut script.unreadable),
+                unread: 0,
                 rules,
                 stale: false,
                 last_report: i64::MIN,

@@ -1,5 +1,6 @@
 //! The parts of a script while a recording is read: requests with the actions that answer them, and first messages.
 
+use super::CompiledRequests;
 use crate::diff::SpellingForm;
 use crate::live::names::{Binding, ValuePlace};
 use crate::live::script::request::RequestPattern;
@@ -206,6 +207,25 @@ impl Holders {
 fn names(places: &[ValuePlace]) -> impl Iterator<Item = usize> {
     let places = places.iter().filter(|place| !place.spot.val.is_empty());
     places.filter_map(name_at)
+}
+
+/// Returns the replies to hellos: the first answer to each, and what followed the first one.
+pub(super) fn replies_to(hellos: CompiledRequests) -> Vec<HelloReply> {
+    let mut replies: Vec<HelloReply> = Vec::new();
+    for entry in hellos {
+        let Some(hello) = entry.hello else { continue };
+        let then = entry.timeline.actions;
+        match replies.iter_mut().find(|reply| reply.to == hello.to) {
+            Some(reply) if reply.message.is_none() => reply.message = hello.message,
+            Some(_) => {}
+            None => replies.push(HelloReply {
+                then: then.into(),
+                ..*hello
+            }),
+        }
+    }
+    replies.retain(|reply| reply.message.is_some() || !reply.then.is_empty());
+    replies
 }
 
 /// Returns the number of the name that a value stands for.

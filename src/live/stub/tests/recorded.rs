@@ -323,3 +323,60 @@ fn notifications_keep_their_place_before_answers() {
     ];
     assert_eq!(sent, wanted);
 }
+
+/// An error with id null answers a message that could not be read, so no rule of another message sends it.
+#[test]
+fn errors_without_an_id_answer_no_other_request() {
+    let refusal =
+        |code: i32| json!({"jsonrpc": "2.0", "error": {"code": code, "message": "no"}, "id": null});
+    let ask = |id: u32, n: u32| json!({"jsonrpc": "2.0", "id": id, "method": "add", "params": [n]});
+    let told = json!({"jsonrpc": "2.0", "method": "add", "params": [1]});
+    let answer = |id: u32| json!({"jsonrpc": "2.0", "id": id, "result": id});
+    let messages = [
+        ("c2s", told.to_string()),
+        ("c2s", ask(9, 9).to_string()),
+        ("c2s", "{bad".to_owned()),
+        ("s2c", refusal(-32700).to_string()),
+        ("c2s", ask(1, 1).to_string()),
+        ("c2s", "[]".to_owned()),
+        ("s2c", refusal(-32600).to_string()),
+        ("s2c", answer(1).to_string()),
+        ("c2s", ask(2, 2).to_string()),
+        // Its id could not be read: nothing else answers the request.
+        ("s2c", refusal(-32000).to_string()),
+        ("s2c", answer(2).to_string()),
+    ];
+    for framing in [Framing::Lines, Framing::ContentLength] {
+        let framed = |text: &str| match framing {
+            Framing::Lines => format!("{text}\n"),
+            _ => format!("Content-Length: {}\r\n\r\n{text}", text.len()),
+        };
+        let head = json!({"wiretool": 1, "protocol": "jsonrpc", "started": "2026-01-01T00:00:00Z", "transport": "stdio"});
+        let chunks = messages.iter().map(|(dir, text)| {
+            json!({"t": 1, "conn": 0, "dir": dir, "text": framed(text)}).to_string()
+        });
+        let recording: Vec<String> = [head.to_string()].into_iter().chain(chunks).collect();
+        let script = compile(
+            recording.join("\n").as_bytes(),
+            known("jsonrpc"),
+            Direction::ToClient,
+            Limits::default(),
+            Speed::default(),
+        );
+        let mut stub_test = StubTest::over(framing, known("jsonrpc"), script.unwrap());
+        stub_test.open();
+        let mut answers = |message: &str| stub_test.receive(&framed(message));
+        assert_eq!(answers(&told.to_string()), "", "{framing:?}");
+        for n in [1, 2] {
+            let answered = answers(&ask(n, n).to_string());
+            assert!(answered.contains("\"result\""), "{framing:?}: {answered}");
+            assert!(!answered.contains("error"), "{framing:?}: {answered}");
+        }
+        let refused = answers(&ask(9, 9).to_string());
+        assert!(refused.contains("-32000"), "{framing:?}: {refused}");
+        for (unreadable, code) in [("{bad", "-32700"), ("[]", "-32600"), ("{}", "-32600")] {
+            let refused = answers(unreadable);
+            assert!(refused.contains(code), "{framing:?}: {refused}");
+        }
+    }
+}
