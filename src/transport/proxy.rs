@@ -76,6 +76,26 @@ struct ProxyState {
     quic: Option<Quic>,
 }
 
+impl ProxyState {
+    fn new(options: ProxyOptions, recorder: &Arc<Recorder>, print: &MessagePrinter) -> Self {
+        let quic = options.quic.map(Quic::new).transpose();
+        let quic = quic.unwrap_or_else(|error| {
+            print(&format!("cannot open a UDP socket: {error}"));
+            None
+        });
+        Self {
+            recorder: Arc::clone(recorder),
+            connect: options.connect,
+            faults: options.faults.map(Arc::new),
+            client: options.client,
+            server: options.server,
+            last_transfer: Arc::new(AtomicI64::new(recorder.queue.now())),
+            quic,
+            print: Arc::clone(print),
+        }
+    }
+}
+
 async fn serve(
     listener: SocketListener,
     mut signals: Signals,
@@ -83,21 +103,8 @@ async fn serve(
     recorder: &Arc<Recorder>,
     print: &MessagePrinter,
 ) -> ListenOutcome {
-    let quic = options.quic.map(Quic::new).transpose();
-    let quic = quic.unwrap_or_else(|error| {
-        print(&format!("cannot open a UDP socket: {error}"));
-        None
-    });
-    let shared = Arc::new(ProxyState {
-        recorder: Arc::clone(recorder),
-        connect: options.connect,
-        faults: options.faults.map(Arc::new),
-        client: options.client,
-        server: options.server,
-        last_transfer: Arc::new(AtomicI64::new(recorder.queue.now())),
-        quic,
-        print: Arc::clone(print),
-    });
+    let (once, idle) = (options.once, options.idle);
+    let shared = Arc::new(ProxyState::new(options, recorder, print));
     if let (SocketListener::Quic(endpoint), Some(quic)) = (&listener, &shared.quic)
         && let Err(error) = quic.server.listen(endpoint)
     {
@@ -120,7 +127,7 @@ async fn serve(
             Some(ended) = tasks.join_next() => {
                 let Ok((conn, refused)) = ended else { continue };
                 open.remove(&conn);
-                if options.once {
+                if once {
                     outcome.refused = refused;
                     break;
                 }
@@ -141,34 +148,32 @@ async fn serve(
                 open.insert(conn);
                 tasks.spawn(quic_connection(incoming, conn, Arc::clone(&shared)));
             }
-            () = wait_for_idle(options.idle, &recorder.queue, &shared.last_transfer) => break,
+            () = wait_for_idle(idle, &recorder.queue, &shared.last_transfer) => break,
         }
     }
     if let (SocketListener::Quic(endpoint), Some(quic)) = (&listener, &shared.quic) {
         quic.close(endpoint);
-        let ended = async {
-            while let Some(ended) = tasks.join_next().await {
-                if let Ok((conn, _)) = ended {
-                    open.remove(&conn);
-                }
-            }
-        };
+        let ended = remove_ended(&mut tasks, &mut open);
         let _ = tokio::time::timeout(quic::QUIC_CLOSE_TIMEOUT, ended).await;
         quic.finish(endpoint).await;
     }
     tasks.abort_all();
-    // A connection that has ended has recorded its end.
-    while let Some(ended) = tasks.join_next().await {
-        if let Ok((conn, _)) = ended {
-            open.remove(&conn);
-        }
-    }
+    remove_ended(&mut tasks, &mut open).await;
     for conn in open {
         let mut event = event(EventKind::Close, recorder.queue.now(), conn);
         event.more.insert("by".into(), "wiretool".into());
         recorder.queue.event(conn, event);
     }
     outcome
+}
+
+/// Waits until all tasks have ended. A connection that has ended has recorded its end.
+async fn remove_ended(tasks: &mut JoinSet<(u32, bool)>, open: &mut BTreeSet<u32>) {
+    while let Some(ended) = tasks.join_next().await {
+        if let Ok((conn, _)) = ended {
+            open.remove(&conn);
+        }
+    }
 }
 
 /// Serves one QUIC connection. Returns its number, and `true` if it could not be opened.
