@@ -246,6 +246,10 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
         print_lines(&format!("{error:#}"));
         return Exit::Error;
     }
+    if let Err(error) = descriptions::add_recorded(&args) {
+        print_lines(&format!("{error:#}"));
+        return Exit::Error;
+    }
     let replaced = replaced::notes(&matches);
     let settings = config::settings();
     if settings.has_defaults() {

@@ -100,6 +100,8 @@ pub struct Decoder<'p> {
     /// Directions that start after a gap: its offset and length.
     gaps: BTreeMap<Lane, (u64, u64)>,
     protocol: Option<&'p dyn Protocol>,
+    /// The name of a protocol that is not among the options.
+    unknown: Option<String>,
     guess: Option<Guess>,
     /// The number of bytes that are held, or were only counted.
     undetected: usize,
@@ -115,6 +117,8 @@ pub struct Decoder<'p> {
     parsed: Parsed,
     names: OpenNames,
     index: u64,
+    /// The latest time of all bytes.
+    latest: Option<i64>,
     /// Messages that were read after a sink failed; the next call passes them on first.
     waiting: VecDeque<KeptMessage>,
 }
@@ -137,6 +141,7 @@ impl<'p> Decoder<'p> {
             half_ended: BTreeMap::new(),
             gaps: BTreeMap::new(),
             protocol,
+            unknown: None,
             guess: None,
             undetected: 0,
             given_up: false,
@@ -147,6 +152,7 @@ impl<'p> Decoder<'p> {
             names: OpenNames::default(),
             parsed,
             index: 0,
+            latest: None,
             waiting: VecDeque::new(),
         }
     }
@@ -175,12 +181,22 @@ impl<'p> Decoder<'p> {
 
     /// Sets the protocol by its name, as in a recording, if it is not known.
     pub fn expect(&mut self, name: &str) {
-        if self.protocol.is_none()
-            && !self.given_up
-            && let Some(protocol) = self.options.protocols.iter().find(|p| p.name() == name)
-        {
-            self.protocol = Some(*protocol);
+        if self.protocol.is_some() || self.given_up {
+            return;
         }
+        self.protocol = self
+            .options
+            .protocols
+            .iter()
+            .find(|p| p.name() == name)
+            .copied();
+        self.unknown = self.protocol.is_none().then(|| name.to_owned());
+    }
+
+    /// Returns the name of the protocol that a recording names, if the options have no such protocol.
+    #[cfg(feature = "cli")]
+    pub(crate) fn unknown_protocol(&self) -> Option<&str> {
+        self.unknown.as_deref()
     }
 
     /// Returns the protocol, once it is known.
@@ -224,6 +240,7 @@ impl<'p> Decoder<'p> {
             return 0;
         }
         let key = origin.lane();
+        self.latest = self.latest.max(origin.time);
         if !self.streams.contains_key(&key) {
             self.wake(key.conn);
         }
@@ -312,7 +329,7 @@ impl<'p> Decoder<'p> {
         }
         let keys: Vec<Lane> = self.streams.keys().copied().collect();
         for key in keys {
-            self.feed_end(key, None, sink);
+            self.feed_end(key.at(None), self.latest, sink);
         }
     }
 

@@ -88,6 +88,15 @@ impl<'p> Decoder<'p> {
         }
     }
 
+    /// Sets the protocol of a connection by its name, as the header of its recording has it. Call it before its bytes.
+    pub(crate) fn expect_on(&mut self, conn: u32, name: &str) {
+        let mut protocols = self.options.protocols.iter();
+        let named = protocols.find(|protocol| protocol.name() == name);
+        if let (Some(separate), Some(protocol)) = (&mut self.separate, named) {
+            separate.set(Some(conn), *protocol, false);
+        }
+    }
+
     /// Sets the address of a connection's server: connections to one server have one protocol if they fit several.
     pub(crate) fn set_server(&mut self, conn: u32, address: &str) {
         let Some(separate) = &mut self.separate else {

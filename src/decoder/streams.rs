@@ -94,6 +94,24 @@ impl Decoder<'_> {
         });
     }
 
+    /// Ends one stream, once. `silent_until`: the recording shows that nothing follows up to then.
+    pub(super) fn feed_end(
+        &mut self,
+        origin: Origin,
+        silent_until: Option<i64>,
+        sink: &mut FlowSink<'_>,
+    ) {
+        let key = origin.lane();
+        if self.streams.get(&key).is_none_or(|stream| stream.ended) {
+            return;
+        }
+        self.run(key, origin, sink, |run, stream| {
+            stream.ended = true;
+            run.silent_until = silent_until;
+            run.feed(stream, &[], true);
+        });
+    }
+
     /// Decodes bytes until the sink breaks. Returns the number of consumed bytes.
     pub(super) fn feed_until(
         &mut self,
@@ -147,6 +165,7 @@ impl Decoder<'_> {
             sink,
             can_halt: false,
             is_halted: false,
+            silent_until: None,
         };
         act(&mut run, stream);
         let open = run.open;

@@ -34,6 +34,8 @@ fn input_of(path: PathBuf) -> InputArgs {
         c2s: Vec::new(),
         s2c: Vec::new(),
         follow: false,
+        merge: false,
+        clock: Vec::new(),
         packets: PacketArgs::default(),
     }
 }

@@ -14,6 +14,7 @@ mod theme;
 
 use super::command::{Overlay, Pane};
 use super::model::Model;
+use crate::capture::Sources;
 use crate::conversation::Verdict;
 use crate::encoding::Want;
 use crate::protocol::session::Severity;
@@ -57,7 +58,7 @@ pub(super) struct View {
 }
 
 impl View {
-    pub fn new(theme: Theme, show_secrets: bool) -> Self {
+    pub fn new(theme: Theme, show_secrets: bool, sources: Option<&'static Sources>) -> Self {
         Self {
             theme,
             display: DisplayOptions {
@@ -65,6 +66,7 @@ impl View {
                 style: Style { color: true },
                 show_secrets,
                 terminal: true,
+                sources,
                 ..DisplayOptions::default()
             },
             lines: Lines::default(),

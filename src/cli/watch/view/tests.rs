@@ -17,7 +17,7 @@ fn terminal(
     commands: &[Command],
 ) -> Terminal<TestBackend> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    let mut view = View::new(theme, false);
+    let mut view = View::new(theme, false, None);
     terminal.draw(|frame| view.draw(frame, model)).unwrap();
     for command in commands {
         model.apply(*command);
