@@ -5,7 +5,8 @@ use super::faults::Faults;
 use super::listen::{
     ACCEPT_RETRY_DELAY, BoundListener, ListenOutcome, raise_file_limit, wait_for_idle,
 };
-use super::pump::{Link, relay};
+use super::proxied::Proxied;
+use super::pump::relay;
 use super::quic::{self, Quic, QuicClient, QuicServer};
 use super::recorder::{MessagePrinter, Recorder, Setup};
 use super::signals::Signals;
@@ -16,7 +17,7 @@ use crate::conversation::tap::event;
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
@@ -92,6 +93,16 @@ impl ProxyState {
             last_transfer: Arc::new(AtomicI64::new(recorder.queue.now())),
             quic,
             print: Arc::clone(print),
+        }
+    }
+
+    fn proxied(&self, conn: u32) -> Proxied {
+        Proxied {
+            recorder: Arc::clone(&self.recorder),
+            conn,
+            last_transfer: Arc::clone(&self.last_transfer),
+            print: Arc::clone(&self.print),
+            faults: self.faults.clone(),
         }
     }
 }
@@ -185,14 +196,7 @@ async fn quic_connection(
     let Some(quic) = &shared.quic else {
         return (conn, true);
     };
-    let link = quic::Link {
-        recorder: Arc::clone(&shared.recorder),
-        conn,
-        last_transfer: Arc::clone(&shared.last_transfer),
-        print: Arc::clone(&shared.print),
-        faults: shared.faults.clone(),
-    };
-    let refused = quic::connection(incoming, &shared.connect, quic, link).await;
+    let refused = quic::connection(incoming, &shared.connect, quic, shared.proxied(conn)).await;
     (conn, refused)
 }
 
@@ -203,27 +207,22 @@ async fn connection(
     conn: u32,
     shared: Arc<ProxyState>,
 ) -> (u32, bool) {
-    let queue = &shared.recorder.queue;
-    let touch = || {
-        let now = queue.now();
-        shared.last_transfer.store(now, Ordering::Relaxed);
-        now
-    };
-    let mut opened = event(EventKind::Open, touch(), conn);
+    let proxied = shared.proxied(conn);
+    let mut opened = event(EventKind::Open, proxied.now(), conn);
     if let Some(peer) = peer {
         opened.more.insert("peer".into(), peer.into());
     }
-    queue.event(conn, opened);
+    proxied.record(opened);
     let client = match &shared.server {
         None => client,
         Some(tls) => match client.secure(tls).await {
             Ok(client) => client,
             Err(error) => {
                 (shared.print)(&format!("connection {conn}: {error}"));
-                let mut refused = event(EventKind::Close, touch(), conn);
+                let mut refused = event(EventKind::Close, proxied.now(), conn);
                 let text = error.to_string();
                 refused.more.insert("error".into(), text.into());
-                queue.event(conn, refused);
+                proxied.record(refused);
                 return (conn, true);
             }
         },
@@ -235,22 +234,18 @@ async fn connection(
             (shared.print)(&format!(
                 "connection {conn}: cannot connect to {to}: {error}"
             ));
-            let mut refused = event(EventKind::Reset, touch(), conn);
+            let mut refused = event(EventKind::Reset, proxied.now(), conn);
             refused
                 .more
                 .insert("error".into(), error.to_string().into());
-            queue.event(conn, refused);
+            proxied.record(refused);
             client.reset();
             return (conn, true);
         }
     };
-    let link = Link {
-        recorder: &shared.recorder,
-        conn,
-        last_transfer: &shared.last_transfer,
-        faults: shared.faults.as_deref(),
-    };
-    let ended = relay(client, server, &link).await.event(touch(), conn);
-    queue.event(conn, ended);
+    let ended = relay(client, server, &proxied)
+        .await
+        .event(proxied.now(), conn);
+    proxied.record(ended);
     (conn, false)
 }

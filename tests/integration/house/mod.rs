@@ -736,9 +736,10 @@ fn functions_are_short() {
             let indent = &line[..line.len() - line.trim_start().len()];
             let closing = format!("{indent}}}");
             let after = lines.iter().skip(at + 1);
-            let len = match line.ends_with('}') || line.ends_with(';') {
-                true => 1,
-                false => after.take_while(|line| !line.starts_with(&closing)).count() + 2,
+            let len = if line.ends_with(['}', ';']) {
+                1
+            } else {
+                after.take_while(|line| !line.starts_with(&closing)).count() + 2
             };
             let known = LONG_FUNCTIONS
                 .iter()
