@@ -61,8 +61,8 @@ pub(super) struct FieldsOfRequest<'p> {
     pub(super) path: Option<String>,
     /// Fields, which replace those of the configuration.
     pub(super) fields: Vec<(&'p str, String)>,
-    /// A field of recordings that is not sent.
-    pub(super) removed: Option<&'p str>,
+    /// Fields of recordings that are not sent.
+    pub(super) removed: Vec<&'p str>,
 }
 
 /// The common configuration of the connections of a conversation.
@@ -357,6 +357,18 @@ impl<'p> Codec<'p> {
             };
             transport.answer(&body, id.as_deref(), status, out)?;
         }
+        Ok(())
+    }
+
+    /// Writes a body in a frame of its own, with the properties of a recorded frame.
+    pub(super) fn write_body(
+        &mut self,
+        body: &[u8],
+        wire: &Wire,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let encoded = self.encoder.frame_of(body, repeatable_properties(wire))?;
+        out.extend_from_slice(&encoded.bytes);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! Compiles a recording to a script.
 
+mod exchanges;
 mod parts;
 mod unread;
 
@@ -16,8 +17,10 @@ use crate::live::names::{Binding, MessageInfo, Names, ValuePlace};
 use crate::live::plan::check;
 use crate::live::speed::Speed;
 use crate::protocol::{Direction, Protocol, Role};
+use exchanges::Exchanges;
 use parts::{
-    CompiledRequest, Holders, Opening, Timeline, name_at, recorded, replies_to, send_action,
+    CompiledRequest, Holders, Opening, Timeline, Undecided, name_at, recorded, replies_to,
+    send_action,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
@@ -51,6 +54,7 @@ pub fn compile(
         undecided: Vec::new(),
         unread: UnreadMessages::default(),
         directions: HashMap::new(),
+        exchanges: Exchanges::default(),
         failed: None,
     };
     let input = CaptureInput::new(Form::Recording);
@@ -62,6 +66,7 @@ pub fn compile(
             }
             // Findings at the end are not needed.
             Output::BeforeEnd(_) => return ControlFlow::Break(()),
+            Output::Event(event, _) => reader.exchanges.see(event, side),
             _ => {}
         }
         ControlFlow::Continue(())
@@ -69,6 +74,7 @@ pub fn compile(
     let _ = run.read_all(recording, &mut sink);
     reader.decide(None);
     reader.unread.decide(&mut reader.entries);
+    reader.exchanges.decide(&mut reader.entries);
     let unreadable = std::mem::take(&mut reader.unread.answers);
     // The script needs neither the state of the connections nor that of the values.
     drop(run);
@@ -133,20 +139,9 @@ struct CompileState<'p> {
     undecided: Vec<Undecided>,
     unread: UnreadMessages,
     directions: HashMap<u64, Direction>,
+    exchanges: Exchanges,
     /// Why a request cannot be a rule.
     failed: Option<String>,
-}
-
-/// A notification that may belong to each of several open requests. It goes with the one that is answered first: who
-/// reads that answer has read what came before it.
-struct Undecided {
-    /// The last request to which it may belong.
-    last: usize,
-    /// The requests that hold its values, with the number of these.
-    holders: BTreeMap<usize, usize>,
-    message: String,
-    places: Vec<ValuePlace>,
-    time: Option<i64>,
 }
 
 impl CompileState<'_> {
@@ -158,13 +153,16 @@ impl CompileState<'_> {
         }
     }
 
-    /// Returns the open request that a message of the peer continues or ends: the one whose id it has.
-    fn goes_on(&self, conn: Option<u32>, places: &[ValuePlace]) -> Option<usize> {
+    /// Returns the open request that a message of the peer continues or ends: the one whose id it has. Over HTTP, such a
+    /// message uses another connection.
+    fn goes_on(&self, decoded: &Decoded<'_>, places: &[ValuePlace]) -> Option<usize> {
+        let conn = decoded.origin.conn;
+        let is_http = decoded.frame.framing == Framing::Http;
         let names: Vec<usize> = places.iter().filter_map(name_at).collect();
         self.entries.iter().rposition(|entry| {
             let is_named = |name| names.contains(&name);
             !entry.is_done
-                && entry.conn == conn
+                && (is_http || entry.conn == conn)
                 && entry.id().and_then(name_at).is_some_and(is_named)
         })
     }
@@ -278,7 +276,7 @@ impl CompileState<'_> {
         self.holders.add(at, &places);
         let message = self.message(at, message, places);
         if let Some(entry) = self.entries.get_mut(at) {
-            entry.timeline.did(send_action(message), time);
+            entry.timeline.notified(send_action(message), time);
         }
     }
 
@@ -365,6 +363,9 @@ impl CompileState<'_> {
             }
         };
         let at = self.entries.len();
+        if decoded.frame.framing == Framing::Http {
+            self.exchanges.add(decoded.origin.conn, at);
+        }
         match hello {
             Some(_) => self.greeted.insert(index, at),
             None => self.requests.insert(index, at),
@@ -461,7 +462,7 @@ impl CompileState<'_> {
         // A message of the peer that continues an earlier request, such as an item that it sends.
         let continued = match role {
             Some(Role::Notification | Role::Item | Role::End) if !is_ours && request.is_none() => {
-                self.goes_on(decoded.origin.conn, &places)
+                self.goes_on(decoded, &places)
             }
             _ => None,
         };
@@ -476,6 +477,9 @@ impl CompileState<'_> {
                         entry.timeline.received(ScriptAction::AwaitEnd, time);
                     }
                     entry.is_done |= last;
+                    if is_answer {
+                        entry.timeline.pause_after_notification();
+                    }
                     entry.timeline.did(send_action(reply), time);
                 }
             }

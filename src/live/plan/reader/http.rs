@@ -4,7 +4,7 @@ use super::{PlanReader, PlannedConnection};
 use crate::decoder::Decoded;
 use crate::framing::Head;
 use crate::live::codec::EventStreams;
-use crate::live::codec::head::user_fields;
+use crate::live::codec::head::{field, user_fields};
 use crate::protocol::Direction;
 use std::collections::BTreeSet;
 
@@ -28,6 +28,21 @@ impl PlanReader<'_> {
                 self.streams.extend(decoded.origin.conn);
             }
             self.read_stream_request(start);
+        }
+        self.read_session_name(decoded);
+    }
+
+    /// The response to a hello names the session.
+    fn read_session_name(&mut self, decoded: &Decoded<'_>) {
+        let http = decoded.protocol.descriptor().http;
+        let name = http.filter(|_| decoded.origin.direction == Some(Direction::ToClient));
+        let conn = decoded.origin.conn.unwrap_or_default();
+        let last = self.connections.get(&conn).and_then(|one| one.steps.last());
+        let step = last.and_then(|last| self.steps.get_mut(*last));
+        if let (Some(http), Some(step)) = (name, step.filter(|step| step.begins_session()))
+            && let Some(value) = field(decoded, http.name)
+        {
+            step.session = Some(value);
         }
     }
 

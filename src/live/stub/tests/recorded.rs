@@ -306,6 +306,13 @@ fn notifications_keep_their_place_before_answers() {
     stub_test.open();
     let sent = [1, 2, 3, 4].map(|id| {
         let output = stub_test.receive(&format!("{}\n", ask(id)));
+        // A client reads a notification before the answer after it.
+        assert_eq!(
+            output.contains("result"),
+            !output.contains("log"),
+            "{output}"
+        );
+        let output = output + &stub_test.wait(1);
         let lines = output
             .lines()
             .filter_map(|line| serde_json::from_str(line).ok());
@@ -379,4 +386,67 @@ fn errors_without_an_id_answer_no_other_request() {
             assert!(refused.contains(code), "{framing:?}: {refused}");
         }
     }
+}
+
+/// A call that the recorded client cancelled is not answered before it is cancelled: by a message on another connection,
+/// or by the end of its own.
+#[test]
+fn cancelled_calls_over_http_wait_for_their_cancellation() {
+    let post = |message: &Json| {
+        let text = message.to_string();
+        format!(
+            "POST /mcp HTTP/1.1\r\nhost: h\r\ncontent-length: {}\r\n\r\n{text}",
+            text.len()
+        )
+    };
+    let call = |id: u32, name: &str| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": {}}});
+    let cancel = |id: u32| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id, "reason": "stop"}});
+    let chunk = |conn: u32, dir: &str, text: String| json!({"t": 1, "conn": conn, "dir": dir, "text": text});
+    let events = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: ok\n\n";
+    let accepted = "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n";
+    let eof = |conn: u32| json!({"t": 1, "conn": conn, "event": "eof", "dir": "c2s"});
+    let head = json!({"wiretool": 1, "protocol": "mcp", "started": "2026-01-01T00:00:00Z", "transport": "tcp"});
+    let lines = [
+        head,
+        chunk(1, "c2s", post(&call(26, "slow"))),
+        chunk(1, "s2c", events.to_owned()),
+        chunk(2, "c2s", post(&cancel(26))),
+        chunk(2, "s2c", accepted.to_owned()),
+        chunk(3, "c2s", post(&call(27, "slower"))),
+        chunk(3, "s2c", events.to_owned()),
+        eof(3),
+    ];
+    let recording: Vec<String> = lines.iter().map(Json::to_string).collect();
+    let script = compile(
+        recording.join("\n").as_bytes(),
+        known("mcp"),
+        Direction::ToClient,
+        Limits::default(),
+        Speed::default(),
+    );
+    let mut stub_test = StubTest::over(Framing::Http, known("mcp"), script.unwrap());
+    for conn in 1..=3 {
+        stub_test.did(|stub, now, commands| stub.opened(conn, now, commands));
+    }
+    let mut receive = |conn: u32, message: &Json| {
+        let text = post(message);
+        stub_test.did(|stub, now, commands| {
+            stub.received(conn.into(), text.as_bytes(), now, commands);
+        })
+    };
+    assert_eq!(receive(1, &call(7, "slow")), "");
+    let output = receive(2, &cancel(7));
+    assert!(
+        output.starts_with("HTTP/1.1 202 ") && !output.contains("error"),
+        "{output}"
+    );
+    assert_eq!(receive(3, &call(8, "slower")), "");
+    let output = stub_test.did(|stub, now, commands| {
+        stub.ended(3.into(), &Ended::Eof, now, commands);
+    });
+    assert!(!output.contains("HTTP/1.1"), "{output}");
+    for conn in [1, 3] {
+        assert!(!stub_test.stub.waiting.has(conn.into()));
+    }
+    assert_eq!(stub_test.stub.report().missed, 0);
 }
