@@ -28,7 +28,7 @@ use crate::protocol::session::{SessionConfig, Waiting};
 use crate::protocol::{Direction, Protocol};
 use crate::tape::Node;
 use http_session::ClientSession;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
@@ -75,6 +75,8 @@ pub struct Endpoint<'p> {
     /// Messages that are sent as soon as a connection is free.
     waiting: VecDeque<(Outgoing, Option<Wire>)>,
     events: Vec<SessionEvent>,
+    /// The connections with an event stream of the older transport, on the side of the server.
+    older_streams: BTreeSet<u32>,
     /// The common parts of the requests over HTTP.
     http: Option<ClientSession<'p>>,
 }
@@ -112,6 +114,7 @@ impl<'p> Endpoint<'p> {
             waiting: VecDeque::new(),
             events: Vec::new(),
             seed: peer_config.seed,
+            older_streams: BTreeSet::new(),
             http: ClientSession::of(&config),
             config,
         }
@@ -142,7 +145,7 @@ impl<'p> Endpoint<'p> {
     /// A connection is open.
     pub fn opened(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
         let seed = self.seed ^ u64::from(conn).rotate_left(32);
-        let mut codec = Codec::new(self.config.clone(), seed);
+        let mut codec = Codec::new(self.config.clone(), conn, seed);
         let mut bytes = Vec::new();
         codec.start(&mut bytes);
         let mut is_open = codec.is_open();

@@ -38,6 +38,23 @@ fn is_control(decoded: &Decoded<'_>) -> bool {
     decoded.frame.control.is_some() || decoded.message.role == Some(Role::Control)
 }
 
+/// Returns the path in an event without a message: in the older transport, messages are posted there.
+pub(in crate::live) fn message_path(decoded: &Decoded<'_>) -> Option<String> {
+    if !is_control(decoded) {
+        return None;
+    }
+    let data = std::str::from_utf8(decoded.frame.view.body()).unwrap_or_default();
+    // The frame of an event without a message is not split further.
+    let data = data.strip_prefix("data:").unwrap_or(data).trim();
+    let after_scheme = data.split_once("://").map(|(_, rest)| rest);
+    let path = match after_scheme {
+        Some(rest) => rest.find('/').and_then(|at| rest.get(at..)),
+        None => Some(data).filter(|data| data.starts_with('/')),
+    };
+    let is_path = |path: &&str| path.bytes().all(|b| b.is_ascii_graphic());
+    path.filter(is_path).map(str::to_owned)
+}
+
 /// Returns the connection to which a message belongs for the peer of the protocol.
 pub(in crate::live) fn peer_conn(protocol: &dyn Protocol, framing: Framing, conn: u32) -> u32 {
     let is_session = framing == Framing::Http && protocol.descriptor().http.is_some();
@@ -425,19 +442,10 @@ impl<'p> ClientSession<'p> {
 
     /// Handles an event that may name the path of the older transport.
     fn read_event(&mut self, conn: u32, decoded: &Decoded<'_>, effect: &mut Effect) {
-        let data = std::str::from_utf8(decoded.frame.view.body()).unwrap_or_default();
-        if self.is_ready() || !self.is_stream(conn) || !is_control(decoded) {
+        if self.is_ready() || !self.is_stream(conn) {
             return;
         }
-        // The frame of an event without a message is not split further.
-        let data = data.strip_prefix("data:").unwrap_or(data).trim();
-        let after_scheme = data.split_once("://").map(|(_, rest)| rest);
-        let path = match after_scheme {
-            Some(rest) => rest.find('/').and_then(|at| rest.get(at..)),
-            None => Some(data).filter(|data| data.starts_with('/')),
-        };
-        let is_path = |path: &&str| path.bytes().all(|b| b.is_ascii_graphic());
-        self.path = path.filter(is_path).map(str::to_owned);
+        self.path = message_path(decoded);
         effect.is_ready = self.path.is_some();
     }
 

@@ -64,7 +64,7 @@ pub fn compile(
             Output::Message(decoded, verdict) => {
                 reader.see(decoded, verdict.unwrap_or_default());
             }
-            // Findings at the end are not needed.
+            // The rest is findings.
             Output::BeforeEnd(_) => return ControlFlow::Break(()),
             Output::Event(event, _) => reader.exchanges.see(event, side),
             _ => {}
@@ -73,12 +73,9 @@ pub fn compile(
     };
     let _ = run.read_all(recording, &mut sink);
     reader.decide(None);
-    reader.unread.decide(&mut reader.entries);
-    reader.exchanges.decide(&mut reader.entries);
-    let unreadable = std::mem::take(&mut reader.unread.answers);
     // The script needs neither the state of the connections nor that of the values.
     drop(run);
-    let (mut entries, opening) = reader.finish()?;
+    let (mut entries, script) = reader.finish()?;
     let hellos = entries
         .extract_if(.., |entry| entry.hello.is_some())
         .collect();
@@ -97,17 +94,12 @@ pub fn compile(
     let script = Script {
         rules: all,
         hellos: replies_to(hellos),
-        unreadable,
-        opening: opening.messages.into_iter().map(OpenValue::Json).collect(),
-        ..Script::default()
+        ..script
     };
     if script.rules.is_empty() && script.hellos.is_empty() && script.opening.is_empty() {
         let [client, server] = protocol.descriptor().sides;
-        let from = if side == Direction::ToClient {
-            client
-        } else {
-            server
-        };
+        let is_server = side == Direction::ToClient;
+        let from = if is_server { client } else { server };
         return Err(format!(
             "no request of a {from} is recorded: there is nothing to answer"
         ));
@@ -145,12 +137,18 @@ struct CompileState<'p> {
 }
 
 impl CompileState<'_> {
-    /// Returns the requests and the first messages.
-    fn finish(self) -> Result<(CompiledRequests, Opening), String> {
-        match self.failed {
-            Some(why) => Err(why),
-            None => Ok((self.entries, self.opening)),
-        }
+    /// Returns the requests, and the script without their rules.
+    fn finish(mut self) -> Result<(CompiledRequests, Script), String> {
+        self.unread.decide(&mut self.entries);
+        self.exchanges.decide(&mut self.entries);
+        let opening = self.opening.messages.into_iter().map(OpenValue::Json);
+        let script = Script {
+            opening: opening.collect(),
+            unreadable: self.unread.answers,
+            older_path: self.exchanges.older_path,
+            ..Script::default()
+        };
+        self.failed.map_or(Ok((self.entries, script)), Err)
     }
 
     /// Returns the open request that a message of the peer continues or ends: the one whose id it has. Over HTTP, such a
@@ -392,6 +390,7 @@ impl CompileState<'_> {
             return;
         };
         let role = decoded.message.role;
+        self.exchanges.see_head(decoded);
         if decoded.frame.control.is_some() {
             return;
         }

@@ -1,7 +1,11 @@
-//! Requests over HTTP that their client cancels: it ends the connection before the answer.
+//! Exchanges over HTTP: the event stream of the older transport, and requests that their client cancels by ending the
+//! connection before the answer.
 
 use super::CompiledRequests;
 use crate::capture::{Event, EventKind};
+use crate::decoder::Decoded;
+use crate::framing::Head;
+use crate::live::endpoint::http_session::message_path;
 use crate::live::script::ScriptAction;
 use crate::protocol::Direction;
 use std::collections::HashMap;
@@ -13,12 +17,30 @@ pub(super) struct Exchanges {
     last: HashMap<u32, usize>,
     /// The last requests on connections that their clients have ended, and when.
     ended: Vec<(usize, Option<i64>)>,
+    /// The path of the last GET on each connection.
+    paths: HashMap<u32, String>,
+    /// The path at which the server opened an event stream of the older transport.
+    pub(super) older_path: Option<String>,
 }
 
 impl Exchanges {
     /// Records a request.
     pub(super) fn add(&mut self, conn: Option<u32>, at: usize) {
         self.last.extend(conn.map(|conn| (conn, at)));
+    }
+
+    /// Reads a head, or an event without a message.
+    pub(super) fn see_head(&mut self, decoded: &Decoded<'_>) {
+        let Head::Http { start, event, .. } = decoded.frame.head else {
+            return;
+        };
+        let conn = decoded.origin.conn.unwrap_or_default();
+        if let Some(target) = start.strip_prefix("GET ") {
+            let path = target.split([' ', '?']).next().unwrap_or_default();
+            self.paths.insert(conn, path.to_owned());
+        } else if event && self.older_path.is_none() && message_path(decoded).is_some() {
+            self.older_path = self.paths.get(&conn).cloned();
+        }
     }
 
     /// Reads an event. `side` is the side that the stub plays.
