@@ -232,6 +232,8 @@ mod path;
 pub mod protocol;
 #[cfg(feature = "cli")]
 mod redact;
+#[cfg(feature = "cli")]
+mod relay;
 #[cfg(feature = "render")]
 pub mod render;
 #[cfg(feature = "select")]

@@ -5,6 +5,7 @@ mod stdio;
 mod view;
 
 use super::call_address::{CallAddress, parse_address};
+use super::descriptions;
 use super::faults::{FaultArgs, faults_to_inject};
 use super::options::{self, SharedArgs};
 use super::poll::print_nonblocking;
@@ -16,7 +17,6 @@ use crate::conversation::tap::TapConfig;
 use crate::decoder;
 use crate::framing::Framing;
 use crate::protocol::Protocol;
-use crate::protocol::registry;
 use crate::protocol::session::Severity;
 use crate::render::format::Format;
 use crate::transport::{
@@ -402,17 +402,11 @@ pub fn words(command: &[OsString]) -> Vec<String> {
 
 /// Returns the header of a recording that starts now. It names this host, this process, its parent and this version.
 pub fn header(protocol: Option<&str>) -> Header {
-    let mut header = Header {
-        protocol: protocol.map(str::to_owned),
-        ..Header::new(crate::transport::now())
+    let started = crate::transport::now();
+    let mut header = match protocol {
+        Some(name) => descriptions::header(name, started),
+        None => Header::new(started),
     };
-    let described = protocol.and_then(registry::find);
-    if let Some((name, hash)) = protocol.zip(described.and_then(|one| one.description_hash())) {
-        let description = serde_json::json!({"name": name, "sha256": hash});
-        header
-            .more
-            .insert(Header::DESCRIPTION.to_owned(), description);
-    }
     let system = rustix::system::uname();
     let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
     let mut set = |key: &str, value: Value| header.more.insert(key.to_owned(), value);

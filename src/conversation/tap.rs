@@ -392,7 +392,7 @@ mod tests {
         tap.finish(14, &mut out, &mut show);
         let wanted = "open\ninvoke Some(1000000006) None false\nstderr\n\
             result Some(1000000011) Some(5) false\n\
-            - Some(1000000012) None true\nlost\nclose\nend\n";
+            - Some(1000000011) None true\nlost\nclose\nend\n";
         assert_eq!(seen, wanted);
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r#"
         {"wiretool":1,"started":"1970-01-01T00:00:01.000000000Z","transport":"tcp"}

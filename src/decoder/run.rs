@@ -20,7 +20,7 @@ use super::{Decoded, FlowSink, Metadata, Origin, diagnose};
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
 use crate::framing::{Backlog, Frame, Framer, Framing, Head, Places, Step, View};
-use crate::protocol::{Evidence, Message, Protocol};
+use crate::protocol::{Ending, Evidence, Message, Protocol};
 use crate::span::Span;
 
 /// One direction of one connection.
@@ -71,6 +71,8 @@ pub(super) struct Run<'r, 'p, 's, 't> {
     pub(super) can_halt: bool,
     /// The sink has ended the run.
     pub(super) is_halted: bool,
+    /// The time up to which the recording shows that nothing follows.
+    pub(super) silent_until: Option<i64>,
 }
 
 /// The number of bytes of a chunk that are first copied to the rest of the chunk before: enough for most frames.
@@ -80,7 +82,8 @@ impl Run<'_, '_, '_, '_> {
     /// Decodes a chunk. The rest of earlier chunks is completed with as few copied bytes as possible; the other bytes
     /// are read in place. Returns the number of consumed bytes: fewer than all only if the sink ended the run.
     pub(super) fn feed(&mut self, stream: &mut Stream<'_>, bytes: &[u8], eof: bool) -> usize {
-        if eof && bytes.is_empty() {
+        // The end of the stream is no part of a line.
+        if eof && bytes.is_empty() && stream.framer.framing() != Framing::Lines {
             self.times.end_stream();
         }
         let taken = self.feed_chunk(stream, bytes, eof);
@@ -293,6 +296,7 @@ impl Run<'_, '_, '_, '_> {
         repair: Option<(&[u8], bool)>,
     ) -> FrameOutcome {
         self.origin.time = self.times.of(frame.offset, next);
+        let is_over = self.is_over();
         let plain = frame.fault.is_none() && frame.control.is_none();
         if plain && metadata.is_empty() && self.recovery.is_idle() {
             let (context, entry) = self.open.context(self.origin.direction, frame.head);
@@ -301,6 +305,7 @@ impl Run<'_, '_, '_, '_> {
                 let direction = self.origin.direction;
                 self.open.observe(direction, frame.head, entry, &message);
                 message.guess |= self.tie;
+                message.ending = ending(frame, next, is_over);
                 let name = self.names.observe(self.origin, &message);
                 message.inherit(name);
                 let decoded = Decoded {
@@ -323,6 +328,12 @@ impl Run<'_, '_, '_, '_> {
         self.emit_diagnosed(frame, next, metadata, raw, repair)
     }
 
+    /// Returns `true` if the recording shows that nothing follows the bytes of the current frame.
+    fn is_over(&self) -> bool {
+        let times = self.silent_until.zip(self.origin.time);
+        times.is_some_and(|(until, time)| time < until)
+    }
+
     /// Emits a frame like [`Run::emit`] that may have an error or metadata.
     #[cold]
     fn emit_diagnosed(
@@ -338,6 +349,7 @@ impl Run<'_, '_, '_, '_> {
         {
             return outcome;
         }
+        let is_over = self.is_over();
         let (context, entry) = self.open.context(self.origin.direction, frame.head);
         let (mut remarks, mut injected) = (Vec::new(), String::new());
         let diagnosed = diagnose::with_cause(frame, self.protocol, self.flags);
@@ -419,6 +431,7 @@ impl Run<'_, '_, '_, '_> {
         let direction = self.origin.direction;
         self.open.observe(direction, frame.head, entry, &message);
         message.guess |= self.tie;
+        message.ending = ending(frame, next, is_over);
         let name = self.names.observe(self.origin, &message);
         message.inherit(name);
         let decoded = Decoded {
@@ -442,5 +455,22 @@ impl Run<'_, '_, '_, '_> {
             None if matches!(first, Some("ends-early" | "bad-utf8")) => FrameOutcome::Short,
             None => FrameOutcome::Good,
         }
+    }
+}
+
+/// Returns how the message of a frame ends.
+fn ending(frame: &Frame<'_>, next: u64, is_over: bool) -> Ending {
+    let is_whole = match &frame.fault {
+        Some(fault) => fault.error.code != "truncated",
+        None => {
+            frame.framing != Framing::Lines
+                || frame.control.is_some()
+                || next != frame.offset + frame.len
+        }
+    };
+    match (is_whole, is_over) {
+        (true, _) => Ending::Whole,
+        (false, false) => Ending::Cut,
+        (false, true) => Ending::Missing,
     }
 }

@@ -17,7 +17,7 @@ impl Decoder<'_> {
             if self.protocol_of(key).is_some() {
                 self.settle_one(key, sink);
             }
-            self.feed_end(key, origin.time, sink);
+            self.feed_end(key.at(origin.time), Some(i64::MAX), sink);
         }
         self.free_stream(origin);
     }
@@ -87,7 +87,7 @@ impl Decoder<'_> {
         };
         for key in self.lanes(all) {
             self.settle_one(key, sink);
-            self.feed_end(key, None, sink);
+            self.feed_end(key.at(None), Some(i64::MAX), sink);
             self.streams.remove(&key);
             self.detecting.remove(&key);
         }
@@ -115,14 +115,6 @@ impl Decoder<'_> {
     pub(crate) fn is_websocket(&self, origin: Origin) -> bool {
         let stream = self.streams.get(&origin.lane());
         stream.is_some_and(|stream| stream.framer.is_websocket())
-    }
-
-    /// Ends one stream, once.
-    pub(super) fn feed_end(&mut self, key: Lane, time: Option<i64>, sink: &mut FlowSink<'_>) {
-        if self.streams.get(&key).is_none_or(|stream| stream.ended) {
-            return;
-        }
-        self.feed(key, key.at(time), &[], true, sink);
     }
 }
 

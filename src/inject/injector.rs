@@ -254,6 +254,12 @@ impl<'p> Injector<'p> {
         self.lengths.retain(|lane, _| lane.conn != Some(conn));
     }
 
+    /// Returns `true` if there is no state of a direction.
+    #[cfg(test)]
+    pub fn is_idle(&self) -> bool {
+        self.queues.is_empty() && self.lengths.is_empty()
+    }
+
     /// Drops state that waits for a response that cannot come any more.
     fn happened(&mut self, origin: Origin, what: EventKind<'_>) {
         let event = Event {
@@ -415,7 +421,7 @@ mod tests {
             assert_eq!(waiting(&injector), usize::from(condition != "kind=ready"));
             assert!(injector.run.decoder().progress(from_client(conn)).is_some());
             injector.close(conn);
-            assert!(injector.queues.is_empty());
+            assert!(injector.is_idle());
             assert_eq!(waiting(&injector), 0);
             assert!(injector.run.decoder().progress(from_client(conn)).is_none());
         }

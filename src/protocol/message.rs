@@ -29,6 +29,19 @@ pub enum Evidence {
     Certain,
 }
 
+/// How a message ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Ending {
+    /// As its framing says.
+    #[default]
+    Whole,
+    /// Its line has no line end, or bytes of its body are missing. The input ends there, and may be cut.
+    Cut,
+    /// The same, and the recording shows that nothing followed.
+    Missing,
+}
+
 /// A message with its meaning.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -64,6 +77,8 @@ pub struct Message<'a> {
     pub failed: bool,
     /// The dialect, if the bytes show it. It may be absent if only [`Text`](crate::encoding::Want::Text) is wanted.
     pub dialect: Option<Cow<'a, str>>,
+    /// How it ends.
+    pub ending: Ending,
     /// The evidence that the message belongs to the protocol.
     pub evidence: Evidence,
     /// The errors of the message, in view coordinates.
@@ -97,6 +112,7 @@ impl<'a> Message<'a> {
             body: self.body,
             valid: self.valid,
             dialect: self.dialect.map(|dialect| Cow::Owned(dialect.into_owned())),
+            ending: self.ending,
             evidence: self.evidence,
             faults: self.faults,
         }

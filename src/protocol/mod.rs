@@ -46,10 +46,10 @@ use crate::framing::{
 };
 use crate::tape::Node;
 pub use context::Context;
-pub use descriptor::{Descriptor, HttpSession, Kind, ValueError, ValueTypes};
+pub use descriptor::{Descriptor, HttpSession, Kind, TraceMember, ValueError, ValueTypes};
 pub use id::{Id, uuid_text};
 pub(crate) use message::with_name;
-pub use message::{Evidence, Message};
+pub use message::{Ending, Evidence, Message};
 pub(crate) use notes::{HIDDEN, annotate, hide};
 pub use notes::{Notes, Remark};
 pub use observed::{Place, Seen};

@@ -13,13 +13,13 @@ use super::connection::{
     Common, Connection, ConnectionEvent, MAX_WAITING, STALL_TIMEOUT, WriteEnd,
 };
 use super::listen::{ACCEPT_RETRY_DELAY, ListenOutcome, wait_for_idle};
-use super::queue::Policy;
 use super::recorder::{Recorder, Setup};
 use super::screen::{ScreenWriter, TextScreen};
 use super::signals::{Signals, from_terminal};
 use super::{now, pipes};
 use crate::capture::ChunkSource;
 use crate::live::handler::{Channel, Command, Ended, Handler};
+use crate::relay::Policy;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io;

@@ -1,33 +1,20 @@
-//! Applies the actions of an injector to real streams.
+//! The state that faults and added messages need, shared by the pumps of all connections.
 
 use super::inserts::Inserts;
 use super::queue::Queue;
-use crate::capture::{ChunkSource, EventKind, EventRecord};
-use crate::conversation::tap::event;
+use crate::capture::ChunkSource;
 use crate::decoder;
-use crate::inject::{FaultPlan, Injector, InsertError, Out};
+use crate::inject::{FaultPlan, InsertError};
 use crate::live::handler::Channel;
-use crate::protocol::{Direction, Origin};
-use serde_json::{Map, Value};
+use crate::relay::{Relay, Relayed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The faults of a run, for all its connections.
 pub struct Faults {
-    injector: Mutex<Injector<'static>>,
-    /// The first event of the recording, which describes the faults.
-    planned: Vec<Map<String, Value>>,
-    /// Nanoseconds since 1970.
-    started: i64,
+    relay: Mutex<Relay>,
     affected: [bool; 2],
     /// The directions that messages can be added to.
     pub(super) inserts: Option<Arc<Inserts>>,
-}
-
-/// The way in which a fault ends a socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FaultEnd {
-    Close,
-    Reset,
 }
 
 impl Faults {
@@ -43,28 +30,21 @@ impl Faults {
             inserts: inserts.is_some(),
             ..plan
         };
-        (!plan.is_empty()).then(|| Self {
+        Relay::new(plan, options, started).map(|relay| Self {
             inserts,
-            planned: plan.planned_events(),
-            started,
-            affected: [Direction::ToServer, Direction::ToClient]
-                .map(|direction| plan.affects(direction) || plan.needs_session() || plan.inserts),
-            injector: Mutex::new(Injector::new(plan, options)),
+            affected: relay.affected(),
+            relay: Mutex::new(relay),
         })
     }
 
     /// Records the description of the faults.
     pub(super) fn announce(&self, queue: &Queue) {
-        for planned in &self.planned {
-            let inject = EventRecord {
-                conn: None,
-                ..injected(queue.now(), 0, planned.clone())
-            };
-            queue.event(0, inject);
+        for planned in self.lock().planned(queue.now()) {
+            queue.event(0, planned);
         }
     }
 
-    /// Returns `true` if the bytes of this stream must pass through [`Faults::push`].
+    /// Returns `true` if the bytes of this stream must pass through [`Faults::read`].
     pub(super) fn is_affected(&self, stream: ChunkSource) -> bool {
         match stream {
             ChunkSource::C2s => self.affected[0],
@@ -73,45 +53,41 @@ impl Faults {
         }
     }
 
-    /// Returns the actions for bytes that were read `t` nanoseconds after the start.
-    pub(super) fn push(
+    /// Takes bytes that were read at `t`, and records their faults. Record the bytes next.
+    pub(super) fn read(
         &self,
         t: i64,
         channel: impl Into<Channel>,
         dir: ChunkSource,
         bytes: &[u8],
-    ) -> Vec<Out> {
-        let mut out = Vec::new();
-        let origin = Origin {
-            time: self.started.checked_add(t),
-            ..origin(channel.into(), dir)
-        };
-        self.lock().push(origin, bytes, &mut out);
-        out
+        queue: &Queue,
+    ) -> Relayed {
+        let lane = (channel.into(), dir);
+        recorded(self.lock().read(t, lane, bytes), lane.0, queue)
     }
 
-    /// Returns the actions that add a message at `t`.
+    /// Adds a message, and records it as a fault. Record its bytes next.
     pub(super) fn insert(
         &self,
-        t: i64,
         channel: impl Into<Channel>,
         dir: ChunkSource,
         bytes: &[u8],
-    ) -> Result<Vec<Out>, InsertError> {
-        let mut out = Vec::new();
-        let origin = Origin {
-            time: self.started.checked_add(t),
-            ..origin(channel.into(), dir)
-        };
-        self.lock().insert(origin, bytes, &mut out)?;
-        Ok(out)
+        queue: &Queue,
+    ) -> Result<Relayed, InsertError> {
+        let lane = (channel.into(), dir);
+        let added = self.lock().add(queue.now(), lane, bytes)?;
+        Ok(recorded(added, lane.0, queue))
     }
 
-    /// Returns the actions for the end of one direction.
-    pub(super) fn end(&self, channel: impl Into<Channel>, dir: ChunkSource) -> Vec<Out> {
-        let mut out = Vec::new();
-        self.lock().end(origin(channel.into(), dir), &mut out);
-        out
+    /// Ends one direction, and records the faults of its last bytes.
+    pub(super) fn end(
+        &self,
+        channel: impl Into<Channel>,
+        dir: ChunkSource,
+        queue: &Queue,
+    ) -> Relayed {
+        let lane = (channel.into(), dir);
+        recorded(self.lock().end(queue.now(), lane), lane.0, queue)
     }
 
     /// Releases the state of a connection.
@@ -119,47 +95,15 @@ impl Faults {
         self.lock().close(conn);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Injector<'static>> {
-        self.injector.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Relay> {
+        self.relay.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn origin(channel: Channel, dir: ChunkSource) -> Origin {
-    Origin {
-        conn: Some(channel.conn),
-        stream: channel.stream,
-        direction: Some(match dir {
-            ChunkSource::S2c => Direction::ToClient,
-            ChunkSource::C2s | ChunkSource::Stderr => Direction::ToServer,
-        }),
-        time: None,
+/// Records the faults before the bytes of their messages, so that a reader of the recording knows of them in time.
+fn recorded(mut relayed: Relayed, channel: Channel, queue: &Queue) -> Relayed {
+    for event in relayed.events.drain(..) {
+        queue.event(channel.conn, event);
     }
-}
-
-/// Records the faults before the bytes of their messages, so that a reader of the recording knows of them in time. Returns
-/// the other actions.
-pub(super) fn record_faults(
-    outs: Vec<Out>,
-    channel: impl Into<Channel>,
-    queue: &Queue,
-) -> Vec<Out> {
-    let channel = channel.into();
-    let record = |out| match out {
-        Out::Event(more) => {
-            queue.event(channel.conn, injected(queue.now(), channel, more));
-            None
-        }
-        out => Some(out),
-    };
-    outs.into_iter().filter_map(record).collect()
-}
-
-/// The event of an applied fault.
-fn injected(t: i64, channel: impl Into<Channel>, more: Map<String, Value>) -> EventRecord {
-    let channel = channel.into();
-    EventRecord {
-        more,
-        stream: channel.stream,
-        ..event(EventKind::Inject, t, channel.conn)
-    }
+    relayed
 }

@@ -34,13 +34,13 @@ mod stdio_pump;
 mod tests;
 mod tls;
 
+pub use crate::relay::Policy;
 pub use address::Address;
 pub use connect::Target;
 pub use faults::Faults;
 pub use inserts::Inserts;
 pub use listen::{BoundListener, ListenOutcome};
 pub use proxy::ProxyOptions;
-pub use queue::Policy;
 pub use quic::{ALPN, Certificate, QuicClient, QuicLimits, QuicServer};
 pub use recorder::{
     MessagePrinter, RecorderScreen, RecordingFile, RecordingSummary, Render, Setup,

@@ -1,11 +1,11 @@
 //! The proxy: a listener, a server, and a pump for each connection between them.
 
 use super::address::Address;
-use super::faults::{FaultEnd, Faults};
+use super::faults::Faults;
 use super::listen::{
     ACCEPT_RETRY_DELAY, BoundListener, ListenOutcome, raise_file_limit, wait_for_idle,
 };
-use super::pump::{ConnectionEnd, Link, relay};
+use super::pump::{Link, relay};
 use super::quic::{self, Quic, QuicClient, QuicServer};
 use super::recorder::{MessagePrinter, Recorder, Setup};
 use super::signals::Signals;
@@ -245,23 +245,7 @@ async fn connection(
         last_transfer: &shared.last_transfer,
         faults: shared.faults.as_deref(),
     };
-    let ended = match relay(client, server, &link).await {
-        ConnectionEnd::Close => event(EventKind::Close, touch(), conn),
-        ConnectionEnd::Reset(stream) => {
-            let mut reset = event(EventKind::Reset, touch(), conn);
-            reset.more.insert("dir".into(), stream.name().into());
-            reset
-        }
-        ConnectionEnd::Fault(cut) => {
-            let what = match cut {
-                FaultEnd::Close => EventKind::Close,
-                FaultEnd::Reset => EventKind::Reset,
-            };
-            let mut ended = event(what, touch(), conn);
-            ended.more.insert("by".into(), "wiretool".into());
-            ended
-        }
-    };
+    let ended = relay(client, server, &link).await.event(touch(), conn);
     queue.event(conn, ended);
     (conn, false)
 }

@@ -8,13 +8,14 @@
 //! The end of one direction is passed on, and the other direction continues; a reset ends both. Bytes that could not be
 //! written are written before the next read, so that a slow reader slows only its sender.
 
-use super::faults::{FaultEnd, Faults, record_faults};
+use super::faults::Faults;
 use super::inserts::Insert;
 use super::recorder::Recorder;
 use super::socket::{Reader, Socket, Writer};
 use crate::capture::ChunkSource;
 use crate::conversation::tap::eof;
 use crate::inject::Out;
+use crate::relay::{ConnectionEnd, DirectionEnd, Ends, FaultEnd, Relayed};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
@@ -31,29 +32,6 @@ thread_local! {
     pub(super) static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; READ_SIZE]);
 }
 
-/// The end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ConnectionEnd {
-    /// Both directions have ended.
-    Close,
-    /// The sender of this direction reset the connection.
-    Reset(ChunkSource),
-    /// A fault ended the connection.
-    Fault(FaultEnd),
-}
-
-/// The end of one direction.
-enum DirectionEnd<'s> {
-    /// The sender has ended it.
-    Eof(Reader<'s>),
-    /// The sender reset the connection.
-    Reset,
-    /// The receiver takes no more.
-    Refused,
-    /// A fault ends the connection.
-    Fault(FaultEnd),
-}
-
 /// The result of one read.
 enum ReadStep {
     Eof,
@@ -63,8 +41,8 @@ enum ReadStep {
         /// The bytes that were not written immediately.
         rest: Vec<u8>,
     },
-    /// The actions of the injector.
-    Injected(Vec<Out>),
+    /// What faults made of the bytes.
+    Relayed(Relayed),
     /// A message to add.
     Insert(Insert),
 }
@@ -117,68 +95,54 @@ async fn pump_both(client: &mut Socket, server: &mut Socket, link: &Link<'_>) ->
         ChunkSource::S2c,
         link
     ));
-    // The state of each direction, and the sender that a reset is attributed to.
-    let (mut up_is, mut down_is, mut reset_by) = (PumpSide::Open, PumpSide::Open, None);
+    let (mut ends, mut ended) = (Ends::default(), [None, None]);
     loop {
-        tokio::select! {
+        let (dir, (end, reader)) = tokio::select! {
             biased;
-            end = &mut up, if up_is.is_open() => match end {
-                DirectionEnd::Eof(reader) => up_is = PumpSide::Ended(reader),
-                DirectionEnd::Reset => return ConnectionEnd::Reset(ChunkSource::C2s),
-                DirectionEnd::Fault(reset_by) => return ConnectionEnd::Fault(reset_by),
-                DirectionEnd::Refused => {
-                    up_is = PumpSide::Refused;
-                    reset_by = reset_by.or(Some(ChunkSource::S2c));
-                }
-            },
-            end = &mut down, if down_is.is_open() => match end {
-                DirectionEnd::Eof(reader) => down_is = PumpSide::Ended(reader),
-                DirectionEnd::Reset => return ConnectionEnd::Reset(ChunkSource::S2c),
-                DirectionEnd::Fault(reset_by) => return ConnectionEnd::Fault(reset_by),
-                DirectionEnd::Refused => {
-                    down_is = PumpSide::Refused;
-                    reset_by = reset_by.or(Some(ChunkSource::C2s));
-                }
-            },
+            end = &mut up, if ends.is_open(ChunkSource::C2s) => (ChunkSource::C2s, end),
+            end = &mut down, if ends.is_open(ChunkSource::S2c) => (ChunkSource::S2c, end),
             // A direction that has ended is no longer read, so its errors must be watched for.
-            () = up_is.wait_for_error() => return ConnectionEnd::Reset(ChunkSource::C2s),
-            () = down_is.wait_for_error() => return ConnectionEnd::Reset(ChunkSource::S2c),
+            () = wait_for_error(ended[0].as_ref()) => return ConnectionEnd::Reset(ChunkSource::C2s),
+            () = wait_for_error(ended[1].as_ref()) => return ConnectionEnd::Reset(ChunkSource::S2c),
+        };
+        if let Some(end) = ends.end(dir, end) {
+            return end;
         }
-        if !up_is.is_open() && !down_is.is_open() {
-            return reset_by.map_or(ConnectionEnd::Close, ConnectionEnd::Reset);
-        }
-    }
-}
-
-/// The reading state of a direction.
-enum PumpSide<'s> {
-    Open,
-    Ended(Reader<'s>),
-    Refused,
-}
-
-impl PumpSide<'_> {
-    fn is_open(&self) -> bool {
-        matches!(self, Self::Open)
-    }
-
-    async fn wait_for_error(&self) {
-        match self {
-            Self::Ended(reader) => reader.wait_for_error().await,
-            _ => std::future::pending().await,
+        if end == DirectionEnd::Eof {
+            ended[usize::from(dir == ChunkSource::S2c)] = Some(reader);
         }
     }
 }
 
+async fn wait_for_error(ended: Option<&Reader<'_>>) {
+    match ended {
+        Some(reader) => reader.wait_for_error().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Pumps one direction until it has ended.
 async fn pump_direction<'s>(
     mut from: Reader<'s>,
     mut to: Writer<'_>,
     source: ChunkSource,
     link: &Link<'_>,
-) -> DirectionEnd<'s> {
+) -> (DirectionEnd, Reader<'s>) {
+    let end = pump_until_end(&mut from, &mut to, source, link).await;
+    if end == DirectionEnd::Refused {
+        from.shut_down_reading();
+    }
+    (end, from)
+}
+
+async fn pump_until_end(
+    from: &mut Reader<'_>,
+    to: &mut Writer<'_>,
+    source: ChunkSource,
+    link: &Link<'_>,
+) -> DirectionEnd {
     // Set after the queue stayed full: the next read passes without being recorded.
     let mut unrecorded = false;
-    let mut fault_lane = FaultLane::default();
     let inserts = link.faults.and_then(|faults| faults.inserts.as_ref());
     let mut inserts = inserts.map(|inserts| inserts.accept(link.conn.into(), source));
     loop {
@@ -192,7 +156,7 @@ async fn pump_direction<'s>(
             {
                 return Poll::Ready(Ok(Ok(ReadStep::Insert(insert))));
             }
-            step(&mut from, &mut to, source, link, context)
+            step(from, to, source, link, context)
         });
         let step = step.await;
         unrecorded = false;
@@ -203,49 +167,38 @@ async fn pump_direction<'s>(
             }
             Ok(Ok(ReadStep::Eof)) => {
                 let faults = link.faults.filter(|f| f.is_affected(source));
-                let last = faults
-                    .map(|faults| record_faults(faults.end(link.conn, source), link.conn, queue));
-                let eof = eof(
-                    link.recorder.queue.now(),
-                    link.conn,
-                    source,
-                    from.is_truncated(),
-                );
-                link.recorder.queue.event(link.conn, eof);
-                if let Some(last) = last
-                    && let Some(end) = fault_lane.execute(last, &mut from, &mut to).await
-                {
+                let last = faults.map(|faults| faults.end(link.conn, source, queue));
+                let last = last.unwrap_or_default();
+                let eof = eof(queue.now(), link.conn, source, from.is_truncated());
+                queue.event(link.conn, eof);
+                if let Some(end) = send(last.sends, to).await {
                     return end;
                 }
-                if !fault_lane.stalled {
-                    let _ = poll_fn(|context| Pin::new(&mut to).poll_shutdown(context)).await;
+                if !last.hides_end {
+                    let _ = poll_fn(|context| Pin::new(&mut *to).poll_shutdown(context)).await;
                 }
-                return DirectionEnd::Eof(from);
+                return DirectionEnd::Eof;
             }
             Ok(Ok(ReadStep::Bytes { rest })) => {
-                if !rest.is_empty() && write(&mut to, &rest).await.is_err()
-                    || to.needs_flush() && flush(&mut to).await.is_err()
+                if !rest.is_empty() && write(to, &rest).await.is_err()
+                    || to.needs_flush() && flush(to).await.is_err()
                 {
-                    from.shut_down_reading();
                     return DirectionEnd::Refused;
                 }
             }
-            Ok(Ok(ReadStep::Injected(out))) => {
-                if let Some(end) = fault_lane.execute(out, &mut from, &mut to).await {
+            Ok(Ok(ReadStep::Relayed(relayed))) => {
+                if let Some(end) = send(relayed.sends, to).await {
                     return end;
                 }
             }
             Ok(Ok(ReadStep::Insert(insert))) => {
                 // Boxed, because this rare future is part of the future of each connection.
-                let out = Box::pin(add(insert, source, link)).await;
-                if let Some(end) = fault_lane.execute(out, &mut from, &mut to).await {
+                let added = Box::pin(add(insert, source, link)).await;
+                if let Some(end) = send(added.sends, to).await {
                     return end;
                 }
             }
-            Ok(Err(_)) => {
-                from.shut_down_reading();
-                return DirectionEnd::Refused;
-            }
+            Ok(Err(_)) => return DirectionEnd::Refused,
             Err(_) => return DirectionEnd::Reset,
         }
     }
@@ -270,9 +223,9 @@ fn step(
         if let Some(faults) = link.faults.filter(|faults| faults.is_affected(source)) {
             let t = queue.now();
             link.last_transfer.store(t, Ordering::Relaxed);
-            let out = record_faults(faults.push(t, link.conn, source, bytes), link.conn, queue);
+            let relayed = faults.read(t, link.conn, source, bytes, queue);
             queue.offer(t, link.conn, source, bytes, true);
-            return Poll::Ready(Ok(Ok(ReadStep::Injected(out))));
+            return Poll::Ready(Ok(Ok(ReadStep::Relayed(relayed))));
         }
         let sent = match Pin::new(to).poll_write(context, bytes) {
             Poll::Ready(Ok(sent)) => Ok(sent),
@@ -289,68 +242,48 @@ fn step(
     })
 }
 
-/// The state of a direction with faults.
-#[derive(Default)]
-struct FaultLane {
-    /// Nothing is sent any more, not even the end.
-    stalled: bool,
-}
-
-impl FaultLane {
-    /// Executes the actions of the injector. Returns the end of the direction if a fault ends it.
-    async fn execute<'s>(
-        &mut self,
-        outs: Vec<Out>,
-        from: &mut Reader<'s>,
-        to: &mut Writer<'_>,
-    ) -> Option<DirectionEnd<'s>> {
-        for out in outs {
-            match out {
-                Out::Bytes(bytes) => {
-                    if write(to, &bytes).await.is_err() {
-                        from.shut_down_reading();
-                        return Some(DirectionEnd::Refused);
-                    }
+/// Sends what the receiver gets. Returns the end of the direction if a fault or the receiver ends it.
+async fn send(outs: Vec<Out>, to: &mut Writer<'_>) -> Option<DirectionEnd> {
+    for out in outs {
+        match out {
+            Out::Bytes(bytes) => {
+                if write(to, &bytes).await.is_err() {
+                    return Some(DirectionEnd::Refused);
                 }
-                Out::Wait(ns) => {
-                    // Bytes before the wait are not delayed.
-                    let _ = flush(to).await;
-                    tokio::time::sleep(std::time::Duration::from_nanos(ns)).await;
-                }
-                // Recorded before the bytes.
-                Out::Event(_) => {}
-                Out::Close(_) => return Some(DirectionEnd::Fault(FaultEnd::Close)),
-                Out::Reset(_) => return Some(DirectionEnd::Fault(FaultEnd::Reset)),
-                Out::Stall => self.stalled = true,
             }
+            Out::Wait(ns) => {
+                // Bytes before the wait are not delayed.
+                let _ = flush(to).await;
+                tokio::time::sleep(std::time::Duration::from_nanos(ns)).await;
+            }
+            Out::Close(_) => return Some(DirectionEnd::Fault(FaultEnd::Close)),
+            Out::Reset(_) => return Some(DirectionEnd::Fault(FaultEnd::Reset)),
+            Out::Event(_) | Out::Stall => {}
         }
-        if to.needs_flush() && flush(to).await.is_err() {
-            from.shut_down_reading();
-            return Some(DirectionEnd::Refused);
-        }
-        None
     }
+    if to.needs_flush() && flush(to).await.is_err() {
+        return Some(DirectionEnd::Refused);
+    }
+    None
 }
 
-/// Records a message that is added. Returns the actions that send it.
-async fn add(insert: Insert, source: ChunkSource, link: &Link<'_>) -> Vec<Out> {
+/// Records a message that is added. Returns what sends it.
+async fn add(insert: Insert, source: ChunkSource, link: &Link<'_>) -> Relayed {
     let (queue, bytes) = (&link.recorder.queue, &insert.bytes);
-    let out = link
-        .faults
-        .map(|faults| faults.insert(queue.now(), link.conn, source, bytes));
-    match out {
-        Some(Ok(out)) => {
-            let out = record_faults(out, link.conn, queue);
+    let Some(faults) = link.faults else {
+        return Relayed::default();
+    };
+    match faults.insert(link.conn, source, bytes, queue) {
+        Ok(added) => {
             let now = queue.now();
             queue.offer_async(now, link.conn, source, bytes).await;
             insert.reply(Ok(()));
-            out
+            added
         }
-        Some(Err(error)) => {
+        Err(error) => {
             insert.reply(Err(error));
-            Vec::new()
+            Relayed::default()
         }
-        None => Vec::new(),
     }
 }
 

@@ -7,10 +7,11 @@
 //!
 //! With sockets, a thread does this work. With a child, the threads of its pumps help.
 
-use super::queue::{ItemBatch, Policy, PumpItem, PumpItemKind, Queue};
+use super::queue::Queue;
 use crate::capture::Header;
 use crate::conversation::Output;
 use crate::conversation::tap::{Passed, PassedKind, Tap, TapConfig, TapCounts, TapSink};
+use crate::relay::{Entry, EntryBatch, EntryKind, Policy};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::convert::Infallible;
 use std::fs::File;
@@ -109,7 +110,7 @@ struct RecorderState {
     recording: Option<RecordingFile>,
     view: Option<RecorderScreen>,
     print: MessagePrinter,
-    batch: ItemBatch,
+    batch: EntryBatch,
     /// Lines of the recording that are not written yet.
     lines: Vec<u8>,
     /// Text of the view that is not written yet.
@@ -141,7 +142,7 @@ impl Recorder {
             recording: setup.recording,
             view: setup.view,
             print: setup.print,
-            batch: ItemBatch::default(),
+            batch: EntryBatch::default(),
             lines,
             text: Vec::new(),
             failed: false,
@@ -267,14 +268,14 @@ impl RecorderState {
     fn work(&mut self, queue: &Queue) -> bool {
         let mut batch = std::mem::take(&mut self.batch);
         let any = queue.swap(&mut batch);
-        for passed in batch.items().map(passed) {
+        for passed in batch.entries().map(passed) {
             self.tap.record(&passed, &mut self.lines);
             if self.lines.len() >= WRITE_SIZE {
                 self.write(queue);
             }
         }
         self.write(queue);
-        for passed in batch.items().map(passed) {
+        for passed in batch.entries().map(passed) {
             self.observe(|tap, _, show| tap.read(&passed, show));
             if self.text.len() >= WRITE_SIZE {
                 self.write(queue);
@@ -350,22 +351,22 @@ impl RecorderState {
     }
 }
 
-/// Returns an item of the queue for the tap.
-fn passed<'a>((item, bytes): (&'a PumpItem, &'a [u8])) -> Passed<'a> {
-    let what = match &item.what {
-        PumpItemKind::Chunk(dir) => PassedKind::Chunk(*dir, bytes),
-        PumpItemKind::Datagram(dir) => PassedKind::Datagram(*dir, bytes),
-        PumpItemKind::Lost(dir, len) => PassedKind::Lost(*dir, *len),
-        PumpItemKind::Fin(_, dir) => PassedKind::Fin(*dir),
-        PumpItemKind::Event(event) => PassedKind::Event(event),
+/// Returns an entry of the queue for the tap.
+fn passed<'a>((entry, bytes): (&'a Entry, &'a [u8])) -> Passed<'a> {
+    let what = match &entry.what {
+        EntryKind::Chunk(dir) => PassedKind::Chunk(*dir, bytes),
+        EntryKind::Datagram(dir) => PassedKind::Datagram(*dir, bytes),
+        EntryKind::Lost(dir, len) => PassedKind::Lost(*dir, *len),
+        EntryKind::Fin(_, dir) => PassedKind::Fin(*dir),
+        EntryKind::Event(event) => PassedKind::Event(event),
     };
-    let stream = match item.what {
-        PumpItemKind::Fin(stream, _) => Some(stream),
-        _ => item.channel.stream,
+    let stream = match entry.what {
+        EntryKind::Fin(stream, _) => Some(stream),
+        _ => entry.channel.stream,
     };
     Passed {
-        t: item.t,
-        conn: item.channel.conn,
+        t: entry.t,
+        conn: entry.channel.conn,
         stream,
         what,
     }

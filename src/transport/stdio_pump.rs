@@ -9,7 +9,7 @@
 //! this happens when the recorder is blocked by a slow disk.
 
 use super::connection::{Connection, ConnectionEvent};
-use super::faults::{Faults, record_faults};
+use super::faults::Faults;
 use super::inserts::Insert;
 use super::recorder::{Recorder, writable};
 use crate::capture::{ChunkSource, EventKind};
@@ -134,13 +134,12 @@ impl StdioPump {
             return;
         };
         let queue = &self.recorder.queue;
-        let outs = match faults.insert(queue.now(), self.conn, self.stream, &insert.bytes) {
-            Ok(outs) => outs,
+        let added = match faults.insert(self.conn, self.stream, &insert.bytes, queue) {
+            Ok(added) => added,
             Err(error) => return insert.reply(Err(error)),
         };
-        let outs = record_faults(outs, self.conn, queue);
         queue.offer_blocking(queue.now(), self.conn, self.stream, &insert.bytes);
-        if execute(outs, to).is_ok() {
+        if send(added.sends, to).is_ok() {
             insert.reply(Ok(()));
         }
         self.recorder.help();
@@ -255,12 +254,9 @@ impl StdioPump {
         let inserts = self.inserts_to();
         let queue = &self.recorder.queue;
         let bytes = ends.buffer.get(..n).unwrap_or_default();
-        let outs = self.faults.as_ref().map(|faults| {
-            let outs = match n {
-                0 => faults.end(self.conn, self.stream),
-                _ => faults.push(queue.now(), self.conn, self.stream, bytes),
-            };
-            record_faults(outs, self.conn, queue)
+        let relayed = self.faults.as_ref().map(|faults| match n {
+            0 => faults.end(self.conn, self.stream, queue),
+            _ => faults.read(queue.now(), self.conn, self.stream, bytes, queue),
         });
         if n > 0 {
             // Recorded before the write, so that an answer never precedes its request.
@@ -278,8 +274,8 @@ impl StdioPump {
             (_, Some(to)) => to,
             (_, None) => return Ok(false),
         };
-        if let Some(outs) = outs {
-            execute(outs, to)?;
+        if let Some(relayed) = relayed {
+            send(relayed.sends, to)?;
             drop(inserts);
             self.moving.store(false, Ordering::Release);
             return Ok(n > 0);
@@ -315,8 +311,9 @@ impl StdioPump {
     }
 }
 
-/// Executes the actions of the injector. A pipe has no reset, so it is closed instead.
-fn execute(outs: Vec<Out>, to: &File) -> io::Result<()> {
+/// Sends what the receiver gets. A pipe has no reset, so it is closed instead. Its end is never hidden: the reader must not
+/// wait forever.
+fn send(outs: Vec<Out>, to: &File) -> io::Result<()> {
     for out in outs {
         match out {
             Out::Bytes(bytes) => write(to, &bytes)?,
@@ -324,8 +321,6 @@ fn execute(outs: Vec<Out>, to: &File) -> io::Result<()> {
             Out::Close(_) | Out::Reset(_) => {
                 return Err(io::ErrorKind::ConnectionAborted.into());
             }
-            // Events are recorded before. After a stall later bytes are discarded, but the end is passed on: the
-            // reader must not wait forever.
             Out::Event(_) | Out::Stall => {}
         }
     }

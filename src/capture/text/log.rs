@@ -14,6 +14,7 @@
 use super::finder::{self, Finder, Found, FoundAll};
 use super::line::Common;
 use super::objects::Balance;
+use super::probe::Expected;
 use super::times::{epoch, find_time};
 use crate::capture::chunk::{InputPlace, ItemSink, Problem};
 use crate::capture::hex::nibble;
@@ -80,9 +81,10 @@ struct TextOrigin {
 }
 
 impl Log {
-    pub(super) fn new(quoted: bool) -> Self {
+    pub(super) fn new(quoted: bool, expected: Expected) -> Self {
         Self {
             common: Common::new(quoted),
+            finder: Finder::new(expected),
             ..Self::default()
         }
     }

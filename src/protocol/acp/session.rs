@@ -82,6 +82,7 @@ impl Extension for AcpSession {
         name: "Acp-Connection-Id",
         rule: rule::CONNECTION_MISSING,
     });
+    const NEEDS_LINE_END: bool = true;
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancel_request", "requestId")];
     const PERSON: &'static [&'static str] = &[schema::PERMISSION, "elicitation/create"];
     // The session that a request names shows it.

@@ -96,6 +96,35 @@ impl Facts<'_, '_> {
     }
 }
 
+/// What keeps a requester from receiving an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::protocol) enum Unread {
+    Malformed,
+    Truncated,
+    /// A line without a line end.
+    Unended,
+    /// Its id has another type, which has its own finding.
+    Retyped,
+}
+
+impl Unread {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Malformed => "cannot be read",
+            Self::Truncated => "ends too early",
+            Self::Unended => "has no line end (send 0x0a after it)",
+            Self::Retyped => "has its id as another type",
+        }
+    }
+}
+
+/// An answer that the requester does not receive.
+#[derive(Debug)]
+struct UnreadAnswer {
+    index: u64,
+    why: Unread,
+}
+
 /// An open request; `own` is what only the protocol stores.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_excessive_bools)] // each is a fact of its own
@@ -108,6 +137,8 @@ pub(in crate::protocol) struct Sent<T> {
     pub(in crate::protocol) cancelled: Option<Box<(u64, Option<i64>)>>,
     /// The client ended its direction of the HTTP connection before the server did.
     pub(in crate::protocol) client_left: bool,
+    /// The first answer that the requester does not receive as one.
+    unread: Option<Box<UnreadAnswer>>,
     /// Another request used the same id while this one was open.
     is_duplicate: bool,
     own: T,
@@ -135,14 +166,25 @@ impl<T> Sent<T> {
             may_be_missed: false,
             cancelled: None,
             client_left: false,
+            unread: None,
             is_duplicate: false,
             own,
         }
     }
 
+    /// Returns the reason why an answer that came is none for its requester.
+    pub(in crate::protocol) fn unread(&self) -> Option<String> {
+        let UnreadAnswer { index, why } = self.unread.as_deref()?;
+        Some(format!("its answer, #{index}, {}", why.text()))
+    }
+
     /// Returns true if a missing answer is reported.
     pub(in crate::protocol) fn needs_answer(&self) -> bool {
-        !self.breaks_rule && !self.may_be_missed && !self.is_duplicate
+        let is_reported = |unread: &UnreadAnswer| unread.why == Unread::Retyped;
+        !self.breaks_rule
+            && !self.may_be_missed
+            && !self.is_duplicate
+            && !self.unread.as_deref().is_some_and(is_reported)
     }
 }
 
@@ -262,6 +304,21 @@ impl<T> Pairs<T> {
         };
         self.ended.insert(key.clone(), ended);
         Some((asked, sent))
+    }
+
+    /// Handles an answer that the requester does not receive as one: the request stays open.
+    pub(in crate::protocol) fn leave_open(
+        &mut self,
+        key: &PairKey,
+        seen: Current<'_, '_>,
+        why: Unread,
+    ) {
+        if let Some((asked, sent)) = self.open.get_mut(key) {
+            seen.answers(asked, true);
+            let index = seen.index;
+            sent.unread
+                .get_or_insert_with(|| Box::new(UnreadAnswer { index, why }));
+        }
     }
 
     /// Cancels a request. Returns it; reports an id that no request has, unless `lacks`: it may be missing.

@@ -139,6 +139,8 @@ impl Extension for McpSession {
         name: "Mcp-Session-Id",
         rule: rule::SESSION_MISSING,
     });
+    const NEEDS_LINE_END: bool = true;
+    const COMPARES_ID_TYPES: bool = false;
     const CANCELS: &'static [(&'static str, &'static str)] =
         &[("notifications/cancelled", "requestId")];
     const PERSON: &'static [&'static str] = &[ELICITATION];

@@ -1,6 +1,6 @@
 //! Requests that are cancelled because nothing has answered them.
 
-use super::extension::{Extension, RpcMessage};
+use super::extension::{Extension, RpcMessage, SentRequest};
 use crate::protocol::Direction;
 use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rule_names::all as rule;
@@ -16,7 +16,7 @@ const TIMEOUT: [&str; 5] = ["timeout", "timed out", "time out", "time-out", "dea
 /// Reports that a request is cancelled after a long wait. `heard`: the last message that belongs to it.
 pub(super) fn report_wait<E: Extension>(
     message: &RpcMessage<'_, '_>,
-    asked: &OpenRequest,
+    (asked, request): (&OpenRequest, &SentRequest<E::Own>),
     heard: Option<u64>,
 ) {
     let times = asked.origin().time.zip(message.origin.time);
@@ -35,7 +35,7 @@ pub(super) fn report_wait<E: Extension>(
     broken!(message, rule::CANCELLED_UNANSWERED, asked.place(), cancel;
         "{} ({}) is cancelled by #{cancel} after {}.{} s; {}{}",
         asked.describe(), short(asked.id()), wait / LONG, wait % LONG / (LONG / 10),
-        progress::<E>(message, heard),
+        request.unread().unwrap_or_else(|| progress::<E>(message, heard)),
         reason.map_or(String::new(), |reason| format!("; the reason is {}", quote(reason))));
     if !gave_up {
         message.report().at_most(Severity::Info);

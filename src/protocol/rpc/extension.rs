@@ -65,6 +65,10 @@ pub(in crate::protocol) trait Extension: Default + Send {
     const HAS_HTTP: bool = true;
     /// Each message may be a line.
     const HAS_LINES: bool = true;
+    /// Where messages are lines, peers do not read one without a line end.
+    const NEEDS_LINE_END: bool = false;
+    /// Peers find no request for an answer whose id has another type.
+    const COMPARES_ID_TYPES: bool = true;
     /// Messages that cancel a request, and the param that is its id.
     const CANCELS: &'static [(&'static str, &'static str)] = &[];
 

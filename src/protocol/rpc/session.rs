@@ -256,8 +256,8 @@ impl<E: Extension> RpcSession<E> {
             state.cancels(message, asked);
             let heard = self.heard.get(&asked.index()).copied();
             let certain = self.pairs.open.get(&key).filter(|_| !ambiguous);
-            if let Some((asked, _)) = certain.filter(|(_, request)| request.needs_answer()) {
-                super::cancel::report_wait::<E>(message, asked, heard);
+            if let Some((asked, request)) = certain.filter(|(_, request)| request.needs_answer()) {
+                super::cancel::report_wait::<E>(message, (asked, request), heard);
             }
         }
         if ambiguous {
@@ -273,8 +273,9 @@ impl<E: Extension> RpcSession<E> {
             space: resolved.unwrap_or(own.space),
             ..own
         };
-        let key = match self.pairs.find_request(&facts) {
-            Paired::Open(key) | Paired::Retyped(key) => key,
+        let (key, is_retyped) = match self.pairs.find_request(&facts) {
+            Paired::Open(key) => (key, false),
+            Paired::Retyped(key) => (key, true),
             Paired::NoId => return,
             Paired::Nothing(key) => {
                 if !message.breaks_rule && !self.lacks(&seen) {
@@ -283,6 +284,9 @@ impl<E: Extension> RpcSession<E> {
                 return;
             }
         };
+        if let Some(why) = Self::unread_cause(message, is_retyped) {
+            return self.pairs.leave_open(&key, seen, why);
+        }
         let Some((asked, request)) = self.pairs.close_answered(&key, seen) else {
             return;
         };
@@ -305,7 +309,9 @@ impl<E: Extension> RpcSession<E> {
 
     /// Returns the reason why a request waits.
     fn reason(&self, asked: &OpenRequest, request: &SentRequest<E::Own>) -> Option<String> {
-        if request.breaks_rule {
+        if let Some(why) = request.unread() {
+            Some(why)
+        } else if request.breaks_rule {
             Some("it breaks a rule itself, so peers may not answer it".to_owned())
         } else {
             self.sessions.waits(asked.origin().conn, request)
@@ -327,8 +333,10 @@ impl<E: Extension> RpcSession<E> {
 
     fn unanswered(asked: &OpenRequest, request: &SentRequest<E::Own>, report: &mut Report) {
         if request.needs_answer() && E::needs_answer(request) {
+            let why = request.unread().map(|why| format!(": {why}"));
             broken!(report, rule::UNANSWERED, asked.place();
-                "{} ({}) has no answer", asked.describe(), short(asked.id()));
+                "{} ({}) has no answer{}", asked.describe(), short(asked.id()),
+                why.as_deref().unwrap_or_default());
         }
     }
 }

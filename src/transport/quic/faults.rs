@@ -10,7 +10,8 @@ use super::link::Sides;
 use crate::capture::{ChunkSource, EventKind};
 use crate::inject::Out;
 use crate::live::handler::Channel;
-use crate::transport::faults::{Faults, record_faults};
+use crate::relay::Relayed;
+use crate::transport::faults::Faults;
 use crate::transport::inserts::{Insert, InsertReceiver};
 use quinn::{RecvStream, SendStream, VarInt, WriteError};
 use std::time::Duration;
@@ -65,30 +66,26 @@ pub(super) struct Forwarding<'s> {
 }
 
 impl Forwarding<'_> {
-    /// Adds a message. Returns the same as [`Self::execute`].
-    pub(super) async fn add(
-        &mut self,
-        insert: Insert,
-        faults: &Faults,
-    ) -> Result<bool, ForwardEnd> {
+    /// Adds a message.
+    pub(super) async fn add(&mut self, insert: Insert, faults: &Faults) -> Result<(), ForwardEnd> {
         let queue = &self.sides.link.recorder.queue;
         let (channel, dir) = (self.channel, self.dir);
-        let outs = match faults.insert(queue.now(), channel, dir, &insert.bytes) {
-            Ok(outs) => record_faults(outs, channel, queue),
+        let added = match faults.insert(channel, dir, &insert.bytes, queue) {
+            Ok(added) => added,
             Err(error) => {
                 insert.reply(Err(error));
-                return Ok(false);
+                return Ok(());
             }
         };
         queue
             .offer_async(queue.now(), channel, dir, &insert.bytes)
             .await;
         insert.reply(Ok(()));
-        self.execute(outs).await
+        self.send(added).await
     }
 
-    /// Executes the actions of the injector. Returns `true` if nothing is sent any more, not even the end.
-    pub(super) async fn execute(&mut self, outs: Vec<Out>) -> Result<bool, ForwardEnd> {
+    /// Sends what the receiver gets.
+    pub(super) async fn send(&mut self, relayed: Relayed) -> Result<(), ForwardEnd> {
         let Self {
             from,
             to,
@@ -97,8 +94,7 @@ impl Forwarding<'_> {
             ..
         } = self;
         let link = &sides.link;
-        let mut is_stalled = false;
-        for out in outs {
+        for out in relayed.sends {
             match out {
                 Out::Bytes(bytes) => to.write_all(&bytes).await?,
                 Out::Wait(ns) => tokio::select! {
@@ -109,8 +105,6 @@ impl Forwarding<'_> {
                     }),
                     () = tokio::time::sleep(Duration::from_nanos(ns)) => {}
                 },
-                // Recorded before the bytes.
-                Out::Event(_) => {}
                 Out::Close(code) => {
                     let code = *sides.fault.get_or_init(|| var_int(code));
                     tokio::join!(
@@ -133,9 +127,9 @@ impl Forwarding<'_> {
                     link.record(reset);
                     return Err(ForwardEnd::Ended);
                 }
-                Out::Stall => is_stalled = true,
+                Out::Event(_) | Out::Stall => {}
             }
         }
-        Ok(is_stalled)
+        Ok(())
     }
 }

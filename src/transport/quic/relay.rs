@@ -20,8 +20,8 @@ use super::link::Sides;
 use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::event;
 use crate::live::handler::Channel;
-use crate::transport::faults::record_faults;
-use crate::transport::queue::OfferResult;
+use crate::relay::OfferResult;
+
 use quinn::{ConnectionError, Dir, ReadError, RecvStream, SendStream};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -174,7 +174,7 @@ async fn pump(
     };
     let ended = forward(&mut forwarding).await;
     if let Some(faults) = link.faults.as_ref().filter(|f| f.is_affected(dir)) {
-        record_faults(faults.end(channel, dir), channel, &link.recorder.queue);
+        faults.end(channel, dir, &link.recorder.queue);
     }
     match ended {
         ForwardEnd::Ended => {}
@@ -195,7 +195,6 @@ async fn forward(stream: &mut Forwarding<'_>) -> ForwardEnd {
     let faults = link.faults.as_ref().filter(|f| f.is_affected(dir));
     let accepted = faults.and_then(|faults| faults.inserts.as_ref());
     let mut inserts = accepted.map(|inserts| inserts.accept(channel, dir));
-    let mut is_stalled = false;
     let stopped = stream.to.stopped();
     tokio::pin!(stopped);
     loop {
@@ -203,9 +202,8 @@ async fn forward(stream: &mut Forwarding<'_>) -> ForwardEnd {
             biased;
             insert = next_insert(&mut inserts) => {
                 let Some(faults) = faults else { continue };
-                match Box::pin(stream.add(insert, faults)).await {
-                    Ok(stalls) => is_stalled |= stalls,
-                    Err(end) => return end,
+                if let Err(end) = Box::pin(stream.add(insert, faults)).await {
+                    return end;
                 }
                 continue;
             }
@@ -227,12 +225,9 @@ async fn forward(stream: &mut Forwarding<'_>) -> ForwardEnd {
             }
             Err(_) => return ForwardEnd::Kept,
         };
-        let outs = faults.map(|faults| {
-            let outs = match &chunk {
-                Some(chunk) => faults.push(t, channel, dir, &chunk.bytes),
-                None => faults.end(channel, dir),
-            };
-            record_faults(outs, channel, queue)
+        let relayed = faults.map(|faults| match &chunk {
+            Some(chunk) => faults.read(t, channel, dir, &chunk.bytes, queue),
+            None => faults.end(channel, dir, queue),
         });
         // Recorded before the write, so that an answer never precedes its request.
         match &chunk {
@@ -245,10 +240,9 @@ async fn forward(stream: &mut Forwarding<'_>) -> ForwardEnd {
             None => queue.fin(t, link.conn, stream.to.id().into(), dir),
         }
         let is_end = chunk.is_none();
-        let written = match (outs, chunk) {
-            (Some(outs), _) => Box::pin(stream.execute(outs))
-                .await
-                .map(|stalls| is_stalled |= stalls),
+        let hides_end = relayed.as_ref().is_some_and(|relayed| relayed.hides_end);
+        let written = match (relayed, chunk) {
+            (Some(relayed), _) => Box::pin(stream.send(relayed)).await,
             (None, Some(chunk)) => {
                 let written = stream.to.write_chunk(chunk.bytes).await;
                 written.map_err(Into::into)
@@ -257,7 +251,7 @@ async fn forward(stream: &mut Forwarding<'_>) -> ForwardEnd {
         };
         match written {
             Err(end) => return end,
-            Ok(()) if is_end && is_stalled => return ForwardEnd::Kept,
+            Ok(()) if is_end && hides_end => return ForwardEnd::Kept,
             Ok(()) if is_end => {
                 let _ = stream.to.finish();
                 // Returns after the delivery.

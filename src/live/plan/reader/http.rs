@@ -24,10 +24,13 @@ impl PlanReader<'_> {
             if self.fields.is_empty() {
                 self.fields = user_fields(raw);
             }
-            if start.starts_with("GET ") {
+            let asks_for_events = start.starts_with("GET ")
+                && field(decoded, "accept")
+                    .is_some_and(|kinds| kinds.contains("text/event-stream"));
+            if asks_for_events {
                 self.streams.extend(decoded.origin.conn);
             }
-            self.read_stream_request(start);
+            self.read_stream_request(start, asks_for_events);
         }
         self.read_session_name(decoded);
     }
@@ -46,11 +49,12 @@ impl PlanReader<'_> {
         }
     }
 
-    /// A client opens an event stream with GET. In the older transport messages are posted to another path.
-    fn read_stream_request(&mut self, start: &str) {
+    /// A client opens an event stream with GET; another GET, as of a health check, opens none. In the older transport
+    /// messages are posted to another path.
+    fn read_stream_request(&mut self, start: &str, asks_for_events: bool) {
         let (method, target) = start.split_once(' ').unwrap_or_default();
         match &self.stream_target {
-            None if method == "GET" => {
+            None if asks_for_events => {
                 self.stream_target = Some(target.to_owned());
                 self.events = EventStreams::After;
             }

@@ -1,12 +1,13 @@
 //! Requests over HTTP: refused ones, and those whose answers come on another connection or may be lost.
 
-use super::super::extension::Extension;
+use super::super::extension::{Extension, RpcMessage};
 use super::super::http::{Post, report_refusal};
 use super::RpcSession;
-use crate::protocol::exchange::pairs::{IdSpace, PairKey};
+use crate::framing::Head;
+use crate::protocol::exchange::pairs::{IdSpace, PairKey, Unread};
 use crate::protocol::session::memory::ConnId;
 use crate::protocol::session::{Current, Seen};
-use crate::protocol::{Id, Origin};
+use crate::protocol::{Ending, Id, Origin};
 use std::collections::BTreeSet;
 
 impl<E: Extension> RpcSession<E> {
@@ -38,6 +39,25 @@ impl<E: Extension> RpcSession<E> {
             // It may refuse each request of this connection.
             None if !answers => self.pairs.miss_answers(IdSpace::One(conn), None),
             _ => {}
+        }
+    }
+
+    /// Returns what keeps the requester from receiving an answer; `None` if nothing does.
+    pub(super) fn unread_cause(message: &RpcMessage<'_, '_>, is_retyped: bool) -> Option<Unread> {
+        let (frame, seen) = (message.frame, message.message);
+        // The client of an HTTP exchange knows that its response has come.
+        if matches!(frame.head, Head::Http { event: false, .. }) {
+            return None;
+        }
+        let frame_fault = frame.fault.as_ref().map(|fault| fault.error.code);
+        let fault = frame_fault.or(seen.faults.first().map(|fault| fault.code));
+        match fault {
+            Some("truncated") if seen.ending == Ending::Missing => Some(Unread::Truncated),
+            Some("ends-early") if seen.ending == Ending::Cut => None,
+            Some("bad-json" | "ends-early" | "trailing-bytes") => Some(Unread::Malformed),
+            None if E::NEEDS_LINE_END && seen.ending == Ending::Missing => Some(Unread::Unended),
+            _ if is_retyped && E::COMPARES_ID_TYPES => Some(Unread::Retyped),
+            _ => None,
         }
     }
 
