@@ -371,7 +371,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__decode)
-            opts="-p -A -B -C -f -o -w -q -v -h --from --dir --c2s --s2c --follow --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --kind --role --id --subject --conn --faults --grep --ignore-case --skip --head --tail --after-context --before-context --context --pair --where --dialect --allow --deny --secret-file --max-open --lint --fail-on --format --exact --verify --output --write --show-secrets --stderr --ops --state --at --path --print-schema --color --quiet --verbose --config --help"
+            opts="-p -A -B -C -f -o -w -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --kind --role --id --subject --conn --faults --grep --ignore-case --skip --head --tail --after-context --before-context --context --pair --where --dialect --allow --deny --secret-file --max-open --lint --fail-on --format --exact --verify --output --write --show-secrets --stderr --ops --state --at --path --print-schema --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -390,6 +390,10 @@ _wiretool() {
                     return 0
                     ;;
                 --s2c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1615,7 +1619,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__lint)
-            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --dialect --allow --deny --secret-file --max-open --fail-on --rules --explain --format --report --stall --most --output --color --quiet --verbose --config --help"
+            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --dialect --allow --deny --secret-file --max-open --fail-on --rules --explain --format --report --stall --most --output --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1634,6 +1638,10 @@ _wiretool() {
                     return 0
                     ;;
                 --s2c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3086,7 +3094,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__stat)
-            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --ops --format --output --color --quiet --verbose --config --help"
+            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --ops --format --output --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3105,6 +3113,10 @@ _wiretool() {
                     return 0
                     ;;
                 --s2c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3458,7 +3470,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__watch)
-            opts="-w -p -q -v -h --from --dir --c2s --s2c --follow --port --reassembly-limit --listen --connect --once --idle --drain-stderr --quarantine --keep-open --rewrite-host --cacert --insecure --alpn --cert --key --cert-out --max-streams --fault --fault-file --seed --write --allow-edit --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
+            opts="-w -p -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --listen --connect --once --idle --drain-stderr --quarantine --keep-open --rewrite-host --cacert --insecure --alpn --cert --key --cert-out --max-streams --fault --fault-file --seed --write --allow-edit --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3477,6 +3489,10 @@ _wiretool() {
                     return 0
                     ;;
                 --s2c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

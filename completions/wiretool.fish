@@ -78,6 +78,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l dir -d 'Dir
 s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l c2s -d 'Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l s2c -d 'Server-to-client bytes' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l clock -d 'Add this to the times of a merged FILE: `server=-1.5s` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l port -d 'Only connections with this port, of a packet capture (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l reassembly-limit -d 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s p -l protocol -d 'Protocol; detected by default' -r -f -a "saikuro\t''
@@ -1589,6 +1590,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l follow -d 'Continue to read while the file grows'
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l merge -d 'Several FILEs with times are one conversation on one clock (watch: always)'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l faults -d 'Only messages with a fault'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l ignore-case -d 'With --grep: capitals and small letters are equal'
@@ -1628,6 +1630,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l dir -d 'Direc
 s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l c2s -d 'Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l s2c -d 'Server-to-client bytes' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l clock -d 'Add this to the times of a merged FILE: `server=-1.5s` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l port -d 'Only connections with this port, of a packet capture (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l reassembly-limit -d 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s p -l protocol -d 'Protocol; detected by default' -r -f -a "saikuro\t''
@@ -3705,6 +3708,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l follow -d 'Continue to read while the file grows'
+complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l merge -d 'Several FILEs with times are one conversation on one clock (watch: always)'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l rules -d 'Print all rules and exit'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
@@ -3734,6 +3738,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l dir -d 'Direc
 s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l c2s -d 'Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l s2c -d 'Server-to-client bytes' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l clock -d 'Add this to the times of a merged FILE: `server=-1.5s` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l port -d 'Only connections with this port, of a packet capture (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l reassembly-limit -d 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s p -l protocol -d 'Protocol; detected by default' -r -f -a "saikuro\t''
@@ -3808,6 +3813,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l follow -d 'Continue to read while the file grows'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l merge -d 'Several FILEs with times are one conversation on one clock (watch: always)'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l ops -d 'Show operations: durations by subject, and who made them wait'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
@@ -3837,6 +3843,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l dir -d 'Dire
 s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l c2s -d 'Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l s2c -d 'Server-to-client bytes' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l clock -d 'Add this to the times of a merged FILE: `server=-1.5s` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l port -d 'Only connections with this port, of a packet capture (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l reassembly-limit -d 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l listen -d 'Address to listen on [default: any free port]' -r
@@ -5252,6 +5259,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l follow -d 'Continue to read while the file grows'
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l merge -d 'Several FILEs with times are one conversation on one clock (watch: always)'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l once -d 'Exit when the first connection has closed'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l drain-stderr -d 'Never let a slow reader of stderr block the child; the recording keeps all of it'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l quarantine -d 'Move text that is not a message from the child\'s stdout to stderr; each line waits until it is complete'

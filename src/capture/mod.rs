@@ -36,6 +36,8 @@ mod pcap;
 mod printed;
 mod readable;
 pub(crate) mod recording;
+#[cfg(feature = "rules")]
+mod sources;
 mod strace;
 #[cfg(test)]
 mod tests;
@@ -69,6 +71,8 @@ pub(crate) use kept::{KeptChunk, KeptEvent, KeptItem};
 use lines::BOM;
 #[cfg(feature = "cli")]
 pub(crate) use lines::LINE_LIMIT;
+#[cfg(feature = "rules")]
+pub(crate) use sources::{Relation, Sources};
 use text::Expected;
 use utf16::Utf16;
 

@@ -221,6 +221,8 @@ fn read_side<'p>(
         c2s: Vec::new(),
         s2c: Vec::new(),
         follow: false,
+        merge: false,
+        clock: Vec::new(),
         packets: args.packets.clone(),
     };
     let mut reader = SideReader {

@@ -2,7 +2,7 @@
 //!
 //! Keys, in this order; absent ones are left out: `v index conn stream dir time offset len body_offset body_len framing
 //! protocol kind role id subject name outcome guess message raw fault faults wire findings reply_to latency_ms of
-//! op parent link id_form_differs context`. The data is exact: it is never masked or shortened.
+//! op parent link id_form_differs src context`. The data is exact: it is never masked or shortened.
 
 use super::style::escape_json;
 use super::{DisplayOptions, findings};
@@ -16,7 +16,7 @@ use crate::error::DecodeError;
 use crate::framing::{self, Framing, LengthMode, Wire};
 use crate::protocol::registry;
 use crate::protocol::session::{Link, name_of};
-use crate::protocol::{Direction, Id, MessageForm, Role, WriteOptions, uuid_text};
+use crate::protocol::{Direction, Id, MessageForm, Origin, Role, WriteOptions, uuid_text};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 
@@ -49,6 +49,7 @@ pub(crate) fn write_in_parts(
     if let Some(verdict) = verdict {
         write_verdict(decoded, verdict, out);
     }
+    write_source(decoded.origin, display, out);
     if display.context {
         out.extend_from_slice(b",\"context\":true");
     }
@@ -182,6 +183,15 @@ fn write_verdict(decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>)
     }
     if verdict.answer.is_some_and(|answer| answer.id_form_differs) {
         out.extend_from_slice(b",\"id_form_differs\":true");
+    }
+}
+
+/// Writes the name of the capture, if several are one conversation.
+pub(super) fn write_source(origin: Origin, display: DisplayOptions, out: &mut Vec<u8>) {
+    let name = display.sources.and_then(|all| all.name_of(origin.conn));
+    if let Some(name) = name {
+        out.extend_from_slice(b",\"src\":");
+        write_str(name, out);
     }
 }
 

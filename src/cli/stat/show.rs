@@ -3,7 +3,6 @@
 use super::super::count_text;
 use super::super::output::without_nulls;
 use crate::protocol::Direction;
-use crate::protocol::session::Owner;
 use crate::render::findings::{consequences, duration, millis};
 use crate::render::style::{Highlight, shorten};
 use crate::render::{DisplayOptions, arrow};
@@ -153,7 +152,7 @@ fn write_operations(stat: &Stat, table: &mut Table<'_>) {
     let width = table.display.width;
     let is_wide = width.is_none_or(|width| width >= WIDE_OPERATIONS);
     let mut all: Vec<(&String, &OperationStat)> = stat.operations.iter().collect();
-    all.sort_by_key(|(_, one)| Reverse((one.shares.iter().sum::<u64>(), one.count)));
+    all.sort_by_key(|(_, one)| Reverse((one.shares.values().sum::<u64>(), one.count)));
     let wide = if is_wide { MIN_SUBJECT } else { 20 };
     let mut heading = format!("{:<1$}  count", "operations", wide + 2);
     heading.push_str("       p50       p90       p99");
@@ -183,7 +182,7 @@ fn write_operations(stat: &Stat, table: &mut Table<'_>) {
                 percent if percent < 1.0 => "<1".to_owned(),
                 percent => format!("{:.0}", percent.floor()),
             };
-            format!("{} {percent} %", owner.name())
+            format!("{owner} {percent} %")
         });
         let mut groups = vec![percents.collect::<Vec<_>>().join(", ")];
         let errors = if is_wide { 0 } else { one.failed };
@@ -332,11 +331,8 @@ fn operation_json(what: &str, one: &OperationStat) -> Value {
         let lasted = one.durations.as_ref();
         lasted.map(|all| ms(all.percentile(percent)))
     };
-    let owners = Owner::ALL.iter().zip(one.shares);
-    let owners = owners.filter(|(_, ns)| *ns > 0);
-    let owners: Map<String, Value> = owners
-        .map(|(owner, ns)| (owner.name().to_owned(), ms(ns)))
-        .collect();
+    let owners = one.shares.iter().filter(|(_, ns)| **ns > 0);
+    let owners: Map<String, Value> = owners.map(|(owner, ns)| (owner.clone(), ms(*ns))).collect();
     json!({
         "what": what,
         "count": one.count,
