@@ -136,7 +136,9 @@ fn of_text(text: &str) -> Option<LookAlike> {
     let words = text.split_whitespace().count();
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
     if words >= 4 && 2 * letters >= text.chars().count() {
-        return Some(("text without messages".into(), RECORD));
+        let how = "wiretool proxy --connect ADDRESS -w FILE.jsonl records the messages themselves; \
+            if these are the messages: wiretool protocol draft FILE";
+        return Some(("text without messages".into(), how));
     }
     None
 }

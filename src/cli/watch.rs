@@ -15,6 +15,7 @@ mod judging;
 mod keys;
 mod live;
 mod model;
+mod operations;
 mod prompt;
 mod screen;
 mod shared;

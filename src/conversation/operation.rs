@@ -22,6 +22,19 @@ pub struct MessageOperation {
     pub is_late: bool,
 }
 
+impl MessageOperation {
+    /// Returns the operation of a message that came before its end.
+    #[cfg(feature = "cli")]
+    pub(crate) const fn new(index: u64, parent: Option<u64>, link: Option<Link>) -> Self {
+        Self {
+            index,
+            parent,
+            link,
+            is_late: false,
+        }
+    }
+}
+
 /// How an operation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]

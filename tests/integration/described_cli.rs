@@ -537,6 +537,12 @@ fn protocols_are_shown() {
     assert_eq!((code, out.as_str()), (0, ""));
     let (code, _, err) = ran(&["protocol", "show", "quiz"]);
     assert!(code == 2 && err.contains("wanted a protocol"), "{err}");
+    let wrong = file(&folder, "wrong.toml", "name = \"a\"\nname = 1\n");
+    let (code, _, err) = ran(&["protocol", "show", &wrong]);
+    assert!(
+        code == 2 && err.lines().count() > 1 && !err.contains("\\n"),
+        "{err}"
+    );
 }
 
 /// Values that are marked as volatile are not compared, whatever they are.
