@@ -10,7 +10,6 @@
 
 use crate::conversation::{Consequences, Conversation, Operation, OperationState, Verdict};
 use crate::decoder::Decoded;
-use crate::protocol::session::Owner;
 use crate::protocol::{Direction, Role, with_name};
 use hdrhistogram::Histogram;
 use std::collections::{BTreeMap, HashMap};
@@ -158,8 +157,8 @@ pub struct OperationStat {
     pub open: u64,
     /// Their durations, if times are known.
     pub durations: Option<Latency>,
-    /// The nanoseconds of each owner, in the order of [`Owner::ALL`].
-    pub shares: [u64; Owner::ALL.len()],
+    /// The nanoseconds of each owner, by the name of the owner and, if it is in another capture, of the capture.
+    pub shares: BTreeMap<String, u64>,
     /// Their messages, with those of operations inside.
     pub messages: u64,
     /// The bytes of their frames.
@@ -168,11 +167,10 @@ pub struct OperationStat {
 
 impl OperationStat {
     /// Returns the owners, each with its part of the time, between 0 and 1.
-    pub fn parts(&self) -> impl Iterator<Item = (Owner, f64)> + '_ {
-        let all: u128 = self.shares.iter().map(|ns| u128::from(*ns)).sum();
-        let shares = Owner::ALL.into_iter().zip(self.shares);
-        let shares = shares.filter(|(_, ns)| *ns > 0);
-        shares.map(move |(owner, ns)| (owner, ns as f64 / all as f64))
+    pub fn parts(&self) -> impl Iterator<Item = (&str, f64)> {
+        let all: u128 = self.shares.values().map(|ns| u128::from(*ns)).sum();
+        let shares = self.shares.iter().filter(|(_, ns)| **ns > 0);
+        shares.map(move |(owner, ns)| (owner.as_str(), *ns as f64 / all as f64))
     }
 
     fn add(&mut self, operation: &Operation) {
@@ -191,8 +189,9 @@ impl OperationStat {
                 durations.record(lasted.unsigned_abs());
             }
         }
-        for (sum, share) in self.shares.iter_mut().zip(operation.shares) {
-            *sum = sum.saturating_add(share.unsigned_abs());
+        for (owner, share) in operation.named_shares() {
+            let sum = entry(&mut self.shares, &owner);
+            *sum = u64::saturating_add(*sum, share.unsigned_abs());
         }
         self.messages += operation.messages;
         self.bytes += operation.bytes;
@@ -333,10 +332,10 @@ impl Stat {
         self.reads.clear();
     }
 
-    /// Ends the statistics. The conversation is that of the messages' protocol.
+    /// Ends the statistics of a conversation in the messages' protocol.
     pub fn finish(&mut self, conversation: &Conversation<'_>) {
         self.end_read();
-        self.follow = conversation.consequences_in_protocol().collect();
+        self.follow.extend(conversation.consequences_in_protocol());
     }
 
     fn end_read(&mut self) {

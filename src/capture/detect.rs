@@ -22,7 +22,7 @@ use super::printed::{curl, flows, follow, socat};
 #[cfg(feature = "pcap")]
 use super::printed::{tcpdump, tshark};
 use super::readable::is_readable;
-use super::text::{Text, detect_loose};
+use super::text::{Expected, Text, detect_loose};
 use super::{base64_text, har, json_lines, recording, strace, unreadable};
 use FormVerdict::{No, Open, Yes};
 
@@ -122,7 +122,12 @@ pub(super) type DetectedForm = (Form, String, Option<Box<dyn FormReader>>);
 
 /// The form, or `None` where more bytes are needed to tell. `ended` says that there are none.
 /// If the bytes are exactly what one side sent, JSON is never repaired.
-pub(super) fn detect(bytes: &[u8], ended: bool, is_exact: bool) -> Option<DetectedForm> {
+pub(super) fn detect(
+    bytes: &[u8],
+    ended: bool,
+    is_exact: bool,
+    expected: Expected,
+) -> Option<DetectedForm> {
     let view = bytes.get(..LIMIT).unwrap_or(bytes);
     let end = match (bytes.len() > LIMIT, ended) {
         (true, _) => InputEnd::Limit,
@@ -141,7 +146,7 @@ pub(super) fn detect(bytes: &[u8], ended: bool, is_exact: bool) -> Option<Detect
         }
     }
     let loose = match text.trim_ascii_start().first() {
-        Some(b'{' | b'[') if !is_exact => detect_loose(text, end),
+        Some(b'{' | b'[') if !is_exact => detect_loose(text, end, expected),
         _ => No,
     };
     match loose {

@@ -1,6 +1,7 @@
 //! The forms of input: the values of `--from`.
 
 use super::chunk::ItemSink;
+use super::text::Expected;
 
 /// Declares the forms: documentation, variant and name on the command line.
 macro_rules! forms {
@@ -106,6 +107,8 @@ pub(super) enum InputEnd {
 /// Converts the bytes of an input of one form to items.
 pub(super) trait FormReader: Send {
     fn push(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>);
+    /// Sets the protocol that the user named. It comes before the first bytes.
+    fn expect(&mut self, _protocol: Expected) {}
     /// Ends the input.
     fn finish(&mut self, _sink: &mut ItemSink<'_>) {}
     /// Returns the number of lines without data of this form.

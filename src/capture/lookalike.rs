@@ -136,7 +136,9 @@ fn of_text(text: &str) -> Option<LookAlike> {
     let words = text.split_whitespace().count();
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
     if words >= 4 && 2 * letters >= text.chars().count() {
-        return Some(("text without messages".into(), RECORD));
+        let how = "wiretool proxy --connect ADDRESS -w FILE.jsonl records the messages themselves; \
+            if these are the messages: wiretool protocol draft FILE";
+        return Some(("text without messages".into(), how));
     }
     None
 }
@@ -259,10 +261,15 @@ fn is_grpc(bytes: &[u8]) -> bool {
 
 /// Returns the first keys of JSON: of the first line, or of the whole text.
 fn json_keys(text: &str) -> Option<String> {
-    if !text.starts_with(['{', '[']) {
-        return None;
-    }
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
+    // Another program may have written an arrow or a time before it.
+    let first = text.lines().next()?;
+    let start = if first.starts_with('[') {
+        0
+    } else {
+        first.find('{')?
+    };
+    let values = serde_json::Deserializer::from_str(text.get(start..)?);
+    let mut values = values.into_iter::<serde_json::Value>();
     let value = values.next()?.ok()?;
     let object = value.get(0).unwrap_or(&value).as_object()?;
     let keys: Vec<&str> = object.keys().take(4).map(String::as_str).collect();
@@ -296,8 +303,12 @@ fn columns(text: &str) -> Option<String> {
         .split(separator)
         .map(|cell| cell.trim().trim_matches('"'))
         .collect();
-    let is_name =
-        |cell: &&str| cell.len() <= 40 && !cell.is_empty() && cell.split(' ').count() <= 3;
+    let is_name = |cell: &&str| {
+        cell.len() <= 40
+            && !cell.is_empty()
+            && !cell.contains(['{', '"'])
+            && cell.split(' ').count() <= 3
+    };
     let more = if cells.len() > 4 { ", …" } else { "" };
     let shown: Vec<&str> = cells.iter().copied().take(4).collect();
     cells
@@ -319,6 +330,10 @@ mod tests {
                 "a table with the columns time, dir, method",
             ),
             (b"a\tb\n1\t2\n", "a table with the columns a, b"),
+            (
+                b"--> {\"op\":1,\"n\":2}\n<-- {\"ok\":1,\"n\":2}\n",
+                "JSON that is no message (its keys are n, op)",
+            ),
             (
                 b"{\"level\":30,\"time\":1,\"msg\":\"a\",\"x\":1,\"y\":2}\n{}",
                 "JSON that is no message (its keys are level, msg, time, x, …)",

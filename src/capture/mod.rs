@@ -36,6 +36,8 @@ mod pcap;
 mod printed;
 mod readable;
 pub(crate) mod recording;
+#[cfg(feature = "rules")]
+mod sources;
 mod strace;
 #[cfg(test)]
 mod tests;
@@ -58,6 +60,8 @@ pub use time::Time;
 #[cfg(feature = "render")]
 pub(crate) use time::push_time;
 
+#[cfg(feature = "cli")]
+use crate::protocol::{Protocol, registry};
 use chunk::ItemSink;
 use detect::DetectedForm;
 use form::FormReader;
@@ -67,6 +71,9 @@ pub(crate) use kept::{KeptChunk, KeptEvent, KeptItem};
 use lines::BOM;
 #[cfg(feature = "cli")]
 pub(crate) use lines::LINE_LIMIT;
+#[cfg(feature = "rules")]
+pub(crate) use sources::{Relation, Sources};
+use text::Expected;
 use utf16::Utf16;
 
 /// One input: a file, a pipe, or pasted text. Gzipped input is inflated, in any form.
@@ -117,6 +124,8 @@ struct PlainInput {
     body: InputBody,
     /// The bytes are exactly what one side sent.
     is_exact: bool,
+    /// The protocol that the user named.
+    expected: Expected,
     #[cfg(feature = "pcap")]
     packet_options: PacketOptions,
 }
@@ -149,6 +158,7 @@ impl CaptureInput {
             },
             body: InputBody::Undecided(Vec::new()),
             is_exact: false,
+            expected: None,
             #[cfg(feature = "pcap")]
             packet_options: PacketOptions::default(),
         };
@@ -176,6 +186,20 @@ impl CaptureInput {
     #[must_use]
     pub(crate) fn of_exact_bytes(mut self, is_exact: bool) -> Self {
         self.plain.is_exact = is_exact;
+        self
+    }
+
+    /// Sets the possible protocols. If the user named one, text is searched for its messages.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub(crate) fn of_protocols(mut self, protocols: &[&dyn Protocol]) -> Self {
+        self.plain.expected = match protocols {
+            [only] => registry::find(only.name()),
+            _ => None,
+        };
+        if let InputBody::Form(reader) = &mut self.plain.body {
+            reader.expect(self.plain.expected);
+        }
         self
     }
 
@@ -273,7 +297,13 @@ impl PlainInput {
     fn set_form(&mut self, form: Form, evidence: String, reader: Option<Box<dyn FormReader>>) {
         self.form = form;
         self.evidence = evidence;
-        self.body = reader.map_or(InputBody::Raw, InputBody::Form);
+        self.body = match reader {
+            Some(mut reader) => {
+                reader.expect(self.expected);
+                InputBody::Form(reader)
+            }
+            None => InputBody::Raw,
+        };
         #[cfg(feature = "pcap")]
         if form == Form::Pcap {
             let reader = pcap::PcapReader::new(&self.packet_options);
@@ -322,13 +352,17 @@ impl PlainInput {
             InputBody::Undecided(held) => {
                 // The first push nearly always decides; then nothing is copied.
                 if held.is_empty() {
-                    if let Some(detected) = detect::detect(bytes, false, self.is_exact) {
+                    if let Some(detected) =
+                        detect::detect(bytes, false, self.is_exact, self.expected)
+                    {
                         return self.start(detected, bytes, sink);
                     }
                     held.extend_from_slice(bytes);
                 } else {
                     held.extend_from_slice(bytes);
-                    if let Some(detected) = detect::detect(held, false, self.is_exact) {
+                    if let Some(detected) =
+                        detect::detect(held, false, self.is_exact, self.expected)
+                    {
                         let held = std::mem::take(held);
                         self.start(detected, &held, sink);
                     }
@@ -364,7 +398,7 @@ impl PlainInput {
         }
         if let InputBody::Undecided(held) = &mut self.body {
             let held = std::mem::take(held);
-            match detect::detect(&held, true, self.is_exact) {
+            match detect::detect(&held, true, self.is_exact, self.expected) {
                 Some(detected) => self.start(detected, &held, sink),
                 None => self.push_form(&held, sink),
             }

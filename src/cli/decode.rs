@@ -41,6 +41,7 @@ Examples:
   wiretool decode -f hex --head 1 FILE         the bytes of the first message
   wiretool decode a.pcap --port 7000 -w x.jsonl  a packet capture becomes a recording
   wiretool decode --ops FILE                   one line per operation: who made it wait?
+  wiretool decode --merge a.jsonl b.jsonl      captures of several processes on one clock
   wiretool decode --path params.selector FILE  where is this field?
   wiretool decode --verify FILE                does encode write the same bytes?";
 
@@ -261,7 +262,13 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let protocols = args.wire.protocols()?;
     let to_file = args.output.is_some();
     let output = Output::open(args.output.as_deref(), &args.input.paths())?;
+    let sources = input::merged_sources(&args.input)?;
+    anyhow::ensure!(
+        sources.is_none() || args.write.is_none(),
+        "-w records one capture: leave out --merge"
+    );
     let display = DisplayOptions {
+        sources,
         show_secrets: args.show_secrets,
         terminal: display.terminal && !to_file,
         width: display.width.filter(|_| !to_file),
@@ -273,6 +280,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let stop = waits.then(Stop::on_signals).transpose()?;
     let mut run = InputRun::new(shared, args.input.follow, stop);
     run.hides_progress = display.terminal;
+    run.sources = sources;
     let mut screen = DecodeScreen::new(args, shared, display, output)?;
     options.want = screen.want().unwrap_or(options.want);
     let result = input::read(&args.input, &options, &mut run, &mut screen);

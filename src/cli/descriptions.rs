@@ -6,6 +6,7 @@
 
 use super::config;
 use super::values::{Names, read_text, words};
+use crate::capture::{Header, Record, Time};
 use crate::conversation::rules_of;
 use crate::own_rules;
 use crate::protocol::described::{Described, embedded};
@@ -15,7 +16,10 @@ use anyhow::{Result, bail, ensure};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
+use serde_json::json;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -70,7 +74,11 @@ pub fn add(path: &Path) -> Result<&'static str> {
     }
     let described = read(path)?;
     let name = described.name();
-    if let Some((other, _)) = known().iter().find(|(_, known)| *known == name) {
+    if let Some((other, name)) = known().iter().find(|(_, known)| *known == name) {
+        let one = registry::find(name).and_then(Protocol::description_hash);
+        if one == described.description_hash() {
+            return Ok(name);
+        }
         bail!(
             "{}: {} describes {name}, too",
             path.display(),
@@ -91,6 +99,79 @@ pub fn add(path: &Path) -> Result<&'static str> {
         read.push((path.to_owned(), described.name()));
     }
     Ok(described.name())
+}
+
+/// Returns the header of a recording of a protocol. It names the description, its hash and its file, without the folder.
+pub fn header(protocol: &str, started: Time) -> Header {
+    let mut header = Header {
+        protocol: Some(protocol.to_owned()),
+        ..Header::new(started)
+    };
+    if let Some(hash) = registry::find(protocol).and_then(Protocol::description_hash) {
+        let mut description = json!({"name": protocol, "sha256": hash});
+        let known = READ.lock().map(|read| read.clone()).unwrap_or_default();
+        let file = known.iter().find(|(_, name)| *name == protocol);
+        if let Some(name) = file.and_then(|(path, _)| path.file_name()) {
+            description["file"] = name.to_string_lossy().into();
+        }
+        header
+            .more
+            .insert(Header::DESCRIPTION.to_owned(), description);
+    }
+    header
+}
+
+/// Adds the descriptions of recordings among the words of a command line, if no protocol here has their name.
+/// Each is a file in the folder of the recording or in the working folder, with the name that the recording gives.
+pub fn add_recorded(args: &[OsString]) -> Result<()> {
+    let own = args.iter().skip(1).take_while(|word| *word != "--");
+    for recording in own.map(Path::new).filter(|path| path.is_file()) {
+        let Some(header) = header_of(recording) else {
+            continue;
+        };
+        let unknown = header
+            .protocol
+            .as_deref()
+            .filter(|name| registry::find(name).is_none());
+        let Some(name) = unknown else { continue };
+        let recorded = header.more.get(Header::DESCRIPTION);
+        let recorded = recorded.and_then(|description| description.get("file")?.as_str());
+        let names = [recorded.map(str::to_owned), Some(format!("{name}.toml"))];
+        let folders = [recording.parent(), Some(Path::new(""))];
+        let paths = names.iter().flatten().flat_map(|file| {
+            let is_plain =
+                Path::new(file).file_name() == Some(OsStr::new(file)) && is_path(file.as_ref());
+            let folders = folders.iter().flatten().filter(move |_| is_plain);
+            folders.map(move |folder| folder.join(file))
+        });
+        for path in paths.filter(|path| path.is_file()) {
+            // Another protocol may have a file of this name.
+            if read(&path)?.name() == name {
+                add(&path)?;
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads the first line of a recording; `None` for other files.
+fn header_of(path: &Path) -> Option<Header> {
+    /// The maximum length of the line, which can have the words of a command.
+    const MAX_LINE: u64 = 64 << 10;
+    let mut start = [0; 11];
+    let mut file = File::open(path).ok()?;
+    file.read_exact(&mut start).ok()?;
+    if &start != b"{\"wiretool\"" {
+        return None;
+    }
+    let mut line = start.to_vec();
+    let rest = file.take(MAX_LINE);
+    BufReader::new(rest).read_until(b'\n', &mut line).ok()?;
+    match Record::parse(line.trim_ascii()) {
+        Ok(Record::Header(header)) => Some(header),
+        _ => None,
+    }
 }
 
 /// Returns the error of a name that another protocol has.

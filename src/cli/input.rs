@@ -5,9 +5,11 @@
 //!              waits, follows
 //! ```
 
+mod clocks;
 mod detection;
 mod feed;
 mod files;
+mod merge;
 mod pairs;
 mod plausibility;
 mod run;
@@ -22,6 +24,7 @@ use anyhow::Result;
 use feed::Feed;
 use files::{Unit, list_units, open};
 pub use files::{has_capture_name, is_c2s, other_direction};
+pub use merge::merged_sources;
 pub use run::InputRun;
 use source::{ReadEnd, SourceReader};
 use std::io::{IsTerminal as _, Seek as _};
@@ -66,6 +69,9 @@ pub fn read(
     if !args.c2s.is_empty() {
         let all: Vec<_> = args.c2s.iter().zip(&args.s2c).collect();
         return inputs.read_pairs(&all, &Source::default()).map(|_| ());
+    }
+    if let Some(sources) = inputs.run.sources {
+        return inputs.read_merged(sources);
     }
     let mut units = list_units(&args.files)?;
     if units.is_empty() {
@@ -138,6 +144,7 @@ impl Inputs<'_, '_, '_> {
             };
             let input = CaptureInput::new(args.from)
                 .with_packet_options(args.packets.options())
+                .of_protocols(&options.protocols)
                 .of_exact_bytes(direction.is_some() || options.framing.is_some());
             let rules = self.screen.rules();
             let mut run = Run::of_source(source, Some(input), options.clone(), rules);

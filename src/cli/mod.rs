@@ -60,7 +60,7 @@ mod unmatched;
 mod values;
 mod watch;
 
-use crate::protocol::described::embedded;
+use crate::protocol::described::{DescriptionError, embedded};
 use crate::protocol::{Protocol, registry};
 use clap::builder::StyledStr;
 use clap::error::ErrorKind;
@@ -246,6 +246,10 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
         print_lines(&format!("{error:#}"));
         return Exit::Error;
     }
+    if let Err(error) = descriptions::add_recorded(&args) {
+        print_lines(&format!("{error:#}"));
+        return Exit::Error;
+    }
     let replaced = replaced::notes(&matches);
     let settings = config::settings();
     if settings.has_defaults() {
@@ -292,6 +296,11 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(error) if is_closed_pipe(&error) => Exit::Clean,
+        // The errors of a description show its lines.
+        Err(error) if error.is::<DescriptionError>() => {
+            print_lines(&format!("{error:#}"));
+            Exit::Error
+        }
         Err(error) => {
             print_message(&format!("{error:#}"));
             Exit::Error

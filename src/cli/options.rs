@@ -115,6 +115,7 @@ pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
         terminal,
         without_positions: false,
         context: false,
+        sources: None,
     }
 }
 
@@ -139,8 +140,39 @@ pub struct InputArgs {
     /// Continue to read while the file grows
     #[arg(long)]
     pub follow: bool,
+    /// Several FILEs with times are one conversation on one clock (watch: always)
+    #[arg(long, conflicts_with_all = ["c2s", "follow"])]
+    pub merge: bool,
+    /// Add this to the times of a merged FILE: `server=-1.5s` (repeatable)
+    #[arg(long, value_name = "NAME=TIME", value_parser = parse_clock, allow_hyphen_values = true)]
+    pub clock: Vec<ClockOffset>,
     #[command(flatten)]
     pub packets: PacketArgs,
+}
+
+/// The offset of the clock of a capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClockOffset {
+    /// The short name of the capture.
+    pub name: String,
+    /// Nanoseconds that are added to its times.
+    pub ns: i64,
+}
+
+/// Parses `NAME=TIME`, with a sign before the time if it is negative.
+fn parse_clock(text: &str) -> Result<ClockOffset, String> {
+    let wanted = || "wanted NAME=TIME, such as server=-1.5s".to_owned();
+    let (name, time) = text.rsplit_once('=').ok_or_else(wanted)?;
+    let (is_negative, time) = match time.strip_prefix('-') {
+        Some(time) => (true, time),
+        None => (false, time.strip_prefix('+').unwrap_or(time)),
+    };
+    let time = parse_duration(time)?;
+    let ns = i64::try_from(time.as_nanos()).map_err(|_| wanted())?;
+    Ok(ClockOffset {
+        name: name.to_owned(),
+        ns: if is_negative { -ns } else { ns },
+    })
 }
 
 /// Options for packet captures.

@@ -26,6 +26,7 @@ Examples:
   wiretool stat session.jsonl               counts, latencies, slowest calls
   wiretool stat -p sael --c2s a --s2c b     these have no times: only counts
   wiretool stat --ops session.jsonl         operations: durations, and who made them wait
+  wiretool stat --ops --merge a.jsonl b.jsonl  the same over several processes
   wiretool stat -f json session.jsonl | jq .latencies";
 
 const EXIT_CODES: &str = "\
@@ -61,6 +62,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let options = args.wire.options(&protocols, Want::Places);
     let input = &args.input;
     let mut run = InputRun::new(shared, input.follow, Some(Stop::on_signals()?));
+    run.sources = input::merged_sources(input)?;
     let filter = args.condition.filter();
     let mut screen = StatScreen {
         stats: Vec::new(),
@@ -176,12 +178,14 @@ impl StatScreen {
     /// Counts the messages that are awaited at the end of the input. A one-way input has no answers.
     fn wait(&mut self, conversation: &Conversation<'_>) {
         let all = conversation.each_protocol();
-        let counts = all.filter_map(|one| {
-            let mut count = 0;
-            one.unanswered_in_protocol(self.recording, &mut |_| count += 1);
-            Some((one.protocol()?.name().to_owned(), count))
-        });
-        self.unanswered = counts.collect();
+        self.unanswered.clear();
+        for one in all {
+            if let Some(protocol) = one.protocol() {
+                let name = protocol.name().to_owned();
+                let count = self.unanswered.entry(name).or_default();
+                one.unanswered_in_protocol(self.recording, &mut |_| *count += 1);
+            }
+        }
     }
 
     fn end(&mut self, run: &Run<'_>) -> Result<()> {
@@ -198,9 +202,8 @@ impl StatScreen {
         let (source, mut text) = (&run.source().name, String::new());
         for (name, mut stat) in std::mem::take(&mut self.stats) {
             let is_it = |c: &&Conversation<'_>| c.protocol().is_some_and(|p| p.name() == name);
-            let conversation = conversation.each_protocol().find(is_it);
             let unanswered = self.unanswered.get(&name).copied().unwrap_or_default();
-            if let Some(conversation) = conversation {
+            for conversation in conversation.each_protocol().filter(is_it) {
                 stat.finish(conversation);
             }
             if self.json {

@@ -15,6 +15,7 @@ mod judging;
 mod keys;
 mod live;
 mod model;
+mod operations;
 mod prompt;
 mod screen;
 mod shared;
@@ -31,7 +32,8 @@ use super::Exit;
 use super::input::{self, InputRun};
 use super::interrupt::Stop;
 use super::live::ListenAddress;
-use super::options::{self, SharedArgs};
+use super::options::{self, InputArgs, SharedArgs};
+use crate::capture::Sources;
 use crate::conversation::RuleSettings;
 use crate::decoder::{DecodeOptions, StoredFrames};
 use crate::encoding::Want;
@@ -57,6 +59,7 @@ const EXAMPLES: &str = "\
 Examples:
   wiretool watch session.jsonl              scroll, search, look inside
   wiretool watch --follow session.jsonl     while the file grows
+  wiretool watch a.jsonl b.jsonl            several processes on one clock
   wiretool watch -p mcp -w FILE -- ./server  live: a child; its stdin is that of wiretool
   wiretool watch -p saikuro                 live: the same as proxy, on the whole screen";
 
@@ -136,6 +139,11 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         !is_live || args.place.is_given() || port.is_some(),
         "nothing to show: name a FILE, a protocol with a usual port, --connect, or a command after --"
     );
+    let input = InputArgs {
+        merge: !args.input.follow && !is_live,
+        ..args.input.clone()
+    };
+    let sources = input::merged_sources(&input)?;
     let mut options = args.wire.options(protocols, Want::Places);
     let depth = options.limits.depth;
     let rules = args.judging.rules()?;
@@ -152,7 +160,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     };
     let input = match &live {
         Some(live) => live.input(&args.input.packets),
-        None => args.input.clone(),
+        None => input,
     };
     let inserts = args.allow_edit.then(Arc::<Inserts>::default);
     if let Some(live) = &mut live {
@@ -165,6 +173,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         rules,
         frames,
         show_secrets: args.show_secrets,
+        sources,
     };
     let theme = Theme::of(shared);
     std::thread::scope(|scope| {
@@ -177,7 +186,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         let follows = is_live || args.input.follow;
         let mut model = Model::new(messages.clone(), StoreReader::new(depth), follows);
         let shown = FullScreen::begin(out).and_then(|mut screen| {
-            let mut view = View::new(theme, args.show_secrets);
+            let mut view = View::new(theme, args.show_secrets, sources);
             let mut editing = inserts.map(|inserts| Editing::new(inserts, fastrand::u64(..)));
             run_screen(&mut screen, &mut view, &mut model, &mut editing, &stop)
         });
@@ -215,6 +224,7 @@ struct Reader {
     rules: RuleSettings,
     frames: StoredFrames<'static>,
     show_secrets: bool,
+    sources: Option<&'static Sources>,
 }
 
 impl Reader {
@@ -224,6 +234,7 @@ impl Reader {
             InputRun::new(shared, self.input.follow, Some(stop.clone())),
             messages,
         );
+        run.sources = self.sources;
         let steps = Arc::<Steps>::default();
         let mut sink = IndexSink::new(messages.clone(), Arc::clone(&steps), self.frames);
         let rules = RuleThread::new(

@@ -17,6 +17,7 @@ mod finding;
 #[cfg(feature = "cli")]
 pub(crate) mod guard;
 mod injected;
+mod joins;
 mod judge;
 mod links;
 mod operation;
@@ -45,10 +46,12 @@ use damage::Damages;
 use facts::InputFacts;
 pub use finding::{Finding, Verdict};
 use injected::Injected;
+#[cfg(feature = "cli")]
+pub(crate) use joins::trace_id;
 pub use judge::{Judge, RuleDialect, find_rule};
 pub(crate) use judge::{full_name, names_rule, rules_of};
 use links::Links;
-pub use operation::{MessageOperation, Operation, OperationPart, OperationState};
+pub use operation::{MessageOperation, Operation, OperationPart, OperationState, SourceShare};
 use operations::{Judged, Operations};
 use protocols::ConnectionProtocols;
 pub(crate) use run::Source;
@@ -140,7 +143,8 @@ impl<'p> Conversation<'p> {
 
     /// Groups messages into operations. Call it before the first message.
     pub fn follow_operations(&mut self) {
-        self.operations = Some(Box::new(Operations::new()));
+        let sources = self.protocols_of.sources;
+        self.operations = Some(Box::new(Operations::new(sources)));
     }
 
     /// Sets the protocol by name, as a recording names it.

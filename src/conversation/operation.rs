@@ -2,6 +2,7 @@
 
 use crate::protocol::Origin;
 use crate::protocol::session::{Link, Owner};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The number of kinds of parts that are counted separately.
@@ -19,6 +20,19 @@ pub struct MessageOperation {
     pub link: Option<Link>,
     /// The operation ended before the message.
     pub is_late: bool,
+}
+
+impl MessageOperation {
+    /// Returns the operation of a message that came before its end.
+    #[cfg(feature = "cli")]
+    pub(crate) const fn new(index: u64, parent: Option<u64>, link: Option<Link>) -> Self {
+        Self {
+            index,
+            parent,
+            link,
+            is_late: false,
+        }
+    }
 }
 
 /// How an operation ended.
@@ -71,14 +85,28 @@ pub struct Operation {
     pub state: OperationState,
     /// Nanoseconds from its first message to its end, if times are known.
     pub duration: Option<i64>,
-    /// The part of each [`Owner`] in the duration, in the order of [`Owner::ALL`]. The sum is the duration.
+    /// The part of each [`Owner`] in the duration, in the order of [`Owner::ALL`]. With `by_source`, the sum is the duration.
     pub shares: [i64; Owner::ALL.len()],
+    /// If several captures are one conversation, the parts of owners that belong to one of them.
+    pub by_source: Vec<SourceShare>,
     /// The number of its messages, with those of the operations inside.
     pub messages: u64,
     /// The number of bytes of their frames.
     pub bytes: u64,
     /// Its parts: operations inside, and messages apart from the first one and from answers.
     pub parts: Vec<OperationPart>,
+}
+
+/// The part of an owner in one of several captures in the duration of an operation.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SourceShare {
+    /// The short name of the capture.
+    pub source: Arc<str>,
+    /// The owner there.
+    pub owner: Owner,
+    /// Nanoseconds.
+    pub ns: i64,
 }
 
 /// Parts of one kind.
@@ -98,6 +126,35 @@ impl Operation {
     pub fn shares(&self) -> impl Iterator<Item = (Owner, i64)> + '_ {
         let all = Owner::ALL.into_iter().zip(self.shares);
         all.filter(|(_, ns)| self.duration.is_some() && *ns > 0)
+    }
+
+    /// Returns the owners, each with its name and its part of the duration. If there are several captures, the name of the
+    /// capture is before that of the owner, and those with the largest parts are first.
+    pub(crate) fn named_shares(&self) -> Vec<(Cow<'static, str>, i64)> {
+        let own = self.shares();
+        let own = own.map(|(owner, ns)| (Cow::Borrowed(owner.name()), ns));
+        let mut all: Vec<_> = own.collect();
+        if !self.by_source.is_empty() {
+            all.extend(self.by_source.iter().map(|share| {
+                let name = format!("{} {}", share.source, share.owner.name());
+                (Cow::Owned(name), share.ns)
+            }));
+            all.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+        }
+        all
+    }
+
+    /// Adds time of an owner in one of several captures.
+    pub(super) fn add_share(&mut self, source: &Arc<str>, owner: Owner, ns: i64) {
+        let is_it = |share: &&mut SourceShare| share.source == *source && share.owner == owner;
+        match self.by_source.iter_mut().find(is_it) {
+            Some(share) => share.ns += ns,
+            None => self.by_source.push(SourceShare {
+                source: Arc::clone(source),
+                owner,
+                ns,
+            }),
+        }
     }
 
     /// Counts a part.

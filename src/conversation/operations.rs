@@ -9,7 +9,9 @@
 //!
 //! Memory is bounded by [`MAX_ENTRIES`] open operations. Recent messages are kept, so that late parts are assigned.
 
+use super::joins::Joins;
 use super::operation::{MessageOperation, Operation, OperationState, joined};
+use crate::capture::Sources;
 use crate::decoder::Decoded;
 use crate::protocol::exchange::{MAX_ENTRIES, SharedTexts};
 use crate::protocol::session::{Answer, Link, OperationFacts, Owner};
@@ -34,6 +36,8 @@ struct OpenOperation {
     operation: Operation,
     /// The evidence for its parent.
     parent_link: Option<Link>,
+    /// Its capture, if several are one conversation.
+    source: Option<u16>,
     /// The time up to which its time is divided.
     since: Option<i64>,
     /// The party that the session named.
@@ -57,8 +61,8 @@ impl OpenOperation {
         self.owner.or(receiver).unwrap_or(Owner::Unknown)
     }
 
-    /// Divides its time up to a time.
-    fn charge(&mut self, owner: Owner, now: Option<i64>) {
+    /// Divides its time up to a time. `source`: the name of the capture of the owner, if there are several.
+    fn charge(&mut self, owner: Owner, source: Option<&Arc<str>>, now: Option<i64>) {
         let Some((since, now)) = self.since.zip(now).filter(|(since, now)| now > since) else {
             return;
         };
@@ -67,6 +71,9 @@ impl OpenOperation {
         // Times that no clock gives cannot overflow the sum.
         let part = now.saturating_sub(since).min(i64::MAX - total);
         self.operation.duration = Some(total + part);
+        if let Some(source) = source {
+            return self.operation.add_share(source, owner, part);
+        }
         if let Some(share) = self.operation.shares.get_mut(owner as usize) {
             *share += part;
         }
@@ -120,11 +127,14 @@ pub(super) struct Operations {
     retry: Arc<str>,
     now: Option<i64>,
     untracked: u64,
+    /// Present if several captures are one conversation.
+    joins: Option<Box<Joins>>,
 }
 
 impl Operations {
-    pub fn new() -> Self {
+    pub fn new(sources: Option<&'static Sources>) -> Self {
         Self {
+            joins: sources.map(|sources| Box::new(Joins::new(sources))),
             open: HashMap::default(),
             members: HashMap::default(),
             recent: VecDeque::new(),
@@ -162,8 +172,22 @@ impl Operations {
         let inside = facts
             .inside
             .and_then(|(message, link)| Some((self.find(message, index)?, link)));
-        let begins =
-            judged.role() == Some(Role::Request) || facts.ends == Some(false) && inside.is_none();
+        let is_request = judged.role() == Some(Role::Request);
+        let begins = is_request || facts.ends == Some(false) && inside.is_none();
+        let is_new = is_request && part_of.or(answered).is_none();
+        let inside = match &mut self.joins {
+            Some(joins) if is_new => {
+                // The session knows more than the captures.
+                let joined = joins.find(judged.decoded).filter(|_| inside.is_none());
+                let found =
+                    joined.and_then(|(message, link)| Some((self.find(message, index)?, link)));
+                inside.or(found)
+            }
+            _ => inside,
+        };
+        if let (Some(joins), Some(request)) = (&mut self.joins, judged.last_answer()) {
+            joins.answer(request, judged.decoded);
+        }
         let member = match part_of.or(answered) {
             Some(member) => member,
             None if begins => self.begin(judged, inside)?,
@@ -293,7 +317,15 @@ impl Operations {
             requests.insert(decoded.index, receiver(decoded.origin.direction));
         }
         let time = decoded.origin.time.and(self.now);
+        let source = match &mut self.joins {
+            Some(joins) => {
+                joins.begin(decoded.index, parent);
+                joins.sources.of(decoded.origin.conn)
+            }
+            None => None,
+        };
         let open = OpenOperation {
+            source,
             operation: Operation {
                 index: decoded.index,
                 parent,
@@ -306,6 +338,7 @@ impl Operations {
                 state: OperationState::Open,
                 duration: time.map(|_| 0),
                 shares: [0; Owner::ALL.len()],
+                by_source: Vec::new(),
                 messages: 1,
                 bytes: decoded.frame.len,
                 parts: Vec::new(),
@@ -407,19 +440,21 @@ impl Operations {
     fn charge(&mut self, operation: u64, now: Option<i64>) {
         let mut next = Some(operation);
         for _ in 0..MAX_DEPTH {
-            let Some(owner) = next.and_then(|operation| self.owner(operation)) else {
+            let Some((owner, source)) = next.and_then(|operation| self.owner(operation)) else {
                 return;
             };
-            let open = next.and_then(|operation| self.open.get_mut(&operation));
-            next = open.and_then(|open| {
-                open.charge(owner, now);
-                open.operation.parent
-            });
+            let Some(open) = next.and_then(|operation| self.open.get_mut(&operation)) else {
+                return;
+            };
+            let source = self.joins.as_ref().zip(source);
+            let source = source.map(|(joins, source)| self.texts.get(joins.sources.short(source)));
+            open.charge(owner, source.as_ref(), now);
+            next = open.operation.parent;
         }
     }
 
-    /// Returns the party that an operation waits for.
-    fn owner(&self, operation: u64) -> Option<Owner> {
+    /// Returns the party that an operation waits for, and the capture in which it is.
+    fn owner(&self, operation: u64) -> Option<(Owner, Option<u16>)> {
         let mut open = self.open.get(&operation)?;
         for _ in 0..MAX_DEPTH {
             let inside = open.inside.last().and_then(|inside| self.open.get(inside));
@@ -428,7 +463,18 @@ impl Operations {
             };
             open = inside;
         }
-        Some(open.own_owner())
+        let (owner, source) = (open.own_owner(), open.source);
+        let caller = || self.joins.as_ref()?.caller(source?);
+        Some(match owner {
+            // Nobody else in any capture.
+            Owner::Person | Owner::Unknown => (owner, None),
+            // The client of a capture can be the server of another one.
+            Owner::Client | Owner::Retry => match caller() {
+                Some(caller) if owner == Owner::Client => (Owner::Server, Some(caller)),
+                _ => (owner, source),
+            },
+            Owner::Server => (owner, source),
+        })
     }
 
     /// Closes the request that a message answers, and the operation, if it ends with it.
@@ -477,6 +523,9 @@ impl Operations {
         };
         let operation = open.operation;
         let parent = operation.parent;
+        if let Some(joins) = &mut self.joins {
+            joins.end(operation.index);
+        }
         if let Some(around) = parent.and_then(|parent| self.open.get_mut(&parent)) {
             around.inside.remove(&operation.index);
         }

@@ -5,8 +5,11 @@
 //!   conn 1  sael     --> another one
 //!   conn 2  ?        events wait for the first message
 //! ```
+//!
+//! If several captures are one conversation, each has its own, too: what one program numbers says nothing about another.
 
 use super::{Conversation, Finding, Verdict};
+use crate::capture::Sources;
 use crate::decoder::Decoded;
 use crate::protocol::session::{ConnectionChange, Waiting, WaitingList};
 use crate::protocol::{Origin, Protocol};
@@ -27,6 +30,10 @@ pub(super) struct ConnectionProtocols<'p> {
     events: Vec<(Origin, ConnectionChange)>,
     /// Connections can have different protocols.
     pub(super) is_separate: bool,
+    /// The captures, if there are several.
+    pub(super) sources: Option<&'static Sources>,
+    /// The capture that this conversation belongs to, once it is known.
+    source: Option<u16>,
 }
 
 impl<'p> Conversation<'p> {
@@ -40,12 +47,8 @@ impl<'p> Conversation<'p> {
         if !self.protocols_of.is_separate {
             return (0, Vec::new());
         }
-        let name = decoded.protocol.name();
-        self.expect(name);
-        let is_it = |c: &Conversation<'_>| c.protocol.is_some_and(|p| p.name() == name);
-        let place = self.each_protocol().position(is_it);
-        let number = place.unwrap_or_else(|| self.add(name));
         let conn = decoded.origin.conn;
+        let number = self.number_of(decoded);
         let known = self.protocols_of.of_conn.get(&conn);
         if known == Some(&number) || self.protocols_of.of_conn.len() >= MAX_CONNECTIONS {
             return (number, Vec::new());
@@ -60,6 +63,43 @@ impl<'p> Conversation<'p> {
             findings.extend_from_slice(self.verdict_of(number).findings);
         }
         (number, findings)
+    }
+
+    /// Reads several captures as one conversation. Call it before the first message.
+    pub(crate) fn merge(&mut self, sources: &'static Sources) {
+        self.protocols_of.is_separate = true;
+        self.protocols_of.sources = Some(sources);
+    }
+
+    /// Returns the number of the conversation of a message. If there is none, it is created.
+    fn number_of(&mut self, decoded: &Decoded<'_>) -> usize {
+        let name = decoded.protocol.name();
+        let sources = self.protocols_of.sources;
+        let source = sources.and_then(|all| all.of(decoded.origin.conn));
+        let is_it = |c: &Conversation<'_>| {
+            c.protocol.is_some_and(|p| p.name() == name) && c.protocols_of.source == source
+        };
+        if let Some(number) = self.each_protocol().position(is_it) {
+            return number;
+        }
+        let header = sources.and_then(|all| all.header_of(decoded.origin.conn));
+        let is_first = match self.session {
+            None => {
+                self.expect(name);
+                self.protocol.is_some_and(|p| p.name() == name)
+            }
+            Some(_) => false,
+        };
+        let number = if is_first { 0 } else { self.add(name) };
+        if let Some(one) = self.numbered(number) {
+            one.protocols_of.source = source;
+            if sources.is_some() {
+                let header = header.unwrap_or_default();
+                one.config.connect = header.connect;
+                one.config.argv = header.argv.unwrap_or_default();
+            }
+        }
+        number
     }
 
     /// Adds a conversation; returns its number.
@@ -216,8 +256,15 @@ impl<'p> Conversation<'p> {
 
     /// Returns the names of the protocols.
     pub(crate) fn protocol_names(&self) -> Vec<&'p str> {
-        self.each_protocol()
+        let mut names: Vec<&str> = Vec::new();
+        for name in self
+            .each_protocol()
             .filter_map(|c| Some(c.protocol?.name()))
-            .collect()
+        {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
     }
 }

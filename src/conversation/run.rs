@@ -133,12 +133,18 @@ impl<'p> Run<'p> {
         let conversation = rules.map(|rules| {
             let (all, judge) = (&options.protocols, &rules.judge);
             let mut conversation = Conversation::new(all, judge, rules.session, is_ordered);
+            if let Some(sources) = source.merged {
+                conversation.merge(sources);
+            }
             if rules.operations {
                 conversation.follow_operations();
             }
             conversation
         });
-        let decoder = Decoder::new(options).starting_at(source.first_index);
+        let mut decoder = Decoder::new(options).starting_at(source.first_index);
+        if source.merged.is_some() {
+            decoder.detect_each_connection();
+        }
         let mut reader = ItemReader::new(decoder);
         reader.has_connections = source.pairs.len() != 1 && input.is_none()
             || input.as_ref().map(CaptureInput::form) == Some(Form::Recording);
@@ -146,6 +152,7 @@ impl<'p> Run<'p> {
         reader.direction = source.direction;
         reader.removes_ended = source.removes_ended;
         reader.without_times = source.without_times;
+        reader.sources = source.merged;
         Self {
             source,
             input,
@@ -316,6 +323,17 @@ impl<'p> Run<'p> {
         let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
         self.reader.take(item, &mut outlet, &mut self.items);
         outlet.flow
+    }
+
+    /// Begins a connection of one of several captures.
+    pub(crate) fn begin_connection(&mut self, conn: u32) {
+        let header = self
+            .reader
+            .sources
+            .and_then(|all| all.header_of(Some(conn)));
+        if let Some(protocol) = header.and_then(|header| header.protocol) {
+            self.reader.decoder.expect_on(conn, &protocol);
+        }
     }
 
     /// Says that bytes are missing in the stream of a chunk, before it.

@@ -92,7 +92,10 @@ impl<'p> Detector<'p> {
             // the chosen protocol has no framing except lines, the framing is fixed too.
             let fixed = framing_only && framings.len() == 1;
             let lines = options.framing.is_none() && framings.contains(&Framing::Lines) && !fixed;
-            let any_layout = lines || is_single_value(framings) && options.framing.is_none();
+            let is_open = options.framing.is_none();
+            let any_layout = lines
+                || is_open
+                    && (is_single_value(framings) || protocol.descriptor().is_carried_json());
             let values = (any_layout && lane.conn.is_none()).then_some(&Framing::Values);
             for &framing in framings.iter().chain(values) {
                 let (limits, mode) = (options.limits, options.length_mode);

@@ -22,6 +22,7 @@ mod detect;
 mod diagnose;
 mod fallible;
 mod gap;
+mod held;
 mod http_heads;
 mod idle;
 mod interleave;
@@ -51,6 +52,7 @@ pub use decoded::Decoded;
 pub use detect::Guess;
 use detect::{Detector, ProtocolVerdict};
 use fallible::unbroken;
+use held::Held;
 use idle::IdleStreams;
 pub(crate) use interleave::{OneWay, interleave};
 pub use kept::KeptMessage;
@@ -77,13 +79,8 @@ const MAX_HEAD: usize = 1 << 20;
 /// The maximum number of waiting remarks.
 const MAX_REMARKS: usize = 1 << 16;
 
-/// Bytes that wait for the protocol, by their origin; the detector of their direction stores them.
-struct HeldBytes {
-    origin: Origin,
-    len: usize,
-    /// The number of bytes that are missing after them.
-    missing: u64,
-}
+/// The bytes of each direction whose framing is known now, and how many of them are no message.
+type KnownBytes = BTreeMap<Lane, (Vec<u8>, usize)>;
 
 /// Decodes chunks into frames.
 pub struct Decoder<'p> {
@@ -93,13 +90,15 @@ pub struct Decoder<'p> {
     /// Connections whose framing is not known yet.
     detecting: BTreeMap<Lane, Detector<'p>>,
     /// The bytes that the detectors store, in the order of arrival.
-    held: Vec<HeldBytes>,
+    held: Held,
     held_metadata: Vec<(Lane, Metadata)>,
     /// Streams of which only this direction has ended.
     half_ended: BTreeMap<Link, Direction>,
     /// Directions that start after a gap: its offset and length.
     gaps: BTreeMap<Lane, (u64, u64)>,
     protocol: Option<&'p dyn Protocol>,
+    /// The name of a protocol that is not among the options.
+    unknown: Option<String>,
     guess: Option<Guess>,
     /// The number of bytes that are held, or were only counted.
     undetected: usize,
@@ -134,11 +133,12 @@ impl<'p> Decoder<'p> {
             streams: BTreeMap::new(),
             idle: IdleStreams::default(),
             detecting: BTreeMap::new(),
-            held: Vec::new(),
+            held: Held::default(),
             held_metadata: Vec::new(),
             half_ended: BTreeMap::new(),
             gaps: BTreeMap::new(),
             protocol,
+            unknown: None,
             guess: None,
             undetected: 0,
             given_up: false,
@@ -178,12 +178,22 @@ impl<'p> Decoder<'p> {
 
     /// Sets the protocol by its name, as in a recording, if it is not known.
     pub fn expect(&mut self, name: &str) {
-        if self.protocol.is_none()
-            && !self.given_up
-            && let Some(protocol) = self.options.protocols.iter().find(|p| p.name() == name)
-        {
-            self.protocol = Some(*protocol);
+        if self.protocol.is_some() || self.given_up {
+            return;
         }
+        self.protocol = self
+            .options
+            .protocols
+            .iter()
+            .find(|p| p.name() == name)
+            .copied();
+        self.unknown = self.protocol.is_none().then(|| name.to_owned());
+    }
+
+    /// Returns the name of the protocol that a recording names, if the options have no such protocol.
+    #[cfg(feature = "cli")]
+    pub(crate) fn unknown_protocol(&self) -> Option<&str> {
+        self.unknown.as_deref()
     }
 
     /// Returns the protocol, once it is known.
@@ -275,14 +285,7 @@ impl<'p> Decoder<'p> {
             _ => detector.push(bytes),
         };
         self.undetected += bytes.len();
-        match self.held.last_mut() {
-            Some(last) if last.origin == origin && last.missing == 0 => last.len += bytes.len(),
-            _ => self.held.push(HeldBytes {
-                origin,
-                len: bytes.len(),
-                missing: 0,
-            }),
-        }
+        self.held.push(origin, bytes.len());
         self.decide(key, verdict, sink);
         if rest.is_empty() {
             return rest;
@@ -348,8 +351,7 @@ impl<'p> Decoder<'p> {
         let ProtocolVerdict::Decided(protocol, framing, guess) = verdict else {
             return;
         };
-        // The bytes of each direction whose framing is known now, and how many of them are no message.
-        let mut known = BTreeMap::new();
+        let mut known = KnownBytes::new();
         if let Some(detector) = self.detecting.remove(&key) {
             let unread = detector.unread(protocol, framing);
             known.insert(key, (detector.bytes, unread));
@@ -357,29 +359,24 @@ impl<'p> Decoder<'p> {
         if let Some(separate) = &mut self.separate {
             separate.set(key.conn, protocol, guess.tie);
         }
-        if self.protocol.is_none() {
+        let is_new = self.protocol.is_none();
+        if is_new {
             self.protocol = Some(protocol);
             self.guess = Some(guess);
         }
         self.open_stream(key, framing);
-        // If the protocol is known, other directions only need their framing.
-        for (other, waiting) in std::mem::take(&mut self.detecting) {
-            if self.separate.is_some() && other.conn != key.conn {
-                self.detecting.insert(other, waiting);
+        self.open_beside(key, framing, &mut known);
+        // If the protocol is new, other directions only need their framing; otherwise those of other connections know it.
+        let is_of_all = is_new && self.separate.is_none();
+        let others = if is_of_all {
+            self.detecting.keys().copied().collect()
+        } else {
+            self.lanes_of_connection(key)
+        };
+        for other in others {
+            let Some(waiting) = self.detecting.remove(&other) else {
                 continue;
-            }
-            // Both directions of a connection have the same framing. A bad first frame must not
-            // hold one of them back while the other continues: the earlier messages would be
-            // emitted last.
-            if is_shared(framing, key) && (other.conn, other.stream) == (key.conn, key.stream) {
-                let is_start = !self.gaps.contains_key(&other);
-                let own = waiting.framing_beside(framing).filter(|_| is_start);
-                let framing = own.unwrap_or(framing);
-                let unread = waiting.unread(protocol, framing);
-                known.insert(other, (waiting.bytes, unread));
-                self.open_stream(other, framing);
-                continue;
-            }
+            };
             let detector = Detector::new(&[protocol], &self.options, other, true);
             let mut detector = detector.after(self.gaps.get(&other));
             detector.bytes = waiting.bytes;
@@ -387,6 +384,7 @@ impl<'p> Decoder<'p> {
                 ProtocolVerdict::Decided(_, framing, _) => {
                     known.insert(other, (detector.bytes, 0));
                     self.open_stream(other, framing);
+                    self.open_beside(other, framing, &mut known);
                 }
                 _ => {
                     self.detecting.insert(other, detector);
@@ -394,10 +392,9 @@ impl<'p> Decoder<'p> {
             }
         }
         let mut fed = BTreeMap::new();
-        for held in std::mem::take(&mut self.held) {
+        for held in self.held.take(known.keys()) {
             let key = held.origin.lane();
             let Some((bytes, unread)) = known.get(&key) else {
-                self.held.push(held);
                 continue;
             };
             let from: &mut usize = fed.entry(key).or_default();
@@ -415,6 +412,31 @@ impl<'p> Decoder<'p> {
             }
         }
         self.emit_datagrams(sink);
+    }
+}
+
+impl Decoder<'_> {
+    /// Opens the other direction of a lane, which has the same framing. A bad first frame must not hold it back while this
+    /// direction continues: the earlier messages would be emitted last.
+    fn open_beside(&mut self, key: Lane, framing: Framing, known: &mut KnownBytes) {
+        if !is_shared(framing, key) {
+            return;
+        }
+        for direction in [None, Some(Direction::ToServer), Some(Direction::ToClient)] {
+            let other = Lane { direction, ..key };
+            let Some(waiting) = self.detecting.remove(&other) else {
+                continue;
+            };
+            let is_start = !self.gaps.contains_key(&other);
+            let own = waiting.framing_beside(framing).filter(|_| is_start);
+            let framing = own.unwrap_or(framing);
+            let unread = match self.protocol_of(other) {
+                Some(protocol) => waiting.unread(protocol, framing),
+                None => 0,
+            };
+            known.insert(other, (waiting.bytes, unread));
+            self.open_stream(other, framing);
+        }
     }
 }
 

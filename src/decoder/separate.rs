@@ -1,7 +1,8 @@
 //! Detection for each connection on its own: a capture of another program can hold traffic of several protocols.
 
 use super::detect::{Detector, ProtocolVerdict};
-use super::{DecodeOptions, Decoder, FlowSink, Guess, HeldBytes, MAX_HEAD};
+use super::held::{Held, HeldBytes};
+use super::{DecodeOptions, Decoder, FlowSink, Guess, MAX_HEAD};
 use crate::protocol::{Lane, Origin, Protocol};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,6 +86,15 @@ impl<'p> Decoder<'p> {
     pub(crate) fn detect_each_connection(&mut self) {
         if self.protocol.is_none() {
             self.separate = Some(SeparateDetection::default());
+        }
+    }
+
+    /// Sets the protocol of a connection by its name, as the header of its recording has it. Call it before its bytes.
+    pub(crate) fn expect_on(&mut self, conn: u32, name: &str) {
+        let mut protocols = self.options.protocols.iter();
+        let named = protocols.find(|protocol| protocol.name() == name);
+        if let (Some(separate), Some(protocol)) = (&mut self.separate, named) {
+            separate.set(Some(conn), *protocol, false);
         }
     }
 
@@ -247,10 +257,7 @@ impl<'p> Decoder<'p> {
             return self.separate_space(origin.lane());
         }
         let limit = self.options.limits.message as usize;
-        let pieces = match self.held.last() {
-            Some(last) if last.origin == origin => self.held.len(),
-            _ => self.held.len() + 1,
-        };
+        let pieces = self.held.len() + usize::from(!self.held.continues(origin));
         let taken = self.undetected + pieces * size_of::<HeldBytes>();
         (2 * (limit + MAX_HEAD)).saturating_sub(taken)
     }
@@ -273,7 +280,7 @@ impl<'p> Decoder<'p> {
         self.undetected + pieces + self.detecting.len() * DETECTOR_SIZE
     }
 
-    fn lanes_of_connection(&self, key: Lane) -> Vec<Lane> {
+    pub(super) fn lanes_of_connection(&self, key: Lane) -> Vec<Lane> {
         self.lanes(Lane {
             conn: key.conn,
             ..Lane::default()
@@ -304,12 +311,7 @@ impl<'p> Decoder<'p> {
 
     /// Drops the waiting bytes of a connection; returns their number.
     pub(super) fn drop_held(&mut self, conn: Option<u32>) -> usize {
-        let mut dropped = 0;
-        self.held.retain(|held| {
-            let stays = held.origin.conn != conn;
-            dropped += if stays { 0 } else { held.len };
-            stays
-        });
+        let dropped = self.held.drop_connection(conn);
         self.undetected -= dropped;
         dropped
     }
@@ -339,7 +341,7 @@ impl<'p> Decoder<'p> {
         self.given_up = true;
         self.resembles = self.resembles().map(str::to_owned);
         self.undetected_start = self.start_of_undetected().to_vec();
-        self.held = Vec::new();
+        self.held = Held::default();
         self.held_metadata = Vec::new();
         self.detecting.clear();
     }

@@ -6,7 +6,7 @@ use super::fallible::unbroken;
 use super::open_requests::OpenRequests;
 use super::recovery::Recovery;
 use super::run::{Run, Stream};
-use super::{DecodeOptions, Decoder, FlowSink, FrameSink, HeldBytes, Metadata, Origin};
+use super::{DecodeOptions, Decoder, FlowSink, FrameSink, Metadata, Origin};
 use crate::framing::{Backlog, Framer, Framing};
 use crate::protocol::{Direction, Lane, Protocol};
 
@@ -204,7 +204,7 @@ impl Decoder<'_> {
             if self.streams.contains_key(&key) {
                 self.feed_gap(key, origin, len, sink);
             } else if self.detecting.contains_key(&key) {
-                self.hold_gap(key, origin, len);
+                self.held.push_gap(origin, len);
             } else {
                 let (at, before) = self.gaps.get(&key).copied().unwrap_or_default();
                 self.gaps.insert(key, (at.saturating_add(before), len));
@@ -231,18 +231,5 @@ impl Decoder<'_> {
         sink: &mut FlowSink<'_>,
     ) {
         self.run(key, origin, sink, |run, stream| run.gap(stream, len));
-    }
-
-    /// Stores a gap between bytes that wait for the protocol.
-    fn hold_gap(&mut self, key: Lane, origin: Origin, len: u64) {
-        let last = self.held.iter_mut().rfind(|held| held.origin.lane() == key);
-        match last {
-            Some(last) => last.missing = last.missing.saturating_add(len),
-            None => self.held.push(HeldBytes {
-                origin,
-                len: 0,
-                missing: len,
-            }),
-        }
     }
 }

@@ -120,6 +120,22 @@ pub struct Descriptor<'p> {
     pub line_end: &'p str,
     /// Its messages are read, but cannot be written.
     pub is_read_only: bool,
+    /// The members of requests that say to which trace they belong.
+    pub traces: &'p [(&'p [&'p str], TraceMember)],
+}
+
+/// What a member says about the trace of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TraceMember {
+    /// The trace and the span of the sender, as in the field `traceparent` of W3C Trace Context.
+    Context,
+    /// The id of the trace.
+    Trace,
+    /// The id of the span.
+    Span,
+    /// The id of the span that contains it.
+    ParentSpan,
 }
 
 impl std::fmt::Debug for Descriptor<'_> {
@@ -133,6 +149,12 @@ impl std::fmt::Debug for Descriptor<'_> {
 }
 
 impl Descriptor<'_> {
+    /// Returns true if messages are JSON that HTTP or WebSocket carries: a file can hold them alone.
+    pub(crate) fn is_carried_json(&self) -> bool {
+        let is_carrier = |framing| matches!(framing, &Framing::Http | &Framing::WebSocket);
+        self.encodings == [Encoding::Json] && self.framings.iter().all(is_carrier)
+    }
+
     /// The usual values; name, framings, sides and faults are still to be set.
     pub const USUAL: Self = Self {
         name: "",
@@ -156,6 +178,7 @@ impl Descriptor<'_> {
         accepted_body: "",
         line_end: "",
         is_read_only: false,
+        traces: &[],
     };
 
     /// Returns the form of its messages that are not text: CBOR if it has CBOR and no `MessagePack`.

@@ -46,7 +46,7 @@ use crate::framing::{
 };
 use crate::tape::Node;
 pub use context::Context;
-pub use descriptor::{Descriptor, HttpSession, Kind, ValueError, ValueTypes};
+pub use descriptor::{Descriptor, HttpSession, Kind, TraceMember, ValueError, ValueTypes};
 pub use id::{Id, uuid_text};
 pub(crate) use message::with_name;
 pub use message::{Ending, Evidence, Message};

@@ -13,7 +13,7 @@
 
 mod current;
 pub(super) mod heartbeat;
-pub(super) mod http;
+pub(crate) mod http;
 pub(crate) mod memory;
 mod operation;
 pub(super) mod text;

@@ -212,6 +212,9 @@ impl Lines {
         push(Column::Offset, Highlight::Dim, &|cell| {
             push_number(decoded.frame.offset, cell);
         });
+        if let Some(name) = display.sources.and_then(|all| all.name_of(origin.conn)) {
+            push(Column::Source, Highlight::Key, &|cell| cell.push_str(name));
+        }
         if let Some(conn) = origin.conn {
             push(Column::Conn, Highlight::Dim, &|cell| {
                 cell.push('c');

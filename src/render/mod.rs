@@ -15,6 +15,7 @@ pub mod subject;
 pub mod tree;
 pub(crate) mod wrap;
 
+use crate::capture::Sources;
 use crate::protocol::{Direction, Message};
 use std::borrow::Cow;
 use style::Style;
@@ -36,6 +37,8 @@ pub struct DisplayOptions {
     pub without_positions: bool,
     /// The message is not selected itself: it is near one that is, or of its pair.
     pub context: bool,
+    /// The captures, if several are one conversation: messages show theirs.
+    pub(crate) sources: Option<&'static Sources>,
 }
 
 /// Returns the kind of a message, with `?` if it is a guess, or `none` if it has no kind.

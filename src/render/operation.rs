@@ -7,7 +7,7 @@
 
 use super::DisplayOptions;
 use super::findings::{duration, millis};
-use super::json::{write_parent, write_short_text, write_text};
+use super::json::{write_parent, write_short_text, write_source, write_text};
 use super::line::{clock, fit, push_cut};
 use super::style::{Highlight, escape, escape_json};
 use super::subject::masked_subject;
@@ -21,6 +21,8 @@ use crate::protocol::with_name;
 
 /// From this width on, lines have the time.
 const WITH_TIME: usize = 100;
+/// The maximum width of the name of a capture.
+const WIDEST_SOURCE: usize = 12;
 
 /// Returns the subject and the name of an operation; without a subject, the kind of its first message.
 pub(crate) fn about(operation: &Operation) -> String {
@@ -42,6 +44,15 @@ pub fn write_line(operation: &Operation, is_part: bool, display: DisplayOptions,
     let mut line = String::new();
     let index = format!("{sign}#{}", operation.index);
     style.push(&mut line, Highlight::Dim, &format!("{index:>6} "));
+    if let Some(sources) = display.sources {
+        let names = sources.short_names().map(columns);
+        let wide = names.max().unwrap_or_default().min(WIDEST_SOURCE);
+        let name = sources.name_of(operation.origin.conn).unwrap_or_default();
+        let name = fit(&escape(name), wide).into_owned();
+        style.push(&mut line, Highlight::Key, &name);
+        let fill = wide.saturating_sub(columns(&name));
+        line.extend(std::iter::repeat_n(' ', fill + 1));
+    }
     if let Some(conn) = operation.origin.conn {
         style.push(
             &mut line,
@@ -99,13 +110,13 @@ fn tail(operation: &Operation, is_part: bool) -> (String, String) {
     if let Some(parent) = operation.parent.filter(|_| !is_part) {
         groups.push(format!("in #{parent}"));
     }
-    let shares: Vec<_> = operation.shares().collect();
+    let shares = operation.named_shares();
     let shares: Vec<_> = match shares.as_slice() {
         // The duration stands before it.
-        [(owner, _)] => vec![owner.name().to_owned()],
+        [(owner, _)] => vec![owner.to_string()],
         several => several
             .iter()
-            .map(|(owner, ns)| format!("{} {}", owner.name(), duration(*ns)))
+            .map(|(owner, ns)| format!("{owner} {}", duration(*ns)))
             .collect(),
     };
     groups.push(shares.join(", "));
@@ -164,10 +175,11 @@ pub fn write_json(operation: &Operation, display: DisplayOptions, out: &mut Vec<
         out.extend_from_slice(b",\"duration_ms\":");
         out.extend_from_slice(millis(lasted).as_bytes());
         out.extend_from_slice(b",\"shares\":{");
-        for (i, (owner, ns)) in operation.shares().enumerate() {
-            let comma = if i == 0 { "" } else { "," };
-            let share = format!("{comma}\"{}\":{}", owner.name(), millis(ns));
-            out.extend_from_slice(share.as_bytes());
+        for (i, (owner, ns)) in operation.named_shares().into_iter().enumerate() {
+            out.extend_from_slice(if i == 0 { b"" } else { b"," });
+            write_str(&owner, out);
+            out.push(b':');
+            out.extend_from_slice(millis(ns).as_bytes());
         }
         out.push(b'}');
     }
@@ -181,11 +193,11 @@ pub fn write_json(operation: &Operation, display: DisplayOptions, out: &mut Vec<
         out.push(b':');
         write_int(part.count, out);
     }
-    out.extend_from_slice(if operation.parts.is_empty() {
-        b"}"
-    } else {
-        b"}}"
-    });
+    if !operation.parts.is_empty() {
+        out.push(b'}');
+    }
+    write_source(operation.origin, display, out);
+    out.push(b'}');
     if display.terminal {
         let text = String::from_utf8_lossy(out.get(start..).unwrap_or_default()).into_owned();
         out.truncate(start);

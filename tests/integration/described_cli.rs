@@ -247,6 +247,116 @@ fn descriptions_are_found_in_the_project_and_the_folder_of_the_user() {
     );
 }
 
+/// A recording is read with the description that it names, from its folder or the working folder.
+#[test]
+fn descriptions_are_found_beside_recordings() {
+    let above = folder("described-beside");
+    let folder = above.join("captures");
+    std::fs::create_dir_all(&folder).unwrap();
+    let config = above.join("config");
+    let text = quiz("beside");
+    file(&folder, "mine.toml", &text);
+    file(&folder, "wiretool.toml", "protocols = [\"same.toml\"]\n");
+    file(&folder, "same.toml", &text);
+    file(&folder, "input.txt", "{\"ask\":1,\"of\":\"beside\"}\n");
+    // The same text twice is one description.
+    let args = ["decode", "-p", "mine.toml", "-w", "s.jsonl", "input.txt"];
+    let (code, _, err) = within(&folder, &config, &args);
+    assert_eq!(code, 0, "{err}");
+    let header = std::fs::read_to_string(folder.join("s.jsonl")).unwrap();
+    let hash = hex::encode(sha2::Sha256::digest(&text));
+    let named =
+        format!(r#""description":{{"file":"same.toml","name":"beside","sha256":"{hash}"}}"#);
+    assert!(header.contains(&named), "{header}");
+    std::fs::remove_file(folder.join("wiretool.toml")).unwrap();
+    let known = |command: &str, folder: &Path, file: &str| {
+        let (code, out, err) = within(folder, &config, &[command, file]);
+        assert!(code == 0 && out.contains("beside"), "{out}{err}");
+        assert!(!err.contains("description"), "{err}");
+    };
+    known("decode", &folder, "s.jsonl");
+    known("stat", &above, "captures/s.jsonl");
+    // The name of the protocol is enough, also in the working folder.
+    std::fs::rename(folder.join("same.toml"), above.join("beside.toml")).unwrap();
+    std::fs::remove_file(folder.join("mine.toml")).unwrap();
+    known("decode", &above, "captures/s.jsonl");
+    // A recording names no file of another folder.
+    std::fs::create_dir_all(above.join("other")).unwrap();
+    std::fs::rename(above.join("beside.toml"), above.join("other/same.toml")).unwrap();
+    let moved = header.replace("same.toml", "../other/same.toml");
+    file(&folder, "s.jsonl", moved);
+    for command in ["decode", "replay"] {
+        let connect = ["--connect", "unix:none.sock"];
+        let more = if command == "replay" {
+            &connect[..]
+        } else {
+            &[]
+        };
+        let args = [&[command, "s.jsonl"], more].concat();
+        let (code, _, err) = within(&folder, &config, &args);
+        let text = "it is a recording of beside, which is not known here: name its description with -p FILE.toml";
+        assert!(code > 0 && err.contains(text), "{err}");
+    }
+}
+
+/// Logs of described messages in JSON are read as those of built-in protocols, also inside of objects with numbers.
+#[test]
+fn logs_of_described_messages_are_read() {
+    let folder = folder("described-logs");
+    let config = folder.join("config");
+    let player = "name = \"player\"\nframings = [\"lines\"]\n\
+        [[message]]\nwhen = \".command\"\nrole = \"request\"\nid = \".request_id\"\nsubject = \".command[0]\"\n\
+        [[message]]\nwhen = \".error\"\nrole = \"response\"\nid = \".request_id\"\n";
+    file(&folder, "player.toml", player);
+    let dap = [
+        r#"{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}"#,
+        r#"{"seq":1,"type":"response","request_seq":1,"success":true,"command":"initialize","body":{}}"#,
+    ];
+    let cdp = [
+        r#"{"id":1,"method":"Browser.getVersion"}"#,
+        r#"{"id":1,"result":{"protocolVersion":"1.3"}}"#,
+    ];
+    let own = [
+        r#"{"command":["get_version"],"request_id":1}"#,
+        r#"{"error":"success","data":1,"request_id":1}"#,
+    ];
+    let arrows = |[asks, says]: [&str; 2]| format!("--> {asks}\n<-- {says}\n");
+    let wrapped = |[asks, says]: [&str; 2]| {
+        format!(
+            "{{\"id\":1,\"dir\":\"out\",\"payload\":{asks}}}\n{{\"id\":2,\"dir\":\"in\",\"payload\":{says}}}\n"
+        )
+    };
+    let lines = |[asks, says]: [&str; 2]| format!("{asks}\n{says}\n");
+    let (to, from) = (r#""dir":"c2s""#, r#""dir":"s2c""#);
+    for (protocols, messages) in [
+        (&["", "dap"][..], dap),
+        (&["", "cdp"], cdp),
+        (&["player.toml"], own),
+    ] {
+        for (text, first, second) in [
+            (arrows(messages), to, from),
+            (wrapped(messages), to, from),
+            (lines(messages), "", ""),
+        ] {
+            for protocol in protocols {
+                let input = file(&folder, "input.log", &text);
+                let mut args = vec!["decode", "-f", "json", "--lint", &input];
+                if !protocol.is_empty() {
+                    args.extend(["-p", protocol]);
+                }
+                let (code, out, err) = within(&folder, &config, &args);
+                let lines: Vec<_> = out.lines().collect();
+                let [asks, says] = &lines[..] else {
+                    panic!("{text}{out}{err}");
+                };
+                assert!(asks.contains(first) && says.contains(second), "{out}");
+                let pair = asks.contains(r#""role":"request""#) && says.contains(r#""reply_to":0"#);
+                assert!(code == 0 && pair, "{text}{out}{err}");
+            }
+        }
+    }
+}
+
 #[test]
 fn flags_of_a_child_are_its_own() {
     let folder = folder("described-child");
@@ -427,6 +537,12 @@ fn protocols_are_shown() {
     assert_eq!((code, out.as_str()), (0, ""));
     let (code, _, err) = ran(&["protocol", "show", "quiz"]);
     assert!(code == 2 && err.contains("wanted a protocol"), "{err}");
+    let wrong = file(&folder, "wrong.toml", "name = \"a\"\nname = 1\n");
+    let (code, _, err) = ran(&["protocol", "show", &wrong]);
+    assert!(
+        code == 2 && err.lines().count() > 1 && !err.contains("\\n"),
+        "{err}"
+    );
 }
 
 /// Values that are marked as volatile are not compared, whatever they are.
@@ -531,6 +647,33 @@ fn each_message_keeps_its_encoding() {
             .collect::<Vec<_>>()
     };
     assert_eq!(exact(&recording), exact(&again));
+}
+
+/// Of several encodings, the first one is written where nothing else decides; `encode --msgpack` writes the other.
+#[test]
+fn the_first_encoding_is_written() {
+    let folder = folder("described-first-encoding");
+    for (encodings, is_json) in [
+        (r#""json", "msgpack""#, true),
+        (r#""msgpack", "json""#, false),
+        (r#""json", "cbor""#, true),
+    ] {
+        let text = format!(
+            "name = \"quiz\"\nframings = [\"prefix\"]\nencodings = [{encodings}]\n[[message]]\nwhen = \".ask\"\nrole = \"notification\"\nsubject = \".ask\"\n"
+        );
+        let description = file(&folder, "quiz.toml", text);
+        let made = common::wiretool()
+            .args(["make", &description, "notification", "x", "--to", "raw"])
+            .output()
+            .unwrap();
+        let err = String::from_utf8_lossy(&made.stderr);
+        assert_eq!(
+            made.stdout.get(4) == Some(&b'{'),
+            is_json,
+            "{encodings}: {:?} {err}",
+            made.stdout
+        );
+    }
 }
 
 /// Lines show the requests of answers that repeat nothing of them.

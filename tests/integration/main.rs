@@ -26,6 +26,7 @@ mod lint_causes;
 mod lint_cli;
 mod lint_positions;
 mod manual;
+mod merge_cli;
 mod operations;
 mod operations_cli;
 mod oracle_cli;

@@ -35,10 +35,6 @@ const SKIPPED: &[(&str, &str)] = &[
         "the opening is refused, then repeated: a stub has one answer to each kind of hello",
     ),
     (
-        "mcp-sse-everything-nodev1",
-        "a stub has no event stream of the older HTTP+SSE transport",
-    ),
-    (
         "jsonrpc-ws-aria2",
         "it has messages over WebSocket and over HTTP, and replay sends all in one way",
     ),
@@ -563,6 +559,23 @@ fn answers_over_http_belong_to_their_exchanges() {
     plays_http("acp", &path, "4 sent, 4 answers compared");
 }
 
+/// A GET that asks for no events, as of a health check, opens no event stream: messages before it are sent.
+#[test]
+fn a_health_check_does_not_end_a_session() {
+    let ask = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"echo","params":[{id}]}}"#);
+    let answer = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":[{id}]}}"#);
+    let (asks, answers) = ([ask(1), ask(2)], [answer(1), answer(2)]);
+    let check = [("health", 0, ""), ("s2c", 404, "")];
+    let first = [("c2s", 0, &*asks[0]), ("s2c", 200, &*answers[0])];
+    let second = [("c2s", 0, &*asks[1]), ("s2c", 200, &*answers[1])];
+    let one = [&first[..], &check, &second].concat();
+    let each: [ExchangePart<'_>; 3] = [(0, &first), (1, &check), (2, &second)];
+    for (name, parts) in [("health-one", &[(0, &one[..])][..]), ("health-each", &each)] {
+        let path = recorded_http(name, "jsonrpc", parts);
+        plays_http("jsonrpc", &path, "2 sent, 2 answers compared");
+    }
+}
+
 /// Replays a recording against a stub that plays it, over HTTP.
 fn plays_http(protocol: &str, path: &Path, counts: &str) {
     let stub = Stub::start(protocol, "http", path).unwrap();
@@ -575,8 +588,8 @@ fn plays_http(protocol: &str, path: &Path, counts: &str) {
 /// A connection, and messages on it with their direction and status.
 type ExchangePart<'a> = (u32, &'a [(&'a str, u16, &'a str)]);
 
-/// Makes a recording of HTTP. A request without a
-/// message is GET, and the answer to it opens an event stream.
+/// Makes a recording of HTTP. A request without a message is GET, and the answer to it opens an event stream; `health`
+/// is a GET that asks for none.
 fn recorded_http(name: &str, protocol: &str, parts: &[ExchangePart<'_>]) -> PathBuf {
     let mut text = format!(
         "{{\"wiretool\":1,\"protocol\":\"{protocol}\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"http\"}}\n"
@@ -591,6 +604,7 @@ fn recorded_http(name: &str, protocol: &str, parts: &[ExchangePart<'_>]) -> Path
                     "c2s",
                     "GET /m HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\n\r\n".to_owned(),
                 ),
+                ("health", ..) => ("c2s", "GET /health HTTP/1.1\r\nHost: h\r\n\r\n".to_owned()),
                 ("c2s", ..) => (
                     "c2s",
                     format!(

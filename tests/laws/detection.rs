@@ -5,6 +5,7 @@ use crate::seeds::captured;
 use std::collections::BTreeSet;
 use wiretool::decoder::{Decoded, Decoder, Origin};
 use wiretool::encoding::Want;
+use wiretool::protocol::Direction;
 
 /// What a stream reads as.
 struct Reading {
@@ -69,4 +70,85 @@ fn another_protocol_is_named_once() {
         let what = "a message of the Debug Adapter Protocol";
         assert_eq!(decoder.resembles(), Some(what), "{count} messages");
     }
+}
+
+/// The first message alone decides between protocols whose handshakes have one name.
+#[test]
+fn first_messages_name_their_protocol() {
+    for (params, expected) in [
+        (
+            r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c"}}"#,
+            "mcp",
+        ),
+        (r#"{"protocolVersion":1,"clientCapabilities":{}}"#, "acp"),
+        // A version of the wrong kind.
+        (r#"{"protocolVersion":"1","clientCapabilities":{}}"#, "acp"),
+        (r#"{"processId":1,"rootUri":null,"capabilities":{}}"#, "lsp"),
+    ] {
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{params}}}\n"
+        );
+        let mut found = String::new();
+        let mut decoder = Decoder::new(Setup::default().options(Want::Head));
+        let mut sink = |decoded: &Decoded<'_>| decoded.protocol.name().clone_into(&mut found);
+        decoder.push(Origin::default(), line.as_bytes(), &mut sink);
+        decoder.finish(&mut sink);
+        assert_eq!(found, expected, "{params}");
+    }
+}
+
+/// The end of a capture decides about a connection as a whole: a first message that cannot be read comes before its answer.
+#[test]
+fn a_bad_first_message_of_a_later_connection_keeps_its_place() {
+    let messages = [
+        (
+            1,
+            Direction::ToServer,
+            r#"{"jsonrpc":"2.0","id":6,"method":"echo"}"#,
+        ),
+        (
+            1,
+            Direction::ToClient,
+            r#"{"jsonrpc":"2.0","id":6,"result":0}"#,
+        ),
+        (2, Direction::ToServer, r#"{"jsonrpc":"#),
+        (
+            2,
+            Direction::ToClient,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse Error"}}"#,
+        ),
+    ];
+    let mut found = Vec::new();
+    let mut decoder = Decoder::new(Setup::default().options(Want::Head));
+    let mut sink =
+        |decoded: &Decoded<'_>| found.push((decoded.origin.conn, decoded.origin.direction));
+    for (conn, direction, line) in messages {
+        let origin = Origin {
+            conn: Some(conn),
+            direction: Some(direction),
+            ..Origin::default()
+        };
+        decoder.push(origin, format!("{line}\n").as_bytes(), &mut sink);
+    }
+    decoder.finish(&mut sink);
+    let expected = messages.map(|(conn, direction, _)| (Some(conn), Some(direction)));
+    assert_eq!(found, expected);
+}
+
+/// Each of many connections whose first message never ends is decided in constant time.
+#[test]
+fn many_connections_wait_for_the_end_of_their_first_message() {
+    let mut decoder = Decoder::new(Setup::of("mcp").options(Want::Head));
+    let (mut messages, request) = (0, b"POST / HTTP/1.1\r\nContent-Length: 44\r\n\r\n{");
+    let mut sink = |_: &Decoded<'_>| messages += 1;
+    for conn in 0..20_000 {
+        let origin = Origin {
+            conn: Some(conn),
+            direction: Some(Direction::ToServer),
+            ..Origin::default()
+        };
+        decoder.push(origin, request, &mut sink);
+    }
+    decoder.finish(&mut sink);
+    assert_eq!(messages, 20_000);
 }

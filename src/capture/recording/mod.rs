@@ -21,7 +21,8 @@
 //! - A line with `event` is an event: open, eof, close, reset, exit, lost, inject, and at the end `end`, which counts chunks
 //!   and bytes. Events may have more keys. An eof has `dir`, and `"close_notify":false` if TLS ended without `close_notify`:
 //!   then the stream may be truncated.
-//! - If a file describes the protocol, the header has `"description":{"name":…,"sha256":…}`: the hash of its text, in hex.
+//! - If a file describes the protocol, the header has `"description":{"name":…,"sha256":…,"file":…}`: the hash of its text,
+//!   in hex, and the name of the file without its folder.
 //! - In a recording that was made from the capture of another program, the header has `captured`, and an `open` has the
 //!   addresses `peer` and `server`. A `lost` with `len` 0 says that the following bytes may begin amid a message.
 //! - Readers ignore unknown events and keys. If the writer was killed, the last line is incomplete, or the end line is

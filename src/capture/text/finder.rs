@@ -12,7 +12,7 @@ use super::columns;
 use super::escapes::Escapes;
 use super::line::with_header;
 use super::objects;
-use super::probe::{MessageFraming, MessageTest, exchange};
+use super::probe::{Expected, MessageFraming, MessageTest, exchange};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -89,6 +89,13 @@ pub(super) struct Finder {
 }
 
 impl Finder {
+    pub(super) fn new(expected: Expected) -> Self {
+        Self {
+            test: MessageTest::new(expected),
+            ..Self::default()
+        }
+    }
+
     /// Returns true if the messages had headers with their lengths.
     pub(super) fn has_headers(&self) -> bool {
         self.framing == Some(MessageFraming::Headers)

@@ -14,7 +14,8 @@
 use super::finder::{self, Finder, Found, FoundAll};
 use super::line::Common;
 use super::objects::Balance;
-use super::times::{epoch, find_time};
+use super::probe::Expected;
+use super::times::{epoch, find_clock, find_time};
 use crate::capture::chunk::{InputPlace, ItemSink, Problem};
 use crate::capture::hex::nibble;
 use crate::capture::lines::{Line, LineForm};
@@ -80,9 +81,10 @@ struct TextOrigin {
 }
 
 impl Log {
-    pub(super) fn new(quoted: bool) -> Self {
+    pub(super) fn new(quoted: bool, expected: Expected) -> Self {
         Self {
             common: Common::new(quoted),
+            finder: Finder::new(expected),
             ..Self::default()
         }
     }
@@ -228,6 +230,7 @@ impl Log {
                 .or(mark.time)
                 .or_else(|| find_time(text).filter(|_| !is_json))
                 .or_else(|| journald_time(text));
+            mark.clock = mark.clock.or_else(|| find_clock(text).filter(|_| !is_json));
             let mut message = found.message;
             // A message on a line: line breaks inside it are blanks between values.
             for c in &mut message {

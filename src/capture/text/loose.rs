@@ -11,7 +11,7 @@
 use super::columns::unwrapped;
 use super::finder::{Finder, json_len};
 use super::objects;
-use super::probe::{MessageFraming, MessageTest, are_pair};
+use super::probe::{Expected, MessageFraming, MessageTest, are_pair};
 use crate::capture::form::{FormVerdict, InputEnd};
 use FormVerdict::{No, Open, Yes};
 use serde::de::IgnoredAny;
@@ -23,11 +23,15 @@ const MAX_MESSAGES: usize = 16;
 const MAX_LINES: usize = 64;
 
 /// Says if text that begins with JSON is such a text. Its first line decides, or the first elements of a list.
-pub(in super::super) fn detect_loose(text: &[u8], end: InputEnd) -> FormVerdict {
+pub(in super::super) fn detect_loose(
+    text: &[u8],
+    end: InputEnd,
+    expected: Expected,
+) -> FormVerdict {
     let start = text.trim_ascii_start();
     let list = start.strip_prefix(b"[");
     let mut rest = list.unwrap_or(start).trim_ascii_start();
-    let mut known = MessageTest::default();
+    let mut known = MessageTest::new(expected);
     let mut seen: Vec<Value> = Vec::new();
     while rest.starts_with(b"{") && seen.len() < MAX_MESSAGES {
         let Some(len) = json_len(rest) else {
@@ -35,7 +39,7 @@ pub(in super::super) fn detect_loose(text: &[u8], end: InputEnd) -> FormVerdict 
         };
         let (message, after) = rest.split_at_checked(len).unwrap_or_default();
         let certain = known.certain_framing(message);
-        if !matches!(certain, Some((_, true))) && is_wrapper(message) {
+        if !matches!(certain, Some((_, true))) && is_wrapper(message, expected) {
             return Yes("its objects have messages inside".into());
         }
         let framing = certain.map(|(framing, _)| framing);
@@ -112,9 +116,9 @@ fn without_header() -> FormVerdict {
 }
 
 /// Returns true if an object that is no message itself has one inside.
-fn is_wrapper(object: &[u8]) -> bool {
+fn is_wrapper(object: &[u8], expected: Expected) -> bool {
     let members: Map<String, Value> = serde_json::from_slice(object).unwrap_or_default();
     let is_own = |key: &str| members.contains_key(key);
     !["method", "result", "error"].into_iter().any(is_own)
-        && Finder::default().has_inner_message(object)
+        && Finder::new(expected).has_inner_message(object)
 }

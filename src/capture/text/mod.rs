@@ -50,6 +50,7 @@ pub(super) use loose::detect_loose;
 use marks::is_request_line;
 use neovim::Neovim;
 use percent::Percent;
+pub(super) use probe::Expected;
 use probe::{Probe, Score};
 use rows::{Columns, Rows};
 use runs::{RunKind, Runs};
@@ -180,10 +181,10 @@ const READINGS: &[Reading] = &[
 
 impl Reading {
     /// The reader of lines; `None` for the text itself.
-    fn reader(&self, quoted: bool) -> Option<Box<dyn LineForm>> {
+    fn reader(&self, quoted: bool, expected: Expected) -> Option<Box<dyn LineForm>> {
         Some(match self.kind {
             Kind::Raw => return None,
-            Kind::Log => Box::new(Log::new(quoted)),
+            Kind::Log => Box::new(Log::new(quoted, expected)),
             Kind::Neovim => Box::new(Neovim::new(quoted)),
             Kind::Trace => Box::new(Trace::new(quoted)),
             Kind::Rows(columns) => Box::new(Rows::new(quoted, columns, true)),
@@ -196,21 +197,31 @@ impl Reading {
         })
     }
 
-    fn score(&self, text: &[u8], quoted: bool, ended: bool, last: bool) -> Score {
-        let mut probe = Probe::default();
-        match self.reader(quoted) {
+    fn score(&self, expected: Expected, text: &[u8], how: Attempt) -> Score {
+        let mut probe = Probe::new(expected);
+        match self.reader(how.quoted, expected) {
             None => probe.item(&Item::Chunk(Chunk::of(None, text))),
             Some(form) => {
                 let mut lines = Lines::new(form);
                 lines.push(text, &mut |item| probe.item(&item));
                 // Rows hold the last one back until the next, and a log holds lines: other readings would be complete earlier.
-                if last || matches!(self.kind, Kind::Rows(_) | Kind::Log) {
+                if how.last || matches!(self.kind, Kind::Rows(_) | Kind::Log) {
                     lines.finish(&mut |item| probe.item(&item));
                 }
             }
         }
-        probe.finish(ended)
+        probe.finish(how.ended)
     }
+}
+
+/// How a text is tried.
+#[derive(Clone, Copy)]
+struct Attempt {
+    quoted: bool,
+    /// The text ends here.
+    ended: bool,
+    /// The choice cannot wait.
+    last: bool,
 }
 
 /// Returns true if a text is hardly a stream of messages: other text is around them, or most of it is none, and no line is
@@ -265,6 +276,8 @@ pub(super) struct Text {
     wanted: Option<Form>,
     /// The form without evidence for another.
     otherwise: Form,
+    /// The protocol that the user named.
+    expected: Expected,
     state: TextState,
     chosen: Option<(Form, String)>,
     corrected: Corrected,
@@ -320,6 +333,7 @@ impl Text {
         Self {
             wanted,
             otherwise,
+            expected: None,
             state: TextState::Held(Vec::new(), 1),
             chosen: None,
             corrected: Corrected::No,
@@ -342,7 +356,12 @@ impl Text {
             if !is_wanted {
                 continue;
             }
-            let score = reading.score(text, quoted, ended, last);
+            let how = Attempt {
+                quoted,
+                ended,
+                last,
+            };
+            let score = reading.score(self.expected, text, how);
             // Nothing marks these lines as a log: other lines are errors in a stream.
             has_stream |= reading.form == Form::Raw && score.whole > 0;
             is_open |= reading.form == Form::Raw && score.is_undecided();
@@ -387,13 +406,19 @@ impl Text {
             return;
         };
         let held = std::mem::take(held);
+        let expected = self.expected;
         let is_found = score.is_any() || score.is_truncated();
         let form = self.wanted.unwrap_or(self.otherwise);
         let fallback = || {
             let mut readings = READINGS.iter().filter(|r| r.form == form);
             // Rows of words are more likely than groups of bytes where the columns are not plain bytes.
             let words = readings.clone().skip(1).find(|r| {
-                let score = r.score(&held, quoted, true, true);
+                let how = Attempt {
+                    quoted,
+                    ended: true,
+                    last: true,
+                };
+                let score = r.score(expected, &held, how);
                 score.bytes > 0 && score.problems == 0
             });
             words.or(readings.next()).unwrap_or(reading)
@@ -419,7 +444,7 @@ impl Text {
             (false, _) => format!("{}, but no reading gives messages", reading.name),
         };
         self.chosen = Some((reading.form, evidence));
-        self.state = match reading.reader(quoted) {
+        self.state = match reading.reader(quoted, expected) {
             None => TextState::Raw,
             Some(form) => TextState::Lines(Lines::new(form)),
         };
@@ -433,6 +458,10 @@ impl Text {
 }
 
 impl FormReader for Text {
+    fn expect(&mut self, protocol: Expected) {
+        self.expected = protocol;
+    }
+
     fn push(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
         let (held, next) = match &mut self.state {
             TextState::Raw => return sink(Item::Chunk(Chunk::of(None, bytes))),

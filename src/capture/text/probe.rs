@@ -4,7 +4,7 @@ use crate::capture::chunk::{DirectionSlots, Item, ProblemSeverity};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Framing, Head, Places, View};
-use crate::protocol::{Context, Direction, Evidence, Role, registry};
+use crate::protocol::{Context, Direction, Evidence, Protocol, Role, registry};
 use crate::span::Span;
 use serde_json::Value;
 
@@ -89,6 +89,8 @@ impl Score {
 /// Decodes the items of a reading.
 #[derive(Default)]
 pub(super) struct Probe {
+    /// The protocol that the user named, if a file describes it.
+    described: Expected,
     /// Created with the first bytes: most readings of a text have none.
     decoder: Option<Decoder<'static>>,
     score: Score,
@@ -97,8 +99,16 @@ pub(super) struct Probe {
 }
 
 impl Probe {
+    pub(super) fn new(expected: Expected) -> Self {
+        Self {
+            described: expected.filter(|one| is_described(*one)),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn item(&mut self, item: &Item<'_>) {
         let Self {
+            described,
             decoder,
             score,
             asked,
@@ -106,7 +116,9 @@ impl Probe {
         match item {
             Item::Chunk(chunk) => {
                 let decoder = decoder.get_or_insert_with(|| {
-                    let mut options = DecodeOptions::new(registry::all().to_vec());
+                    // Its messages need not be certain.
+                    let protocols = described.map_or(registry::all().to_vec(), |one| vec![one]);
+                    let mut options = DecodeOptions::new(protocols);
                     options.want = Want::Head;
                     Decoder::new(options)
                 });
@@ -162,7 +174,7 @@ fn count(score: &mut Score, asked: &mut DirectionSlots<Option<String>>, decoded:
     if let Some((_, error)) = decoded.faults().next() {
         score.faults += 1;
         score.truncated = matches!(error.code, "truncated" | "gap");
-    } else if decoded.frame.control == Some("skipped") {
+    } else if decoded.frame.control == Some("skipped") || is_unknown(decoded) {
         score.faults += 1;
     } else if decoded.message.role != Some(Role::Control) {
         score.whole += 1;
@@ -196,16 +208,41 @@ fn count(score: &mut Score, asked: &mut DirectionSlots<Option<String>>, decoded:
     }
 }
 
+/// Returns true if no kind of the protocol has this message.
+fn is_unknown(decoded: &Decoded<'_>) -> bool {
+    decoded.message.role.is_none() && decoded.message.evidence == Evidence::None
+}
+
+/// The protocol that the user named.
+pub(in super::super) type Expected = Option<&'static dyn Protocol>;
+
+/// Returns true if a file describes the protocol. A message may then have any members.
+fn is_described(protocol: &dyn Protocol) -> bool {
+    protocol.description_hash().is_some()
+}
+
 /// Tells messages from other JSON.
-pub(super) struct MessageTest(Parsed);
+pub(super) struct MessageTest {
+    parsed: Parsed,
+    /// The name of the described protocol that the user named, or that a message showed for certain. All its messages count.
+    described: Option<&'static str>,
+}
 
 impl Default for MessageTest {
     fn default() -> Self {
-        Self(Parsed::new(Want::Head, 128))
+        Self::new(None)
     }
 }
 
 impl MessageTest {
+    pub(super) fn new(expected: Expected) -> Self {
+        let described = expected.filter(|one| is_described(*one));
+        Self {
+            parsed: Parsed::new(Want::Head, 128),
+            described: described.map(<dyn Protocol>::name),
+        }
+    }
+
     /// Returns true if a protocol may have written this message.
     pub(super) fn is_message(&mut self, body: &[u8]) -> bool {
         self.framing(body).is_some()
@@ -237,17 +274,26 @@ impl MessageTest {
         }
         let (mut found, mut is_certain) = (None, false);
         for protocol in registry::all() {
-            let has = |framing| protocol.descriptor().framings.contains(&framing);
+            let own = protocol.descriptor();
+            let has = |framing| own.framings.contains(&framing);
             let framing = match (has(Framing::Lines), has(Framing::ContentLength)) {
                 (true, false) => MessageFraming::Lines,
                 (false, true) => MessageFraming::Headers,
                 (true, true) => MessageFraming::Either,
+                (false, false) if own.is_carried_json() => MessageFraming::Lines,
                 (false, false) => continue,
             };
-            let message = protocol.read(&frame, &Context::default(), &mut self.0);
+            let message = protocol.read(&frame, &Context::default(), &mut self.parsed);
+            let is_described = is_described(*protocol);
             match message.evidence {
                 Evidence::None => {}
+                // Other objects have such members too.
+                Evidence::Possible if is_described && self.described != Some(own.name) => {}
+                Evidence::Possible if is_described => return Some((framing, true)),
                 Evidence::Certain if framing != MessageFraming::Either => {
+                    if is_described {
+                        self.described = Some(own.name);
+                    }
                     return Some((framing, true));
                 }
                 evidence => {

@@ -1,7 +1,7 @@
 //! Writes what is read as a recording.
 
-use crate::capture::{Item, ItemRecorder};
-use crate::cli::{print_message, recording};
+use crate::capture::{Header, Item, ItemRecorder};
+use crate::cli::{descriptions, print_message, recording};
 use crate::protocol::Direction;
 use crate::transport::RecordingFile;
 use anyhow::{Context as _, Result};
@@ -18,11 +18,17 @@ pub struct DecodeRecorder {
     lines: Vec<u8>,
     /// Bytes are in the file.
     has_written: bool,
+    /// The header for an input that has none, if the user named a protocol.
+    header: Option<Header>,
 }
 
 impl DecodeRecorder {
-    /// Creates the file, if there is one, and prints its name.
-    pub fn create(path: Option<&Path>, quiet: bool) -> Result<Option<Self>> {
+    /// Creates the file, if there is one, and prints its name. The user may have named a protocol.
+    pub fn create(
+        path: Option<&Path>,
+        protocol: Option<&str>,
+        quiet: bool,
+    ) -> Result<Option<Self>> {
         let Some(path) = path else {
             return Ok(None);
         };
@@ -32,6 +38,7 @@ impl DecodeRecorder {
             items: ItemRecorder::default(),
             lines: Vec::new(),
             has_written: false,
+            header: protocol.map(|name| descriptions::header(name, 0)),
         }))
     }
 
@@ -43,6 +50,19 @@ impl DecodeRecorder {
     /// Writes an item; `direction` is that of bytes without one.
     pub fn item(&mut self, item: &Item<'_>, direction: Option<Direction>) -> Result<()> {
         self.items.direction = direction;
+        let started = match item {
+            Item::Chunk(chunk) => Some(chunk.time),
+            Item::Event(event) => Some(event.time),
+            _ => None,
+        };
+        if matches!(item, Item::Header(_)) {
+            self.header = None;
+        } else if let Some(started) = started
+            && let Some(mut header) = self.header.take()
+        {
+            header.started = started;
+            self.items.item(&Item::Header(&header), &mut self.lines);
+        }
         self.items.item(item, &mut self.lines);
         if self.lines.len() >= WRITE_SIZE {
             self.flush()?;

@@ -115,7 +115,11 @@ impl<'a> DecodeScreen<'a> {
             source: SourceCounts::default(),
             stderr: args.stderr.then(StderrLines::default),
             closing: Vec::new(),
-            recorder: DecodeRecorder::create(args.write.as_deref(), shared.quiet)?,
+            recorder: DecodeRecorder::create(
+                args.write.as_deref(),
+                args.wire.protocol.as_deref(),
+                shared.quiet,
+            )?,
         })
     }
 

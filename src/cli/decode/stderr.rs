@@ -85,7 +85,7 @@ impl StderrLines {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if format == Format::Json {
-            self.write_json(conn, line, out);
+            self.write_json(conn, line, display, out);
             return;
         }
         let mut text = String::from_utf8_lossy(line).into_owned();
@@ -103,17 +103,19 @@ impl StderrLines {
         let time = self
             .time
             .map_or(String::new(), |time| format!("{} ", clock(time)));
+        let source = display.sources.and_then(|all| all.name_of(Some(conn)));
+        let source = source.map_or(String::new(), |name| format!("{name} "));
         let mut shown = String::new();
         display.style.push_wire(
             &mut shown,
             Highlight::Dim,
-            &format!("        {time}c{conn} stderr: {text}"),
+            &format!("        {time}{source}c{conn} stderr: {text}"),
         );
         shown.push('\n');
         out.extend_from_slice(shown.as_bytes());
     }
 
-    fn write_json(&self, conn: u32, line: &[u8], out: &mut Vec<u8>) {
+    fn write_json(&self, conn: u32, line: &[u8], display: DisplayOptions, out: &mut Vec<u8>) {
         out.extend_from_slice(format!("{{\"v\":1,\"conn\":{conn}").as_bytes());
         if let Some(time) = self.time {
             out.extend_from_slice(b",\"time\":\"");
@@ -129,6 +131,11 @@ impl StderrLines {
         }
         if let Some(after) = self.after {
             out.extend_from_slice(format!(",\"after\":{after}").as_bytes());
+        }
+        let source = display.sources.and_then(|all| all.name_of(Some(conn)));
+        if let Some(name) = source {
+            out.extend_from_slice(b",\"src\":");
+            write_str(name, out);
         }
         out.extend_from_slice(b"}\n");
     }

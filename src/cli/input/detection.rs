@@ -3,6 +3,7 @@
 use super::InputRun;
 use crate::capture::lookalike::looks_like;
 use crate::decoder::Decoder;
+use crate::render::style::escape;
 
 const START: &str = "no protocol recognises these bytes";
 const DRAFT: &str = "; wiretool protocol draft FILE proposes a description of an unknown protocol (wiretool help describe)";
@@ -11,6 +12,12 @@ const DRAFT: &str = "; wiretool protocol draft FILE proposes a description of an
 pub fn no_protocol(decoder: &Decoder<'_>) -> String {
     if decoder.undetected() == 0 {
         return "the input has no bytes to decode".to_owned();
+    }
+    if let Some(name) = decoder.unknown_protocol() {
+        let name = escape(name);
+        return format!(
+            "it is a recording of {name}, which is not known here: name its description with -p FILE.toml, or with protocols = [\"FILE.toml\"] in wiretool.toml"
+        );
     }
     if let Some(what) = decoder.resembles() {
         return format!("this is {what}, which no protocol here reads");

@@ -1,5 +1,6 @@
 //! Counts and reports about inputs, for every command.
 
+use crate::capture::Sources;
 use crate::cli::interrupt::Stop;
 use crate::cli::options::SharedArgs;
 use crate::cli::output::Output;
@@ -33,6 +34,8 @@ pub struct InputRun {
     pub hides_progress: bool,
     /// Findings at the end of a source say why no protocol recognises it.
     pub findings_explain: bool,
+    /// The captures, if several are one conversation.
+    pub sources: Option<&'static Sources>,
 }
 
 /// Receives notes about the input.

@@ -100,6 +100,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
     let mut run = InputRun::new(shared, input.follow, Some(Stop::on_signals()?));
+    run.sources = input::merged_sources(input)?;
     run.stall = args.stall;
     run.counts_each_source = true;
     run.findings_explain = true;

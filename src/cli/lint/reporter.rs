@@ -155,14 +155,18 @@ impl FindingWriter {
                 report.add_consequences(one, self.source.file_of(one.origin));
             }
         }
-        let unjudged: Vec<UnjudgedRule> = conversation
-            .each_protocol()
-            .flat_map(|of| {
-                let protocol = of.protocol().map_or("", |p| p.name());
-                let rules = of.unjudged().into_iter();
-                rules.map(move |(rule, need)| (full_name(protocol, rule), need))
-            })
-            .collect();
+        let mut unjudged: Vec<UnjudgedRule> = Vec::new();
+        let all = conversation.each_protocol().flat_map(|of| {
+            let protocol = of.protocol().map_or("", |p| p.name());
+            let rules = of.unjudged().into_iter();
+            rules.map(move |(rule, need)| (full_name(protocol, rule), need))
+        });
+        for one in all {
+            // Several captures may have the same protocol.
+            if !unjudged.contains(&one) {
+                unjudged.push(one);
+            }
+        }
         if self.json {
             self.summary_json(conversation, waiting, &unjudged);
         } else if !self.quiet {

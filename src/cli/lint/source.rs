@@ -1,7 +1,7 @@
 //! The counts of an input, and the positions of its findings.
 
-use crate::capture::Chunk;
 use crate::capture::line_table::{LineColumn, LineTable};
+use crate::capture::{Chunk, Sources};
 use crate::conversation::{Finding, Source};
 use crate::decoder::{Decoded, Origin};
 use crate::protocol::session::Severity;
@@ -26,6 +26,8 @@ pub struct SourceSummary {
     pub rules: BTreeMap<String, u64>,
     /// The files of the conversation, two for each connection.
     files: Vec<String>,
+    /// The captures, if several are one conversation.
+    merged: Option<&'static Sources>,
     /// Findings that were not printed yet.
     pub held: Vec<Finding>,
     /// The length of their texts.
@@ -69,6 +71,9 @@ impl SourceSummary {
 
     /// Returns the file that contains a message, if each pair of files is a connection, or the input.
     pub fn file_of(&self, origin: Origin) -> &str {
+        if let Some(path) = self.merged.and_then(|all| all.path_of(origin.conn)) {
+            return path;
+        }
         let back = origin.direction == Some(Direction::ToClient);
         let pair = match self.files.len() {
             2 => 0,
@@ -91,6 +96,7 @@ impl SourceSummary {
             name: source.name.clone(),
             direction: source.direction,
             files: files.cloned().collect(),
+            merged: source.merged,
             ..Self::default()
         }
     }

@@ -3,7 +3,6 @@
 use super::super::count_text;
 use super::super::output::without_nulls;
 use crate::protocol::Direction;
-use crate::protocol::session::Owner;
 use crate::render::findings::{consequences, duration, millis};
 use crate::render::style::{Highlight, shorten};
 use crate::render::{DisplayOptions, arrow};
@@ -30,6 +29,34 @@ pub fn write_tables(
     display: DisplayOptions,
     out: &mut String,
 ) {
+    write_total((source, protocol), stat, unanswered, display, out);
+    let mut table = Table { display, out };
+    if !stat.operations.is_empty() {
+        write_operations(stat, &mut table);
+        return;
+    }
+    table.begin("kinds                            messages        bytes");
+    for (sort, count) in &stat.kinds {
+        let kind = match sort.kind.as_ref() {
+            "" => "-",
+            kind => kind,
+        };
+        table.text(&format!("  {} ", arrow(sort.direction)));
+        table.wire(&format!("{:<28}", shorten(kind, 28)));
+        table.text(&format!(" {:>8} {:>12}\n", count.messages, count.bytes));
+    }
+    write_latencies(stat, &mut table);
+    write_streams_and_errors(stat, &mut table);
+}
+
+/// Writes one line about the whole capture.
+fn write_total(
+    (source, protocol): (&str, &str),
+    stat: &Stat,
+    unanswered: u64,
+    display: DisplayOptions,
+    out: &mut String,
+) {
     let style = display.style;
     style.push_wire(out, Highlight::Plain, &format!("{source}: "));
     let lasted = stat.times.map(|(from, to)| duration(to - from));
@@ -49,21 +76,11 @@ pub fn write_tables(
         }
     }
     out.push('\n');
-    let mut table = Table { display, out };
-    if !stat.operations.is_empty() {
-        write_operations(stat, &mut table);
-        return;
-    }
-    table.begin("kinds                            messages        bytes");
-    for (sort, count) in &stat.kinds {
-        let kind = match sort.kind.as_ref() {
-            "" => "-",
-            kind => kind,
-        };
-        table.text(&format!("  {} ", arrow(sort.direction)));
-        table.wire(&format!("{:<28}", shorten(kind, 28)));
-        table.text(&format!(" {:>8} {:>12}\n", count.messages, count.bytes));
-    }
+}
+
+/// Writes how long answers took, and the slowest.
+fn write_latencies(stat: &Stat, table: &mut Table<'_>) {
+    let display = table.display;
     let mut latencies: Vec<(&String, &Latency)> = stat.latencies.iter().collect();
     latencies.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.count()));
     let longest = latencies.iter().map(|(what, _)| what.chars().count()).max();
@@ -110,6 +127,10 @@ pub fn write_tables(
         table.wire(&shorten(&call.what, 60));
         table.dim(&format!("  #{} ↩ #{}\n", call.answered, call.asked));
     });
+}
+
+/// Writes the streams, the errors, the broken rules, and how messages arrived.
+fn write_streams_and_errors(stat: &Stat, table: &mut Table<'_>) {
     let streams: Vec<_> = stat.streams.iter().collect();
     table.write(
         "streams                           streams     items        bytes      rate",
@@ -153,7 +174,7 @@ fn write_operations(stat: &Stat, table: &mut Table<'_>) {
     let width = table.display.width;
     let is_wide = width.is_none_or(|width| width >= WIDE_OPERATIONS);
     let mut all: Vec<(&String, &OperationStat)> = stat.operations.iter().collect();
-    all.sort_by_key(|(_, one)| Reverse((one.shares.iter().sum::<u64>(), one.count)));
+    all.sort_by_key(|(_, one)| Reverse((one.shares.values().sum::<u64>(), one.count)));
     let wide = if is_wide { MIN_SUBJECT } else { 20 };
     let mut heading = format!("{:<1$}  count", "operations", wide + 2);
     heading.push_str("       p50       p90       p99");
@@ -183,7 +204,7 @@ fn write_operations(stat: &Stat, table: &mut Table<'_>) {
                 percent if percent < 1.0 => "<1".to_owned(),
                 percent => format!("{:.0}", percent.floor()),
             };
-            format!("{} {percent} %", owner.name())
+            format!("{owner} {percent} %")
         });
         let mut groups = vec![percents.collect::<Vec<_>>().join(", ")];
         let errors = if is_wide { 0 } else { one.failed };
@@ -332,11 +353,8 @@ fn operation_json(what: &str, one: &OperationStat) -> Value {
         let lasted = one.durations.as_ref();
         lasted.map(|all| ms(all.percentile(percent)))
     };
-    let owners = Owner::ALL.iter().zip(one.shares);
-    let owners = owners.filter(|(_, ns)| *ns > 0);
-    let owners: Map<String, Value> = owners
-        .map(|(owner, ns)| (owner.name().to_owned(), ms(ns)))
-        .collect();
+    let owners = one.shares.iter().filter(|(_, ns)| **ns > 0);
+    let owners: Map<String, Value> = owners.map(|(owner, ns)| (owner.clone(), ms(*ns))).collect();
     json!({
         "what": what,
         "count": one.count,

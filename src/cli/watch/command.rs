@@ -47,6 +47,10 @@ pub(super) enum Command {
     OtherOfPair,
     OpenOnly,
     OneConnection,
+    /// Only the messages of one operation.
+    OneOperation,
+    /// The messages as a tree of operations, or in their order.
+    Operations,
     Delta,
     /// Continue long lines of the tree on the next row, or cut them.
     Wrap,
@@ -64,6 +68,7 @@ pub(super) enum Command {
     /// Edit the message, and send it once more.
     Edit,
     Pause,
+    /// Fold a request and its answers; in the tree, an operation.
     FoldPair,
     FoldConnection,
     /// Select this row of the messages on the screen.

@@ -13,7 +13,9 @@ use super::steps::{Step, Steps, Work};
 use super::store::{NamedVersion, StoredSubscription, Update};
 use crate::capture::Item;
 use crate::cli::interrupt::Stop;
-use crate::conversation::{Conversation, Finding, Output, RuleSettings, Run, Sink, Verdict};
+use crate::conversation::{
+    Conversation, Finding, Operation, Output, RuleSettings, Run, Sink, Verdict,
+};
 use crate::decoder::{DecodeOptions, Decoded, RareParts};
 use crate::encoding::{Parsed, Want};
 use crate::protocol::Role;
@@ -76,7 +78,10 @@ impl RuleThread {
     ) -> Self {
         Self {
             steps,
-            rules,
+            rules: RuleSettings {
+                operations: true,
+                ..rules
+            },
             parsed: Parsed::new(Want::Places, depth),
             run: None,
             results: Results {
@@ -169,6 +174,7 @@ impl Sink for Results {
             Output::End(run, findings) => {
                 self.find(findings);
                 if let Some(conversation) = run.conversation() {
+                    self.end_operations(conversation.ended_operations());
                     self.shared.stat().finish(conversation);
                 }
             }
@@ -194,6 +200,9 @@ impl Results {
             if let Some(to) = usize::try_from(answer.to).ok().filter(|_| answer.last) {
                 self.set_open(to, false);
             }
+        }
+        if let Some(operation) = verdict.operation {
+            self.updates.push(Update::Operation(self.done, operation));
         }
         self.add(verdict, self.done + 1);
         self.versions(decoded, verdict);
@@ -238,9 +247,15 @@ impl Results {
         self.updates.extend(found);
     }
 
-    /// Stores findings and subscriptions after this number of messages.
+    fn end_operations(&mut self, ended: &[Operation]) {
+        let ended = ended.iter().cloned().map(Box::new);
+        self.updates.extend(ended.map(Update::Ended));
+    }
+
+    /// Stores findings, subscriptions and the ends of operations after this number of messages.
     fn add(&mut self, verdict: Verdict<'_>, after: usize) {
         self.find(verdict.findings);
+        self.end_operations(verdict.ended);
         for change in verdict.subscriptions {
             let Ok(request) = usize::try_from(change.request) else {
                 continue;

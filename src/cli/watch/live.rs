@@ -71,6 +71,8 @@ impl LiveTraffic {
             c2s: Vec::new(),
             s2c: Vec::new(),
             follow: true,
+            merge: false,
+            clock: Vec::new(),
             packets: packets.clone(),
         }
     }

@@ -12,6 +12,7 @@ mod look;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use super::command::{Command, Overlay, Pane};
 use super::condition::Condition;
@@ -22,6 +23,7 @@ use super::store::{Store, StoreReader};
 use look::Look;
 use rows::{RowList, Search};
 use std::collections::HashSet;
+use tree::OperationTree;
 
 /// The additions of the input since the last redraw.
 #[derive(PartialEq, Eq)]
@@ -64,6 +66,10 @@ pub(super) struct Model {
     filters: bool,
     pub open_only: bool,
     pub only: Option<OneLink>,
+    /// The operation whose messages show, with those inside.
+    only_operation: Option<usize>,
+    /// Present if the messages show as a tree of operations.
+    tree: Option<OperationTree>,
     folded_requests: HashSet<usize>,
     folded_conns: HashSet<Option<u32>>,
     /// `None`: all messages.
@@ -103,6 +109,8 @@ impl Model {
             filters: false,
             open_only: false,
             only: None,
+            only_operation: None,
+            tree: None,
             folded_requests: HashSet::new(),
             folded_conns: HashSet::new(),
             rows: None,
@@ -134,6 +142,9 @@ impl Model {
 
     /// Returns the number of rows so far.
     pub fn row_count(&self) -> usize {
+        if let Some(rows) = self.tree_rows() {
+            return rows.len();
+        }
         match &self.rows {
             Some(list) => list.rows.len(),
             None => self.message_count(),
@@ -142,6 +153,9 @@ impl Model {
 
     /// Returns the message of a row.
     pub fn message_at(&self, row: usize) -> Option<usize> {
+        if let Some(rows) = self.tree_rows() {
+            return rows.get(row).map(|(message, _)| *message as usize);
+        }
         match &self.rows {
             Some(list) => list.rows.get(row).map(|message| *message as usize),
             None => (row < self.message_count()).then_some(row),
@@ -150,6 +164,9 @@ impl Model {
 
     /// Returns the row of the selected message, or the one that would follow it.
     pub fn selected_row(&self) -> usize {
+        if let Some(row) = self.tree_row(self.selected) {
+            return row;
+        }
         match &self.rows {
             Some(list) => {
                 let selected = self.selected as u32;
@@ -207,6 +224,11 @@ impl Model {
             Some(conn) => format!("connection c{conn}"),
             None => "no connection".to_owned(),
         }));
+        all.extend(
+            self.only_operation
+                .map(|first| format!("operation #{first}")),
+        );
+        all.extend(self.tree.as_ref().map(|_| "operations".to_owned()));
         all
     }
 
@@ -314,6 +336,8 @@ impl Model {
                 self.only = only.map(|conn| OneLink { conn });
                 self.restart();
             }
+            Command::OneOperation => self.one_operation(),
+            Command::Operations => self.toggle_tree(),
             Command::Delta | Command::Wrap | Command::Zoom | Command::Scroll { .. } => {
                 self.look.apply(command);
             }
@@ -331,7 +355,11 @@ impl Model {
                 let count = self.shared.store().entries.len();
                 self.paused_at = self.paused_at.is_none().then_some(count);
             }
-            Command::FoldPair => self.fold_pair(),
+            Command::FoldPair => {
+                if !self.fold_operation() {
+                    self.fold_pair();
+                }
+            }
             Command::FoldConnection => {
                 if let Some(entry) = self.selected_entry() {
                     flip(&mut self.folded_conns, entry.conn());
@@ -374,6 +402,7 @@ impl Model {
         self.filters = false;
         self.open_only = false;
         self.only = None;
+        self.only_operation = None;
         self.restart();
     }
 
@@ -431,6 +460,7 @@ impl Model {
             self.focus = focus;
             "the condition ended, to show this message".clone_into(&mut self.answer);
         }
+        self.unfold_around(index);
         self.select(index);
     }
 }

@@ -4,11 +4,12 @@
 //!   reader --Batch--> Store { entries, file, findings, changes, versions }  <-- screen
 //! ```
 //!
-//! A reader adds batches; the screen decodes single messages again. Memory is 24 bytes for each message, and lists with
+//! A reader adds batches; the screen decodes single messages again. Memory is 28 bytes for each message, and lists with
 //! limits for what is rare: beyond a limit, messages keep their marks, and details are left out.
 
 use super::entry::{Entries, Entry};
-use crate::conversation::{Finding, Verdict};
+use super::operations::StoredOperations;
+use crate::conversation::{Finding, MessageOperation, Operation, Verdict};
 use crate::decoder::{Decoded, RareParts, StoredFrames};
 use crate::encoding::{Parsed, Want};
 use crate::protocol::Protocol;
@@ -68,6 +69,9 @@ pub(super) enum Update {
     Change(ConnChange),
     Version(NamedVersion),
     Subscription(StoredSubscription),
+    Operation(usize, MessageOperation),
+    /// An operation that has ended.
+    Ended(Box<Operation>),
 }
 
 /// Messages that a reader adds at once.
@@ -127,6 +131,7 @@ pub(super) struct Store {
     pub changes: Vec<ConnChange>,
     pub versions: Vec<NamedVersion>,
     pub subscriptions: Vec<StoredSubscription>,
+    pub operations: StoredOperations,
 }
 
 impl Store {
@@ -148,6 +153,7 @@ impl Store {
             changes: Vec::new(),
             versions: Vec::new(),
             subscriptions: Vec::new(),
+            operations: StoredOperations::default(),
         })
     }
 
@@ -256,6 +262,8 @@ impl Store {
                     self.versions.push(version);
                 }
             }
+            Update::Operation(index, operation) => self.operations.set(index, operation),
+            Update::Ended(operation) => self.operations.end(*operation),
             Update::Subscription(change) => {
                 if self.has_space() {
                     self.subscriptions.push(change);
@@ -284,6 +292,7 @@ impl Store {
         let verdict = Verdict {
             findings: self.findings.get(&index).map_or(&[], Vec::as_slice),
             answer: answer.as_ref(),
+            operation: self.operations.of_message(index),
             ..Verdict::default()
         };
         let number = (index as u64, entry.origin());

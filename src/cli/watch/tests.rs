@@ -6,7 +6,7 @@ use super::shared::Shared;
 use super::source::{IndexSink, input_run};
 use super::steps::Steps;
 use super::store::{Store, StoreReader};
-use crate::capture::{Form, Item};
+use crate::capture::{Form, Item, Sources};
 use crate::cli::input::{self, Flow, InputRun};
 use crate::cli::interrupt::Stop;
 use crate::cli::options::{InputArgs, PacketArgs};
@@ -34,6 +34,8 @@ fn input_of(path: PathBuf) -> InputArgs {
         c2s: Vec::new(),
         s2c: Vec::new(),
         follow: false,
+        merge: false,
+        clock: Vec::new(),
         packets: PacketArgs::default(),
     }
 }
@@ -41,6 +43,20 @@ fn input_of(path: PathBuf) -> InputArgs {
 /// Returns a model with the messages of a fixture.
 pub(super) fn model_of(fixture: &str) -> Model {
     model_of_file(fixtures().join(fixture))
+}
+
+/// Returns a model with the messages of fixtures that are one conversation, and the names of their captures.
+pub(super) fn model_of_merged(all: &[&str]) -> (Model, &'static Sources) {
+    let mut input = input_of(PathBuf::new());
+    input.files = all.iter().map(|one| fixtures().join(one)).collect();
+    input.merge = true;
+    let sources = input::merged_sources(&input).unwrap().unwrap();
+    let frames = StoredFrames::new(registry::all().to_vec());
+    let shared = Shared::new(Store::new(frames.clone()).unwrap());
+    fill_from(&shared, frames, &input, Some(sources)).unwrap();
+    shared.store().status.ended = true;
+    let reader = StoreReader::new(Limits::default().depth);
+    (Model::new(shared, reader, false), sources)
 }
 
 /// Returns a model with the messages of a capture.
@@ -55,11 +71,21 @@ pub(super) fn model_of_file(path: PathBuf) -> Model {
 
 /// Reads all messages, and judges them.
 fn fill(shared: &Shared, frames: StoredFrames<'static>, input: &InputArgs) -> Result<()> {
+    fill_from(shared, frames, input, None)
+}
+
+fn fill_from(
+    shared: &Shared,
+    frames: StoredFrames<'static>,
+    input: &InputArgs,
+    sources: Option<&'static Sources>,
+) -> Result<()> {
     let (steps, stop) = (Arc::<Steps>::default(), Stop::default());
     let rules = RuleSettings::default();
     let depth = Limits::default().depth;
     let judging = RuleThread::new(shared.clone(), Arc::clone(&steps), rules, depth, false);
     let mut run = input_run(InputRun::default(), shared);
+    run.sources = sources;
     let mut sink = IndexSink::new(shared.clone(), Arc::clone(&steps), frames);
     let options = DecodeOptions::new(registry::all().to_vec());
     std::thread::scope(|scope| {

@@ -14,12 +14,14 @@ mod theme;
 
 use super::command::{Overlay, Pane};
 use super::model::Model;
+use crate::capture::Sources;
 use crate::conversation::Verdict;
 use crate::encoding::Want;
 use crate::protocol::session::Severity;
 use crate::render::DisplayOptions;
 use crate::render::findings::highlight;
 use crate::render::line::Lines;
+use crate::render::operation;
 use crate::render::style::{Highlight, Style, escape};
 use detail::{DetailView, state_lines};
 use fit::{fit, window, wrap};
@@ -38,6 +40,8 @@ const WIDE_SIZE: (u16, u16) = (120, 36);
 const MARKS: u16 = 3;
 /// The minimum height of the messages and of the panes below them.
 const MIN_HEIGHTS: [u16; 2] = [4, 8];
+/// The columns by which what is inside of an operation is indented.
+const INDENT: usize = 2;
 /// The widths of rows of 8 and of 16 bytes, and the width of the panes from which on 16 fit.
 const BYTE_WIDTHS: [u16; 2] = [43, 75];
 const WIDE_BYTES: u16 = 190;
@@ -57,7 +61,7 @@ pub(super) struct View {
 }
 
 impl View {
-    pub fn new(theme: Theme, show_secrets: bool) -> Self {
+    pub fn new(theme: Theme, show_secrets: bool, sources: Option<&'static Sources>) -> Self {
         Self {
             theme,
             display: DisplayOptions {
@@ -65,6 +69,7 @@ impl View {
                 style: Style { color: true },
                 show_secrets,
                 terminal: true,
+                sources,
                 ..DisplayOptions::default()
             },
             lines: Lines::default(),
@@ -220,12 +225,26 @@ impl View {
             let Some(index) = model.message_at(row) else {
                 break;
             };
+            let mut mark = self.marks(model, index);
+            let (depth, is_unfolded) = model.tree_place(row).unwrap_or_default();
+            let indent = (depth * INDENT).min(width / 2);
+            let display = DisplayOptions {
+                width: Some(width + column - indent),
+                ..display
+            };
+            if let Some(is_unfolded) = is_unfolded
+                && let Some(sign) = mark.spans.first_mut()
+                && model.marked != Some(index)
+            {
+                *sign = Span::raw(if is_unfolded { "▾" } else { "▸" });
+            }
+            mark.push_span(" ".repeat(indent));
             self.hold_line(model, row, index, display, &mut held);
-            marks.push((index, self.marks(model, index)));
+            marks.push((index, mark, width - indent));
         }
         self.lines.lay_out(&held, display, &mut text);
         model.reader.parsed.set_want(Want::Places);
-        for (((index, mut line), text), area) in
+        for (((index, mut line, width), text), area) in
             marks.into_iter().zip(text.lines()).zip(inner.rows())
         {
             let shown = self.theme.line(text);
@@ -257,6 +276,16 @@ impl View {
         display: DisplayOptions,
         held: &mut String,
     ) {
+        let shared = model.shared.clone();
+        let is_operation = model.tree_place(row).is_some();
+        if let Some(ended) = shared
+            .store()
+            .operations
+            .ended(index)
+            .filter(|_| is_operation)
+        {
+            return operation::write_line(ended, true, display, held);
+        }
         let before = row.checked_sub(1).and_then(|row| model.message_at(row));
         let shared = model.shared.clone();
         let store = shared.store();

@@ -7,7 +7,9 @@
 //! ```
 
 use super::{Conversation, Output, Sink};
-use crate::capture::{Chunk, Event, EventKind, Header, Item, KeptChunk, KeptEvent, KeptItem};
+use crate::capture::{
+    Chunk, Event, EventKind, Header, Item, KeptChunk, KeptEvent, KeptItem, Sources,
+};
 use crate::decoder::{Decoded, Decoder, FrameSink, KeptMessage, Origin};
 use crate::protocol::{Direction, Protocol};
 use std::collections::VecDeque;
@@ -35,6 +37,8 @@ pub(super) struct ItemReader<'p> {
     is_captured: bool,
     /// Leaves out times.
     pub without_times: bool,
+    /// The captures, if several are one conversation.
+    pub sources: Option<&'static Sources>,
     /// The connection of the last note about missing bytes.
     noted_conn: Option<u32>,
 }
@@ -49,6 +53,7 @@ impl<'p> ItemReader<'p> {
             removes_ended: false,
             is_captured: false,
             without_times: false,
+            sources: None,
             noted_conn: None,
         }
     }
@@ -126,6 +131,9 @@ impl<'p> ItemReader<'p> {
     /// Reads the first line of a recording.
     fn header<S: Sink + ?Sized>(&mut self, header: &Header, out: &mut Outlet<'_, '_, S>) {
         self.has_connections = true;
+        if self.sources.is_some() {
+            return;
+        }
         if header.captured().is_some() {
             self.is_captured = true;
             self.decoder.detect_each_connection();
@@ -179,9 +187,11 @@ impl<'p> ItemReader<'p> {
         if self.without_times {
             event.time = None;
         }
-        if event
-            .lost()
-            .is_some_and(|(_, len)| len > 0 || !self.is_captured)
+        let is_captured = match self.sources {
+            Some(sources) => sources.is_captured(event.conn),
+            None => self.is_captured,
+        };
+        if event.lost().is_some_and(|(_, len)| len > 0 || !is_captured)
             && self.noted_conn.replace(event.conn) != Some(event.conn)
         {
             out.note(&format!("c{}: bytes were not recorded", event.conn));
@@ -203,7 +213,7 @@ impl<'p> ItemReader<'p> {
         }
         if let Some(origin) = event.end() {
             let is_one = event.stream.is_some() || event.what == EventKind::Eof;
-            let is_closed = self.is_captured && event.what == EventKind::Close;
+            let is_closed = is_captured && event.what == EventKind::Close;
             let is_over = (self.removes_ended || is_closed) && !is_one;
             self.decode(out, |decoder, sink| {
                 if is_over {

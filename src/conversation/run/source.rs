@@ -1,5 +1,6 @@
 //! What is known about a capture before it is read.
 
+use crate::capture::Sources;
 use crate::protocol::Direction;
 
 /// A capture: its name, and what its bytes do not say.
@@ -20,4 +21,6 @@ pub(crate) struct Source {
     pub removes_ended: bool,
     /// Times are left out.
     pub without_times: bool,
+    /// The captures, if several are one conversation.
+    pub merged: Option<&'static Sources>,
 }

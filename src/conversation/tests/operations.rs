@@ -89,7 +89,7 @@ fn operations_of(rows: &[Row], end: u64) -> String {
     };
     let input = CaptureInput::new(Form::Recording);
     let mut run = Run::new(input, options, Some(RuleSettings::default()));
-    let (mut operations, mut out) = (Operations::new(), String::new());
+    let (mut operations, mut out) = (Operations::new(None), String::new());
     let mut sink = |output: Output<'_>| -> ControlFlow<Infallible> {
         match output {
             Output::Message(decoded, Some(verdict)) => {

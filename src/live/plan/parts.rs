@@ -16,10 +16,12 @@ pub(super) fn check_protocol(
     protocols: &[&dyn Protocol],
 ) -> Result<(), PlanError> {
     match &header.protocol {
-        Some(name) if !protocols.iter().any(|p| p.name() == name) => {
-            let wanted = protocols.first().map_or("", |p| p.name());
-            Err(format!("it is a recording of {name}, not of {wanted}"))
-        }
+        Some(name) if !protocols.iter().any(|p| p.name() == name) => Err(match protocols {
+            [wanted] => format!("it is a recording of {name}, not of {}", wanted.name()),
+            _ => format!(
+                "it is a recording of {name}, which is not known here: name its description with -p FILE.toml"
+            ),
+        }),
         _ => Ok(()),
     }
 }

@@ -24,7 +24,7 @@ mod schema;
 mod session;
 
 use super::rpc::read;
-use super::{Descriptor, Message, Protocol, Role};
+use super::{Descriptor, Message, Protocol, Role, TraceMember};
 use crate::framing::Framing;
 
 /// The protocol.
@@ -38,6 +38,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     sides: ["client", "agent"],
     http: Some(schema::HTTP),
     faults: read::FAULTS,
+    traces: &[(&["params", "_meta", "traceparent"], TraceMember::Context)],
     ..Descriptor::USUAL
 };
 

@@ -12,7 +12,8 @@ pub(super) fn judge(call: &Call<'_>, role: Role) -> Evidence {
     let opens = || match call.method {
         Some(method) => {
             let version = || params("protocolVersion");
-            method.is_text("initialize") && version().is_some_and(Node::is_string)
+            let is_other = || params("clientCapabilities").is_some();
+            method.is_text("initialize") && version().is_some_and(Node::is_string) && !is_other()
         }
         None => result("protocolVersion").is_some() && result("serverInfo").is_some(),
     };

@@ -23,7 +23,7 @@ mod schema;
 mod session;
 
 use super::rpc::read;
-use super::{Descriptor, Message, Protocol};
+use super::{Descriptor, Message, Protocol, TraceMember};
 use crate::framing::Framing;
 
 /// The protocol.
@@ -38,6 +38,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     settings: &["tool"],
     http: Some(schema::HTTP),
     faults: read::FAULTS,
+    traces: &[(&["params", "_meta", "traceparent"], TraceMember::Context)],
     ..Descriptor::USUAL
 };
 

@@ -29,7 +29,7 @@ mod session;
 #[cfg(feature = "rules")]
 pub mod token;
 
-use super::{Descriptor, Message, Protocol};
+use super::{Descriptor, Message, Protocol, TraceMember};
 use crate::encoding::Encoding;
 use crate::framing::{Framing, Hints};
 
@@ -63,6 +63,11 @@ static DESCRIPTOR: Descriptor = Descriptor {
             "bad-header",
             "the start of a message: not a version byte and three capital letters, nor any other form",
         ),
+    ],
+    traces: &[
+        (&["trace_id"], TraceMember::Trace),
+        (&["span_id"], TraceMember::Span),
+        (&["parent_span_id"], TraceMember::ParentSpan),
     ],
     ..Descriptor::USUAL
 };

@@ -19,7 +19,7 @@ mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
-use super::{Descriptor, Protocol};
+use super::{Descriptor, Protocol, TraceMember};
 use crate::encoding::Encoding;
 use crate::framing::{Framing, Hints};
 
@@ -47,6 +47,11 @@ static DESCRIPTOR: Descriptor = Descriptor {
         "a MessagePack value that is not a map, and not an envelope as an array",
     )],
     is_re_encoded: true,
+    traces: &[
+        (&["meta", "traceparent"], TraceMember::Context),
+        (&["meta", "trace_id"], TraceMember::Trace),
+        (&["meta", "span_id"], TraceMember::Span),
+    ],
     ..Descriptor::USUAL
 };
 

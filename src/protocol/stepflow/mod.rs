@@ -23,7 +23,7 @@ mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
-use super::{Descriptor, Message, Protocol};
+use super::{Descriptor, Message, Protocol, TraceMember};
 use crate::framing::Framing;
 
 /// The protocol.
@@ -49,6 +49,10 @@ static DESCRIPTOR: Descriptor = Descriptor {
     ],
     // Real servers send an empty JSON string.
     accepted_body: "\"\"",
+    traces: &[
+        (&["params", "observability", "trace_id"], TraceMember::Trace),
+        (&["params", "observability", "span_id"], TraceMember::Span),
+    ],
     ..Descriptor::USUAL
 };
 

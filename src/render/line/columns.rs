@@ -8,6 +8,8 @@
 //!   under 64       index kind subject id outcome, all narrower
 //! ```
 //!
+//! If several captures are one conversation, the name of the capture is before the connection.
+//!
 //! Widths grow with what is shown. A subject that is too long continues in blank columns after it. Output to a file or pipe has
 //! the columns of 120, and only arguments and results are cut.
 
@@ -28,6 +30,7 @@ const MAX_ERROR: usize = 160;
 pub(super) enum Column {
     Index,
     Offset,
+    Source,
     Conn,
     Time,
     Arrow,
@@ -38,9 +41,10 @@ pub(super) enum Column {
 }
 
 impl Column {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Index,
         Self::Offset,
+        Self::Source,
         Self::Conn,
         Self::Time,
         Self::Arrow,
@@ -52,7 +56,7 @@ impl Column {
 
     /// Returns true if the column can have text from the wire.
     pub const fn has_wire_text(self) -> bool {
-        matches!(self, Self::Kind | Self::Subject | Self::Id)
+        matches!(self, Self::Source | Self::Kind | Self::Subject | Self::Id)
     }
 
     const fn is_right_aligned(self) -> bool {
@@ -69,10 +73,10 @@ pub(super) type Widths = [usize; Column::ALL.len()];
 pub(super) type Cells<'t> = [(&'t str, usize); Column::ALL.len()];
 
 /// The first widths if the next messages are not known. They fit most lines.
-pub(super) const USUAL: Widths = [5, 8, 0, 0, 1, 4, 12, 4, 0];
+pub(super) const USUAL: Widths = [5, 8, 0, 0, 0, 1, 4, 12, 4, 0];
 /// The first widths if the first lines are known.
 #[cfg(feature = "cli")]
-pub(super) const LEAST: Widths = [3, 1, 2, 0, 1, 4, 0, 0, 0];
+pub(super) const LEAST: Widths = [3, 1, 0, 2, 0, 1, 4, 0, 0, 0];
 
 /// The columns that fit an output.
 pub(super) struct Columns {
@@ -103,12 +107,18 @@ impl Columns {
             100..160 => (16, width * 7 / 20, 12),
             _ => (26, width * 7 / 20, 12),
         };
+        let source = match width {
+            0..76 => 6,
+            76..120 => 10,
+            _ => 16,
+        };
         let from = |least: usize, most: usize| if width >= least { most } else { 0 };
         let offset = if display.without_positions { 0 } else { 20 };
         Self {
             most: [
                 20,
                 from(120, offset),
+                if display.sources.is_some() { source } else { 0 },
                 from(76, 12),
                 from(100, 12),
                 1,

@@ -33,7 +33,9 @@ impl Model {
         if let Some(condition) = &self.condition {
             self.reader.parsed.set_want(condition.want());
         }
+        let mut grown = None;
         if let Some(mut list) = self.rows.take() {
+            grown = Some(list.rows.len());
             let end = list.checked.saturating_add(most).min(count);
             for index in list.checked..end {
                 if self.passes(index, &store, &mut list.conns) {
@@ -54,7 +56,11 @@ impl Model {
         self.reader.parsed.set_want(Want::Places);
         // The selection locks the messages again.
         drop(store);
+        if let Some(from) = grown {
+            self.grow_tree(from);
+        }
         if let Some(found) = found {
+            self.unfold_around(found);
             self.select(found);
         }
         self.keep_in_view();
@@ -69,7 +75,8 @@ impl Model {
         let has_folds = !self.folded_requests.is_empty();
         let store = self.shared.store();
         let count = self.message_count_in(&store);
-        if by_session || self.open_only || has_folds {
+        let by_operation = self.tree.is_some() || self.only_operation.is_some();
+        if by_session || self.open_only || has_folds || by_operation {
             count.min(store.judged)
         } else {
             count
@@ -82,6 +89,10 @@ impl Model {
         };
         let conn = entry.conn();
         if self.only.is_some_and(|only| only.conn != conn) || self.open_only && !entry.is_open() {
+            return false;
+        }
+        let is_elsewhere = |only: usize| store.operations.outermost(index) != Some(only);
+        if self.only_operation.is_some_and(is_elsewhere) {
             return false;
         }
         let request = entry.other().filter(|_| entry.is_answer());
@@ -146,7 +157,9 @@ impl Model {
     /// Starts to apply conditions and folds to all messages.
     pub(super) fn restart(&mut self) {
         let has_folds = !self.folded_requests.is_empty() || !self.folded_conns.is_empty();
-        let is_part = self.filters || self.open_only || self.only.is_some() || has_folds;
+        let is_one = self.only.is_some() || self.only_operation.is_some();
+        let is_part = self.filters || self.open_only || is_one || has_folds || self.tree.is_some();
+        self.restart_tree();
         self.rows = is_part.then(RowList::default);
         self.search = None;
         self.top = 0;

@@ -182,3 +182,119 @@ fn two_marked_messages_are_compared() {
     model.apply(Command::Compare);
     assert_eq!(model.overlay, Some(Overlay::Compare(4, 6)));
 }
+
+/// Returns the messages of the rows, each with its depth.
+fn places(model: &Model) -> Vec<(usize, usize)> {
+    let rows = 0..model.row_count();
+    let place = |row| {
+        let (depth, _) = model.tree_place(row).unwrap_or_default();
+        (model.message_at(row).unwrap(), depth)
+    };
+    rows.map(place).collect()
+}
+
+#[test]
+fn operations_are_a_tree_that_folds() {
+    let mut model = model_of("cli/operations.jsonl");
+    model.height = 10;
+    let fold = Command::FoldPair;
+    // An initialize, a call with a question inside, and a call without an answer.
+    for (commands, selected, wanted) in [
+        (
+            &[Command::Operations][..],
+            0,
+            &[(0, 0), (2, 0), (3, 0), (8, 0)][..],
+        ),
+        (
+            &[Command::Move(2), fold],
+            3,
+            &[(0, 0), (2, 0), (3, 0), (4, 1), (5, 1), (7, 1), (8, 0)],
+        ),
+        (
+            &[Command::Move(2), fold],
+            5,
+            &[
+                (0, 0),
+                (2, 0),
+                (3, 0),
+                (4, 1),
+                (5, 1),
+                (6, 2),
+                (7, 1),
+                (8, 0),
+            ],
+        ),
+        // A part folds its operation.
+        (
+            &[Command::Move(1), fold],
+            5,
+            &[(0, 0), (2, 0), (3, 0), (4, 1), (5, 1), (7, 1), (8, 0)],
+        ),
+        (
+            &[Command::Move(1), fold],
+            3,
+            &[(0, 0), (2, 0), (3, 0), (8, 0)],
+        ),
+        // Other keys unfold what they go to: the answer of the question.
+        (
+            &[Command::First, Command::Move(3), Command::Operations],
+            8,
+            &[
+                (0, 0),
+                (1, 0),
+                (2, 0),
+                (3, 0),
+                (4, 0),
+                (5, 0),
+                (6, 0),
+                (7, 0),
+                (8, 0),
+            ],
+        ),
+    ] {
+        for command in commands {
+            model.apply(*command);
+            finish(&mut model);
+        }
+        assert_eq!(places(&model), wanted, "{commands:?}");
+        assert_eq!(model.selected, selected, "{commands:?}");
+    }
+}
+
+#[test]
+fn a_hidden_part_unfolds_what_contains_it() {
+    let mut model = model_of("cli/operations.jsonl");
+    model.height = 10;
+    model.apply(Command::Operations);
+    finish(&mut model);
+    model.set_condition("\"Which day\"").unwrap();
+    finish(&mut model);
+    // The operations around it stay.
+    assert_eq!(places(&model), [(3, 0)]);
+    model.apply(Command::Match { forward: true });
+    finish(&mut model);
+    assert_eq!((model.selected, places(&model)), (5, vec![(3, 0), (5, 1)]));
+    model.apply(Command::Back);
+    finish(&mut model);
+    model.selected = 5;
+    model.apply(Command::OtherOfPair);
+    assert_eq!(model.selected, 6);
+    assert!(places(&model).contains(&(6, 2)), "{:?}", places(&model));
+}
+
+#[test]
+fn one_operation_shows_alone() {
+    let mut model = model_of("cli/operations.jsonl");
+    model.apply(Command::Move(5));
+    model.apply(Command::OneOperation);
+    finish(&mut model);
+    let rows: Vec<usize> = places(&model).iter().map(|(index, _)| *index).collect();
+    assert_eq!(rows, [3, 4, 5, 6, 7]);
+    assert_eq!(model.conditions(), ["operation #3"]);
+    model.apply(Command::OneOperation);
+    assert_eq!(model.row_count(), 9);
+    model.set_condition("op=5").unwrap();
+    finish(&mut model);
+    let rows: Vec<usize> = places(&model).iter().map(|(index, _)| *index).collect();
+    assert_eq!(rows, [5, 6]);
+}

@@ -19,18 +19,18 @@ Find
   n N next, previous match, among all messages
   f F next, previous finding             r   the other message of the pair
   o   open requests only                 c   only the connection of the message
+  O   operations as a tree; z unfolds    i   only the operation of the message
 Show
   =   this pane on the whole screen      W   wrap long lines
   <- -> scroll sideways                  t   time of day, or since line before
-  d   mark a message; on another one: compare
-  z Z fold the pair, the connection      s   statistics
-  ?   this help                          space  pause; traffic continues
+  d   mark; on another message: compare  s   statistics
+  z Z fold the pair, the connection      ?   this help
 Copy, save and send
   y   copy: hex, JSON, the send or the encode command
   w   save the messages that show as watch-N.jsonl
   e   edit the message, send it once more (live traffic, --allow-edit)
-  q   quit
-Marks before a line: ✗ error  ! warning  i note  ▸ folded  d marked";
+  q   quit                               space  pause; traffic continues
+Marks before a line: ✗ error  ! warning  i note  ▸ folded  ▾ not  d marked";
 
 const COPY: &str = "\
 h  the bytes as hex

@@ -1,6 +1,6 @@
 use super::*;
 use crate::cli::watch::command::Command;
-use crate::cli::watch::tests::model_of;
+use crate::cli::watch::tests::{model_of, model_of_merged};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -16,8 +16,18 @@ fn terminal(
     model: &mut Model,
     commands: &[Command],
 ) -> Terminal<TestBackend> {
+    terminal_of((width, height), theme, None, model, commands)
+}
+
+fn terminal_of(
+    (width, height): (u16, u16),
+    theme: Theme,
+    sources: Option<&'static Sources>,
+    model: &mut Model,
+    commands: &[Command],
+) -> Terminal<TestBackend> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    let mut view = View::new(theme, false);
+    let mut view = View::new(theme, false, sources);
     terminal.draw(|frame| view.draw(frame, model)).unwrap();
     for command in commands {
         model.apply(*command);
@@ -31,7 +41,10 @@ fn terminal(
 
 fn screen(size: (u16, u16), theme: Theme, fixture: &str, commands: &[Command]) -> String {
     let mut model = model_of(fixture);
-    let terminal = terminal(size, theme, &mut model, commands);
+    text_of(&terminal(size, theme, &mut model, commands))
+}
+
+fn text_of(terminal: &Terminal<TestBackend>) -> String {
     let text = terminal.backend().to_string();
     let rows = text.lines().map(|row| row.trim_matches('"').trim_end());
     // The name of the fixture is a path of this machine.
@@ -405,4 +418,72 @@ fn a_selected_error_is_red() {
         found += usize::from(is_error);
     }
     assert!(found > 0);
+}
+
+const CHAIN: [&str; 3] = [
+    "cli/merge/planner.jsonl",
+    "cli/merge/search.jsonl",
+    "cli/merge/index.jsonl",
+];
+
+#[test]
+fn operations_of_several_captures_are_one_tree() {
+    for (width, commands) in [
+        (80, &[Command::Operations][..]),
+        (
+            80,
+            &[
+                Command::Operations,
+                Command::FoldPair,
+                Command::Move(1),
+                Command::FoldPair,
+            ],
+        ),
+        (
+            200,
+            &[
+                Command::Operations,
+                Command::FoldPair,
+                Command::Move(1),
+                Command::FoldPair,
+            ],
+        ),
+    ] {
+        let (mut model, sources) = model_of_merged(&CHAIN);
+        let terminal = terminal_of((width, 24), PLAIN, Some(sources), &mut model, commands);
+        let text = text_of(&terminal);
+        let rows: Vec<&str> = text.lines().take(8).collect();
+        match (width, commands.len()) {
+            (80, 1) => insta::assert_snapshot!(rows.join("\n"), @r#"
+            ─ messages  1 of 2  operations ────────────────────────────────────────────────
+            ▸!     #0 planner c1 tools/call plan          answered     890 ms index server …
+            ▸      #6 planner c1 ping                     answered       1 ms planner server
+
+            ─ tree  #0 ────────────────────────────────────────────────────────────────────
+            #0 c1 → request tools/call plan  id 1  (mcp, lines, request, 180 bytes at 0)
+                0..180  {4}
+               11..16     jsonrpc  "2.0"
+            "#),
+            (80, _) => insta::assert_snapshot!(rows.join("\n"), @r#"
+            ─ messages  2 of 6  operations ────────────────────────────────────────────────
+            ▾!     #0 planner c1 tools/call plan          answered     890 ms index server …
+            ▾!       #1 search  c2 tools/call find          answered     820 ms index serve…
+            ▸!        ~#2 index   c3 tools/call look          answered     800 ms index ser…
+                    #4 search     ← response find            1 820 ms "shelf"
+                  #5 planner    ← response plan            1 890 ms "done"
+            ▸      #6 planner c1 ping                     answered       1 ms planner server
+            ─ tree  #1 ────────────────────────────────────────────────────────────────────
+            "#),
+            _ => insta::assert_snapshot!(rows.join("\n"), @r#"
+            ─ messages  2 of 6  operations ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+            ▾!     #0 planner c1 10:00:00.010 tools/call plan                                  answered     890 ms index server 800 ms, planner server 70 ms, search server 20 ms; 1 tools/call
+            ▾!       #1 search  c2 10:00:00.040 tools/call find                                  answered     820 ms index server 800 ms, search server 20 ms; ~1 tools/call; 4 messages, 435 bytes
+            ▸!        ~#2 index   c3 10:00:00.050 tools/call look                                  answered     800 ms index server; 2 messages, 174 bytes
+                    #4   0 search  c2      +810 ms ← response find            1 820 ms "shelf"
+                  #5   0 planner c1       +40 ms ← response plan            1 890 ms "done"
+            ▸      #6 planner c1 10:00:01.000 ping                                             answered       1 ms planner server; 2 messages, 76 bytes
+            ─ tree  #1 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+            "#),
+        }
+    }
 }

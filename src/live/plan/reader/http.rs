@@ -4,7 +4,7 @@ use super::{PlanReader, PlannedConnection};
 use crate::decoder::Decoded;
 use crate::framing::Head;
 use crate::live::codec::EventStreams;
-use crate::live::codec::head::user_fields;
+use crate::live::codec::head::{field, user_fields};
 use crate::protocol::Direction;
 use std::collections::BTreeSet;
 
@@ -24,18 +24,37 @@ impl PlanReader<'_> {
             if self.fields.is_empty() {
                 self.fields = user_fields(raw);
             }
-            if start.starts_with("GET ") {
+            let asks_for_events = start.starts_with("GET ")
+                && field(decoded, "accept")
+                    .is_some_and(|kinds| kinds.contains("text/event-stream"));
+            if asks_for_events {
                 self.streams.extend(decoded.origin.conn);
             }
-            self.read_stream_request(start);
+            self.read_stream_request(start, asks_for_events);
+        }
+        self.read_session_name(decoded);
+    }
+
+    /// The response to a hello names the session.
+    fn read_session_name(&mut self, decoded: &Decoded<'_>) {
+        let http = decoded.protocol.descriptor().http;
+        let name = http.filter(|_| decoded.origin.direction == Some(Direction::ToClient));
+        let conn = decoded.origin.conn.unwrap_or_default();
+        let last = self.connections.get(&conn).and_then(|one| one.steps.last());
+        let step = last.and_then(|last| self.steps.get_mut(*last));
+        if let (Some(http), Some(step)) = (name, step.filter(|step| step.begins_session()))
+            && let Some(value) = field(decoded, http.name)
+        {
+            step.session = Some(value);
         }
     }
 
-    /// A client opens an event stream with GET. In the older transport messages are posted to another path.
-    fn read_stream_request(&mut self, start: &str) {
+    /// A client opens an event stream with GET; another GET, as of a health check, opens none. In the older transport
+    /// messages are posted to another path.
+    fn read_stream_request(&mut self, start: &str, asks_for_events: bool) {
         let (method, target) = start.split_once(' ').unwrap_or_default();
         match &self.stream_target {
-            None if method == "GET" => {
+            None if asks_for_events => {
                 self.stream_target = Some(target.to_owned());
                 self.events = EventStreams::After;
             }

@@ -1,0 +1,326 @@
+//! Joins operations of several captures.
+//!
+//! ```text
+//!   agent.jsonl   #3 session/prompt                  begins operation 3
+//!   tools.jsonl   #5 tools/call, the same trace      begins operation 5, inside of 3 (recorded)
+//!   after.jsonl   #6 tools/call, the same bytes      begins operation 6, inside of 5 (inferred: the next leg of a relay)
+//! ```
+//!
+//! Ids of traces state that operations belong together. A process that wiretool started makes the calls of the recordings
+//! that begin below it. Equal bytes are those of a relay, if addresses say so, or if its earlier answers were equal too. If
+//! several operations fit, no link is made, unless one of them contains all others.
+//!
+//! Memory is bounded by the open operations.
+
+use crate::capture::{Relation, Sources};
+use crate::decoder::Decoded;
+use crate::protocol::session::Link;
+use crate::protocol::session::http;
+use crate::protocol::{Direction, TraceMember};
+use crate::tape::Node;
+use foldhash::HashMap;
+use std::hash::{BuildHasher, RandomState};
+
+/// Maximum length of an id of a trace or a span, in bytes.
+const MAX_ID: usize = 64;
+/// The number of open operations that are compared with a request. If more fit, there is no link.
+const MAX_COMPARED: usize = 64;
+/// The number of operations inside of each other that are followed.
+const MAX_DEPTH: usize = 64;
+
+/// The trace of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Trace {
+    id: Option<Box<str>>,
+    span: Option<Box<str>>,
+    parent: Option<Box<str>>,
+}
+
+/// An open operation that requests of other captures may belong to.
+struct Open {
+    source: u16,
+    conn: Option<u32>,
+    direction: Option<Direction>,
+    trace: Trace,
+    content: u64,
+    parent: Option<u64>,
+    /// The captures that have its next leg.
+    relayed: Vec<u16>,
+    /// The open operation of another capture with equal bytes, if nothing else relates the captures.
+    twin: Option<u64>,
+    /// The capture and the content of the answer to an operation whose twin this is.
+    answer: Option<(u16, u64)>,
+}
+
+/// The open operations of several captures.
+pub(super) struct Joins {
+    pub sources: &'static Sources,
+    open: HashMap<u64, Open>,
+    by_trace: HashMap<Box<str>, Vec<u64>>,
+    by_content: HashMap<u64, Vec<u64>>,
+    /// Those that clients began, by connection.
+    by_conn: HashMap<Option<u32>, Vec<u64>>,
+    /// Pairs of captures, and if they are the legs of a relay as far as equal requests have equal answers.
+    relays: HashMap<(u16, u16), bool>,
+    hasher: RandomState,
+    /// The last request.
+    seen: Option<Open>,
+}
+
+impl Joins {
+    pub fn new(sources: &'static Sources) -> Self {
+        Self {
+            sources,
+            open: HashMap::default(),
+            by_trace: HashMap::default(),
+            by_content: HashMap::default(),
+            by_conn: HashMap::default(),
+            relays: HashMap::default(),
+            hasher: RandomState::new(),
+            seen: None,
+        }
+    }
+
+    /// Returns the operation of another capture that a request belongs to.
+    pub fn find(&mut self, decoded: &Decoded<'_>) -> Option<(u64, Link)> {
+        let origin = decoded.origin;
+        let source = self.sources.of(origin.conn)?;
+        let mut seen = Open {
+            source,
+            conn: origin.conn,
+            direction: origin.direction,
+            trace: trace_of(decoded),
+            content: self.content(decoded),
+            parent: None,
+            relayed: Vec::new(),
+            twin: None,
+            answer: None,
+        };
+        let by_trace = self.by_trace(&seen);
+        let found = by_trace
+            .filter(|(_, link)| *link == Link::Recorded)
+            .or_else(|| self.by_content(&mut seen))
+            .or_else(|| self.by_process(&seen))
+            .or(by_trace);
+        self.seen = Some(seen);
+        found
+    }
+
+    /// Returns a hash of the bytes of a message.
+    fn content(&self, decoded: &Decoded<'_>) -> u64 {
+        let body = decoded.message.body.of(decoded.frame.view.bytes);
+        let (protocol, direction) = (decoded.protocol.name(), decoded.origin.direction);
+        self.hasher.hash_one((protocol, direction, body))
+    }
+
+    /// Compares the answer to a request with that to an equal request of another capture.
+    pub fn answer(&mut self, request: u64, decoded: &Decoded<'_>) {
+        let content = self.content(decoded);
+        let Some(open) = self.open.get(&request) else {
+            return;
+        };
+        let source = open.source;
+        if let Some((inner, other)) = open.answer {
+            let is_relay = self.relays.entry((source, inner)).or_insert(true);
+            *is_relay &= other == content;
+        }
+        let twin = open.twin.and_then(|twin| self.open.get_mut(&twin));
+        if let Some(twin) = twin {
+            twin.answer = Some((source, content));
+        }
+    }
+
+    /// Adds the operation that the last request begins.
+    pub fn begin(&mut self, index: u64, parent: Option<u64>) {
+        let Some(seen) = self.seen.take() else {
+            return;
+        };
+        if let Some(id) = &seen.trace.id {
+            self.by_trace.entry(id.clone()).or_default().push(index);
+        }
+        self.by_content.entry(seen.content).or_default().push(index);
+        if seen.direction == Some(Direction::ToServer) {
+            self.by_conn.entry(seen.conn).or_default().push(index);
+        }
+        self.open.insert(index, Open { parent, ..seen });
+    }
+
+    /// Removes an operation that ends.
+    pub fn end(&mut self, index: u64) {
+        let Some(open) = self.open.remove(&index) else {
+            return;
+        };
+        if let Some(id) = &open.trace.id {
+            remove(&mut self.by_trace, id, index);
+        }
+        remove(&mut self.by_content, &open.content, index);
+        remove(&mut self.by_conn, &open.conn, index);
+    }
+
+    /// Returns the capture whose server made the calls of a capture.
+    pub fn caller(&self, source: u16) -> Option<u16> {
+        self.sources.of(self.sources.caller(source))
+    }
+
+    /// Returns what headers say about a capture whose operation contains a request.
+    fn relation(&self, outer: &Open, inner: &Open) -> Relation {
+        match inner.direction {
+            // The server sends it: the leg at the server has it first.
+            Some(Direction::ToClient) => self.sources.relation(inner.source, outer.source),
+            _ => self.sources.relation(outer.source, inner.source),
+        }
+    }
+
+    /// Finds the operation that the trace of a request names.
+    fn by_trace(&self, seen: &Open) -> Option<(u64, Link)> {
+        let all = self.by_trace.get(seen.trace.id.as_ref()?)?;
+        let all = self.others(all, seen)?;
+        let has_span = |index: &u64| {
+            let span = self
+                .open
+                .get(index)
+                .and_then(|open| open.trace.span.as_ref());
+            span.is_some() && span == seen.trace.parent.as_ref()
+        };
+        let mut parents = all.iter().copied().filter(has_span);
+        if let (Some(parent), None) = (parents.next(), parents.next()) {
+            return Some((parent, Link::Recorded));
+        }
+        // One trace may have several calls of one process: only its server calls further ones.
+        let related = |wanted: &[Relation]| -> Vec<u64> {
+            let is_it = |index: &u64| {
+                let open = self.open.get(index);
+                open.is_some_and(|open| wanted.contains(&self.relation(open, seen)))
+            };
+            all.iter().copied().filter(is_it).collect()
+        };
+        let called = related(&[Relation::Parent, Relation::Relay]);
+        if called.is_empty() {
+            let unknown = related(&[Relation::Unknown]);
+            return Some((self.outermost(&unknown)?, Link::Inferred));
+        }
+        Some((self.outermost(&called)?, Link::Recorded))
+    }
+
+    /// Finds the operation whose process made a request.
+    fn by_process(&self, seen: &Open) -> Option<(u64, Link)> {
+        if seen.direction != Some(Direction::ToServer) {
+            return None;
+        }
+        let caller = self.sources.caller(seen.source)?;
+        let all = self.others(self.by_conn.get(&Some(caller))?, seen)?;
+        Some((self.outermost(&all)?, Link::Inferred))
+    }
+
+    /// Finds the operation that a relay has passed on.
+    fn by_content(&mut self, seen: &mut Open) -> Option<(u64, Link)> {
+        let all = self.others(self.by_content.get(&seen.content)?, seen)?;
+        let is_it = |index: &&u64| {
+            self.open.get(index).is_some_and(|open| {
+                let is_new = !open.relayed.contains(&seen.source);
+                is_new && self.relation(open, seen) != Relation::Unrelated
+            })
+        };
+        let mut fitting = all.iter().filter(is_it);
+        let (Some(&found), None) = (fitting.next(), fitting.next()) else {
+            return None;
+        };
+        let open = self.open.get(&found)?;
+        if self.relation(open, seen) == Relation::Unknown {
+            // Clients send equal requests to several servers.
+            seen.twin = Some(found);
+            let pair = (open.source, seen.source);
+            self.relays.get(&pair).filter(|is_relay| **is_relay)?;
+        }
+        self.open.get_mut(&found)?.relayed.push(seen.source);
+        Some((found, Link::Inferred))
+    }
+
+    /// Returns those of other captures, unless there are too many.
+    fn others(&self, all: &[u64], seen: &Open) -> Option<Vec<u64>> {
+        let is_other = |index: &&u64| {
+            let open = self.open.get(index);
+            open.is_some_and(|open| open.source != seen.source)
+        };
+        (all.len() <= MAX_COMPARED).then(|| all.iter().filter(is_other).copied().collect())
+    }
+
+    /// Returns the operation that contains all others of these.
+    fn outermost(&self, all: &[u64]) -> Option<u64> {
+        let first = *all.iter().min()?;
+        let is_inside = |index: &u64| {
+            let next = |index: &u64| self.open.get(index)?.parent;
+            let mut around = std::iter::successors(Some(*index), next).take(MAX_DEPTH);
+            around.any(|index| index == first)
+        };
+        all.iter().all(is_inside).then_some(first)
+    }
+}
+
+/// Removes an operation from a list, and the list if it is empty.
+fn remove<K: Eq + std::hash::Hash>(lists: &mut HashMap<K, Vec<u64>>, key: &K, index: u64) {
+    if let Some(list) = lists.get_mut(key) {
+        list.retain(|one| *one != index);
+        if list.is_empty() {
+            lists.remove(key);
+        }
+    }
+}
+
+/// Returns the id of the trace of a request.
+#[cfg(feature = "cli")]
+pub(crate) fn trace_id(decoded: &Decoded<'_>) -> Option<Box<str>> {
+    trace_of(decoded).id
+}
+
+/// Reads the trace of a request from its members, or from its head.
+fn trace_of(decoded: &Decoded<'_>) -> Trace {
+    let mut trace = Trace::default();
+    let root = decoded.root();
+    for (path, member) in decoded.protocol.descriptor().traces {
+        let node = path
+            .iter()
+            .try_fold(root, |node, key| Some(node?.get(key)))
+            .flatten();
+        let Some(text) = node.and_then(Node::text) else {
+            continue;
+        };
+        match member {
+            TraceMember::Context => trace.read_context(&text),
+            TraceMember::Trace => trace.id = kept(&text),
+            TraceMember::Span => trace.span = kept(&text),
+            TraceMember::ParentSpan => trace.parent = kept(&text),
+        }
+    }
+    if trace.id.is_none()
+        && let Some(head) = http::head(&decoded.seen())
+        && let (Some(text), _) = http::field(head, "traceparent")
+    {
+        trace.read_context(&text);
+    }
+    trace
+}
+
+impl Trace {
+    /// Reads `00-` trace `-` span `-` flags. A trace of zeros is none.
+    fn read_context(&mut self, text: &str) {
+        let mut parts = text.split('-');
+        let (Some(_), Some(id), Some(span)) = (parts.next(), parts.next(), parts.next()) else {
+            return;
+        };
+        let is_id = |id: &str, len| {
+            id.len() == len
+                && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+                && id.bytes().any(|byte| byte != b'0')
+        };
+        if is_id(id, 32) && is_id(span, 16) {
+            (self.id, self.span) = (kept(id), kept(span));
+        }
+    }
+}
+
+/// Returns an id to be compared.
+fn kept(id: &str) -> Option<Box<str>> {
+    let is_id = (1..=MAX_ID).contains(&id.len());
+    is_id.then(|| id.to_ascii_lowercase().into())
+}

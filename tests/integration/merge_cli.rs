@@ -1,0 +1,496 @@
+//! `--merge`: several captures as one conversation, and the operations that are joined.
+
+use crate::common::{self, Ran};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+
+const CHAIN: [&str; 3] = [
+    "fixtures/cli/merge/planner.jsonl",
+    "fixtures/cli/merge/search.jsonl",
+    "fixtures/cli/merge/index.jsonl",
+];
+
+fn run(args: &[&str], width: Option<usize>) -> Ran {
+    let mut command = common::wiretool();
+    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.stdin(Stdio::null());
+    if let Some(width) = width {
+        command.env("COLUMNS", width.to_string());
+    }
+    common::outcome_of(&command.output().unwrap())
+}
+
+fn merged(args: &[&str], files: &[&str]) -> String {
+    let (code, out, err) = run(&[args, &["--merge"], files].concat(), None);
+    assert_eq!(code, 0, "{err}");
+    out
+}
+
+#[test]
+fn messages_are_in_the_order_of_their_times() {
+    insta::assert_snapshot!(merged(&["decode", "--stderr"], &CHAIN), @r#"
+    #0        0 planner c1 10:00:00.010 → request       tools/call plan      1             {goal: "tea"}, _meta: {traceparent: "00…
+    #1        0 search  c2       +30 ms → request       tools/call find      1             {what: "kettle"}, _meta: {traceparent: …
+    #2        0 index   c3       +10 ms → request       tools/call look      1             {key: "kettle"}
+         10:00:00.400 index c3 stderr: disk is slow
+    #3        0 index   c3      +800 ms ← response      tools/call look      1      800 ms "7"
+    #4        0 search  c2       +10 ms ← response      tools/call find      1      820 ms "shelf"
+    #5        0 planner c1       +40 ms ← response      tools/call plan      1      890 ms "done"
+    #6      181 planner c1      +100 ms → request       ping                 2
+    #7       78 planner c1        +1 ms ← response      ping                 2        1 ms {}
+    "#);
+    let out = merged(&["decode", "-f", "json", "--lint"], &CHAIN);
+    let keys = ["index", "conn", "src", "op", "parent", "link"];
+    let mut shown = String::new();
+    for line in out.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let keys = keys.iter().map(|key| line[key].to_string());
+        writeln!(shown, "{}", keys.collect::<Vec<_>>().join(" ")).unwrap();
+    }
+    insta::assert_snapshot!(shown, @r#"
+    0 1 "planner" 0 null null
+    1 2 "search" 1 0 "recorded"
+    2 3 "index" 2 1 "inferred"
+    3 3 "index" 2 1 "inferred"
+    4 2 "search" 1 0 "recorded"
+    5 1 "planner" 0 null null
+    6 1 "planner" 6 null null
+    7 1 "planner" 6 null null
+    "#);
+    // Without the flag, files stay separate.
+    let (_, apart, _) = run(&[&["decode", "-f", "json"][..], &CHAIN].concat(), None);
+    assert!(!apart.contains("\"src\""));
+    let conns = |text: &str| text.matches("\"conn\":1,").count();
+    assert_eq!((conns(&apart), conns(&out)), (8, 4));
+}
+
+#[test]
+fn one_command_says_who_made_the_user_wait() {
+    insta::assert_snapshot!(merged(&["decode", "--ops"], &CHAIN), @"
+    #0 planner c1 10:00:00.010 tools/call plan                  answered     890 ms index server 800 ms, planner server 70 ms, search server 20 ms; 1 tools/call; 6 messages, 692 bytes
+    #6 planner c1 10:00:01.000 ping                             answered       1 ms planner server; 2 messages, 76 bytes
+    ");
+    insta::assert_snapshot!(merged(&["stat", "--ops"], &CHAIN), @"
+    planner + search + index: mcp, 8 messages, 768 bytes in 991 ms
+    
+    operations                        count       p50       p90       p99 errors  messages        bytes  waits for
+      tools/call plan                     1    890 ms         -         -      0         6          692  index server 89 %, planner server 7 %, search server 2 %
+      tools/call find                     1    820 ms         -         -      0         4          435  index server 97 %, search server 2 %
+      tools/call look                     1    800 ms         -         -      0         2          174  index server 100 %
+      ping                                1      1 ms         -         -      0         2           76  planner server 100 %
+    ");
+    let out = merged(&["decode", "--ops", "-f", "json"], &CHAIN);
+    for line in out.lines() {
+        let one: Value = serde_json::from_str(line).unwrap();
+        let shares = one["shares"].as_object().unwrap().values();
+        let sum: f64 = shares.map(|share| share.as_f64().unwrap()).sum();
+        let lasted = one["duration_ms"].as_f64().unwrap();
+        assert!((sum - lasted).abs() < 1e-6, "{line}");
+    }
+    for width in [40, 60, 80, 100, 120, 200] {
+        for args in [&["decode", "--merge", "--ops"][..], &["decode", "--merge"]] {
+            let (_, out, _) = run(&[args, &CHAIN].concat(), Some(width));
+            for line in out.lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lint_names_the_file_of_each_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let twice = [
+        (1, "c2s", call(1, &json!({}))),
+        (2, "c2s", call(1, &json!({}))),
+        (3, "s2c", answer(1, "x")),
+        (4, "s2c", answer(1, "x")),
+    ];
+    let paths: Vec<String> = ["a", "b"]
+        .iter()
+        .map(|name| recording(folder.path(), name, &json!({}), &twice))
+        .collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let args = ["lint", "--merge", "--fail-on", "warning"];
+    let (code, out, err) = run(&[&args[..], &paths].concat(), None);
+    assert_eq!(code, 1, "{err}");
+    let files = out.lines().filter_map(|line| line.split(':').next());
+    let files: Vec<&str> = files.collect();
+    assert_eq!(files, [paths[0], paths[1], paths[0], paths[1]], "{out}");
+    assert!(err.contains("a + b: 4 warnings in 8 messages"), "{err}");
+}
+
+/// Rules are checked as if each capture were alone.
+#[test]
+fn findings_are_those_of_separate_captures() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    for protocol in ["mcp", "acp", "saikuro", "stepflow"] {
+        let mut files = Vec::new();
+        for entry in root.join(protocol).join("rules").read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let has_times = text
+                .lines()
+                .next()
+                .is_some_and(|l| l.contains("\"started\""));
+            if has_times && text.contains("\"dir\"") {
+                files.push(path.to_str().unwrap().to_owned());
+            }
+        }
+        files.sort();
+        assert!(files.len() > 10, "{protocol}: {}", files.len());
+        let found = |flags: &[&str]| {
+            let files: Vec<&str> = files.iter().map(String::as_str).collect();
+            let (_, out, err) = run(&[flags, &files].concat(), None);
+            let lines = out.lines().map(|line| serde_json::from_str(line).unwrap());
+            let lines: Vec<Value> = lines.collect();
+            let mut all: Vec<String> = lines
+                .iter()
+                .filter(|line| line["finding"].is_object())
+                .map(|line| {
+                    format!(
+                        "{} {} {}",
+                        line["file"], line["finding"]["rule"], line["finding"]["severity"]
+                    )
+                })
+                .collect();
+            all.sort();
+            assert!(all.len() > 5, "{protocol}: {err}");
+            all
+        };
+        assert_eq!(
+            found(&["lint", "-f", "json", "-p", protocol, "--merge"]),
+            found(&["lint", "-f", "json", "-p", protocol]),
+            "{protocol}"
+        );
+    }
+}
+
+#[test]
+fn clocks_of_other_hosts_are_estimated_or_given() {
+    let files = [CHAIN[0], "fixtures/cli/merge/far.jsonl"];
+    let first = |args: &[&str]| {
+        let (code, out, err) = run(&[args, &files].concat(), None);
+        assert_eq!(code, 0, "{err}");
+        (out.lines().next().unwrap_or_default().to_owned(), err)
+    };
+    let args = ["decode", "--merge", "--ops"];
+    let (line, note) = first(&args);
+    insta::assert_snapshot!(format!("{line}\n{note}"), @"
+        #0 planner c1 10:00:00.010 tools/call plan                  answered     890 ms far server 800 ms, planner server 90 ms; ~1 tools/call; 4 messages, 518 bytes
+    wiretool: fixtures/cli/merge/far.jsonl: its clock is 90.005 s behind that of planner (±45 ms, from 1 call in both); --clock far=+90.005s sets it
+    ");
+    let (line, note) = first(&[&args[..], &["--clock", "far=+90.01s"]].concat());
+    insta::assert_snapshot!(format!("{line}\n{note}"), @"
+        #0 planner c1 10:00:00.010 tools/call plan                  answered     890 ms far server 800 ms, planner server 90 ms; ~1 tools/call; 4 messages, 518 bytes
+    ");
+    // No call shows it.
+    let files = [CHAIN[2], "fixtures/cli/merge/far.jsonl"];
+    let (_, _, err) = run(&[&args[..], &files].concat(), None);
+    insta::assert_snapshot!(err, @"
+    wiretool: fixtures/cli/merge/far.jsonl: it is of another host, and no call shows the offset of its clock: --clock far=TIME sets it
+    ");
+}
+
+#[test]
+fn what_cannot_be_merged_is_refused() {
+    let hex = "fixtures/saikuro/announce-document.hex";
+    for (args, wanted) in [
+        (
+            &["decode", "--merge", CHAIN[0], hex][..],
+            "wiretool: fixtures/saikuro/announce-document.hex has no times: --merge puts messages in the order of their times\n",
+        ),
+        (
+            &["stat", "--merge", "--clock", "x=1s", CHAIN[0], CHAIN[1]],
+            "wiretool: --clock: no capture is called x: there are planner, search\n",
+        ),
+        (
+            &["decode", "--merge", "-w", "x.jsonl", CHAIN[0], CHAIN[1]],
+            "wiretool: -w records one capture: leave out --merge\n",
+        ),
+        (
+            &["lint", "--merge", CHAIN[0], "fixtures/none.jsonl"],
+            "wiretool: cannot open fixtures/none.jsonl: No such file or directory (os error 2)\n",
+        ),
+    ] {
+        let (code, out, err) = run(args, None);
+        assert_eq!(
+            (code, out.as_str(), err.as_str()),
+            (2, "", wanted),
+            "{args:?}"
+        );
+    }
+}
+
+fn call(id: u32, more: &Value) -> Value {
+    let mut params = json!({"name": "find", "arguments": {}});
+    if let Some(trace) = more.get("trace") {
+        params["_meta"] = json!({"traceparent": trace});
+    }
+    let name = more.get("name").cloned();
+    params["name"] = name.unwrap_or_else(|| "find".into());
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+}
+
+fn answer(id: u32, text: &str) -> Value {
+    let content = json!([{"type": "text", "text": text}]);
+    json!({"jsonrpc": "2.0", "id": id, "result": {"content": content}})
+}
+
+/// Writes a recording; times are in milliseconds.
+fn recording(folder: &Path, name: &str, header: &Value, messages: &[(u32, &str, Value)]) -> String {
+    let mut first = json!({"wiretool": 1, "started": "2026-01-01T10:00:00.000000000Z"});
+    let keys = first.as_object_mut().unwrap();
+    keys.extend(header.as_object().unwrap().clone());
+    let child = keys.remove("child");
+    let mut text = format!("{first}\n");
+    let open = json!({"t": 0, "conn": 1, "event": "open", "pid": child});
+    writeln!(text, "{open}").unwrap();
+    for (ms, dir, message) in messages {
+        let t = u64::from(*ms) * 1_000_000;
+        let line = json!({"t": t, "conn": 1, "dir": dir, "text": format!("{message}\n")});
+        writeln!(text, "{line}").unwrap();
+    }
+    common::file(folder, &format!("{name}.jsonl"), text)
+}
+
+/// A header of a recording of a child.
+fn child(pid: u32, parent: u32) -> Value {
+    json!({"host": "h", "argv": ["x"], "pid": pid - 1, "child": pid, "ppid": parent})
+}
+
+/// A header of a proxy.
+fn proxy(listen: u32, connect: u32) -> Value {
+    let address = |port| format!("tcp://127.0.0.1:{port}");
+    json!({"host": "h", "listen": address(listen), "connect": address(connect)})
+}
+
+type Messages = Vec<(u32, &'static str, Value)>;
+
+/// The requests of merged recordings that belong to an operation of another one.
+fn links(recordings: &[(Value, Messages)]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<String> = recordings
+        .iter()
+        .zip(["a", "b", "c"])
+        .map(|((header, messages), name)| recording(folder.path(), name, header, messages))
+        .collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let args = ["decode", "-f", "json", "--lint", "-p", "mcp", "--merge"];
+    let (_, out, err) = run(&[&args[..], &paths].concat(), None);
+    let lines = out.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<Value> = lines.collect();
+    assert!(!lines.is_empty(), "{err}");
+    let place = |index: &Value| {
+        let line = lines.iter().find(|line| line["index"] == *index).unwrap();
+        format!("{}{}", line["src"].as_str().unwrap(), line["id"])
+    };
+    let inside = lines
+        .iter()
+        .filter(|line| line["role"] == "request" && line["parent"].is_u64());
+    inside
+        .map(|line| {
+            let link = line["link"].as_str().unwrap();
+            format!(
+                "{} in {} {link}",
+                place(&line["index"]),
+                place(&line["parent"])
+            )
+        })
+        .collect()
+}
+
+/// A call from one time to another.
+fn lasting(id: u32, from: u32, to: u32, more: &Value) -> Messages {
+    let text = more.get("text").and_then(Value::as_str).unwrap_or("x");
+    vec![(from, "c2s", call(id, more)), (to, "s2c", answer(id, text))]
+}
+
+/// Calls in the order of their times.
+fn together(calls: &[Messages]) -> Messages {
+    let mut all = calls.concat();
+    all.sort_by_key(|(time, ..)| *time);
+    all
+}
+
+const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+/// The same trace, another span.
+const SPAN: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b8-01";
+const OTHER: &str = "00-1af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+const ZEROS: &str = "00-00000000000000000000000000000000-00f067aa0ba902b7-01";
+
+#[test]
+#[allow(clippy::too_many_lines)] // a table
+fn operations_are_joined_if_one_fits() {
+    let plain = json!({});
+    let traced = |trace: &str, name: &str| json!({"trace": trace, "name": name});
+    let named = |name: &str| json!({"name": name});
+    let long = |more: &Value| lasting(1, 10, 90, more);
+    let short = |more: &Value| lasting(2, 20, 80, more);
+    let two = together(&[
+        lasting(1, 10, 90, &named("one")),
+        lasting(5, 11, 91, &named("two")),
+    ]);
+    let two_traces = together(&[
+        lasting(1, 10, 90, &traced(TRACE, "one")),
+        lasting(5, 11, 91, &traced(OTHER, "two")),
+    ]);
+    let one_trace = together(&[
+        lasting(1, 10, 90, &traced(TRACE, "one")),
+        lasting(5, 11, 91, &traced(SPAN, "two")),
+    ]);
+    let none = json!({});
+    for (what, recordings, wanted) in [
+        (
+            "the process of the only open call",
+            vec![(child(11, 1), long(&plain)), (child(21, 11), short(&plain))],
+            &["b2 in a1 inferred"][..],
+        ),
+        (
+            "a process of another host",
+            vec![
+                (child(11, 1), long(&plain)),
+                (
+                    json!({"host": "other", "ppid": 11, "argv": ["x"]}),
+                    short(&named("y")),
+                ),
+            ],
+            &[],
+        ),
+        (
+            "two open calls of the process",
+            vec![
+                (child(11, 1), two.clone()),
+                (child(21, 11), short(&named("y"))),
+            ],
+            &[],
+        ),
+        (
+            "no open call of the process",
+            vec![
+                (child(11, 1), lasting(1, 1, 2, &plain)),
+                (child(21, 11), short(&plain)),
+            ],
+            &[],
+        ),
+        (
+            "the trace of one of two open calls",
+            vec![
+                (child(11, 1), two_traces.clone()),
+                (child(21, 11), short(&traced(SPAN, "y"))),
+            ],
+            &["b2 in a1 recorded"],
+        ),
+        (
+            "a trace of none of them",
+            vec![
+                (child(11, 1), two_traces.clone()),
+                (child(21, 11), short(&traced(ZEROS, "y"))),
+            ],
+            &[],
+        ),
+        (
+            "the trace of both",
+            vec![
+                (child(11, 1), one_trace),
+                (child(21, 11), short(&traced(SPAN, "y"))),
+            ],
+            &[],
+        ),
+        (
+            "two children of one process in one trace",
+            vec![
+                (child(11, 1), long(&traced(TRACE, "one"))),
+                (child(21, 1), short(&traced(SPAN, "y"))),
+            ],
+            &[],
+        ),
+        (
+            "a trace, and headers that say nothing",
+            vec![
+                (none.clone(), long(&traced(TRACE, "one"))),
+                (none.clone(), short(&traced(SPAN, "y"))),
+            ],
+            &["b2 in a1 inferred"],
+        ),
+        (
+            "a chain of processes in one trace",
+            vec![
+                (child(11, 1), long(&traced(TRACE, "one"))),
+                (child(21, 11), short(&traced(SPAN, "y"))),
+                (child(31, 21), lasting(3, 30, 70, &traced(SPAN, "z"))),
+            ],
+            &["b2 in a1 recorded", "c3 in b2 recorded"],
+        ),
+        (
+            "two calls of one process, one after the other",
+            vec![
+                (child(11, 1), long(&traced(TRACE, "one"))),
+                (child(21, 11), short(&traced(SPAN, "y"))),
+                (child(31, 11), lasting(3, 30, 70, &traced(SPAN, "z"))),
+            ],
+            &["b2 in a1 recorded", "c3 in a1 recorded"],
+        ),
+        (
+            "the legs of a relay",
+            vec![
+                (proxy(1, 2), lasting(1, 10, 90, &plain)),
+                (proxy(2, 3), lasting(1, 20, 80, &plain)),
+            ],
+            &["b1 in a1 inferred"],
+        ),
+        (
+            "two calls that both fit",
+            vec![
+                (proxy(1, 2), lasting(1, 10, 90, &plain)),
+                (proxy(1, 2), lasting(1, 11, 91, &plain)),
+                (proxy(2, 3), lasting(1, 20, 80, &plain)),
+            ],
+            &[],
+        ),
+        (
+            "proxies that are not connected",
+            vec![
+                (proxy(1, 2), lasting(1, 10, 90, &plain)),
+                (proxy(5, 3), lasting(1, 20, 80, &plain)),
+            ],
+            &[],
+        ),
+        (
+            "equal bytes, as far as earlier answers were equal",
+            vec![
+                (
+                    none.clone(),
+                    [lasting(1, 1, 4, &plain), lasting(7, 10, 90, &plain)].concat(),
+                ),
+                (
+                    none.clone(),
+                    [lasting(1, 2, 3, &plain), lasting(7, 20, 80, &plain)].concat(),
+                ),
+            ],
+            &["b7 in a7 inferred"],
+        ),
+        (
+            "equal bytes, and an earlier answer that differed",
+            vec![
+                (
+                    none.clone(),
+                    [lasting(1, 1, 4, &plain), lasting(7, 10, 90, &plain)].concat(),
+                ),
+                (
+                    none,
+                    [
+                        lasting(1, 2, 3, &json!({"text": "y"})),
+                        lasting(7, 20, 80, &plain),
+                    ]
+                    .concat(),
+                ),
+            ],
+            &[],
+        ),
+    ] {
+        assert_eq!(links(&recordings), wanted, "{what}");
+    }
+}
