@@ -35,7 +35,7 @@ use report::{ExitStatus, RequestLog};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
-use wire::{config, framing, listen, refuse_socket_flags, refuse_useless_flags};
+use wire::{config, framing, listen, older_path_of, refuse_socket_flags, refuse_useless_flags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -191,6 +191,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
             script.opening = recorded.opening;
         }
         script.unreadable.extend(recorded.unreadable);
+        script.older_path = script.older_path.or(recorded.older_path);
     }
     if args.connect.is_some() {
         add_announcement(&mut script, protocol)?;
@@ -210,6 +211,8 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
             })?,
         ),
     };
+    let older_path = script.older_path.take();
+    let older_path = older_path.or_else(|| older_path_of(protocol));
     let secret = args.secret_file.as_deref();
     let settings = StubConfig {
         script,
@@ -225,6 +228,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         limits: Limits::default(),
     };
     let config = ConnectionConfig {
+        older_path,
         length_mode: Some(args.length_mode).filter(|mode| *mode != LengthMode::Auto),
         ..config(args, protocol, framing)
     };

@@ -61,8 +61,8 @@ pub(super) struct FieldsOfRequest<'p> {
     pub(super) path: Option<String>,
     /// Fields, which replace those of the configuration.
     pub(super) fields: Vec<(&'p str, String)>,
-    /// A field of recordings that is not sent.
-    pub(super) removed: Option<&'p str>,
+    /// Fields of recordings that are not sent.
+    pub(super) removed: Vec<&'p str>,
 }
 
 /// The common configuration of the connections of a conversation.
@@ -91,6 +91,8 @@ pub struct ConnectionConfig<'p> {
     pub recorded: Vec<(String, String)>,
     /// The event streams of a client.
     pub events: EventStreams,
+    /// The path at which a server opens an event stream of the older transport over HTTP.
+    pub older_path: Option<String>,
 }
 
 impl<'p> ConnectionConfig<'p> {
@@ -108,6 +110,7 @@ impl<'p> ConnectionConfig<'p> {
             fields: Vec::new(),
             recorded: Vec::new(),
             events: EventStreams::None,
+            older_path: None,
         }
     }
 
@@ -157,12 +160,12 @@ enum Transport {
 }
 
 impl<'p> Codec<'p> {
-    /// Returns a codec for a new connection. Masks and keys are generated from the seed.
-    pub fn new(config: ConnectionConfig<'p>, seed: u64) -> Self {
+    /// Returns a codec for a new connection with this number. Masks and keys are generated from the seed.
+    pub fn new(config: ConnectionConfig<'p>, number: u32, seed: u64) -> Self {
         let mut id_gen = IdGen::new(seed);
         let transport = match config.framing {
             Framing::WebSocket => Transport::WebSocket(WebSocketCodec::new(id_gen.uuid())),
-            Framing::Http => Transport::Http(HttpCodec::default()),
+            Framing::Http => Transport::Http(HttpCodec::new(number)),
             _ => Transport::Plain,
         };
         let options = EncodeOptions {
@@ -229,6 +232,19 @@ impl<'p> Codec<'p> {
         matches!(&self.transport, Transport::Http(transport) if transport.is_finished())
     }
 
+    /// Returns `true` if the connection has an event stream of the older transport over HTTP.
+    pub(super) fn is_older_stream(&self) -> bool {
+        matches!(&self.transport, Transport::Http(transport) if transport.is_older_stream())
+    }
+
+    /// Returns the connection with the event stream to which the last message belongs.
+    pub(super) fn belongs_to(&self) -> Option<u32> {
+        match &self.transport {
+            Transport::Http(transport) => transport.belongs_to(),
+            _ => None,
+        }
+    }
+
     /// Returns `true` if a client waits for an HTTP response.
     pub fn is_busy(&self) -> bool {
         matches!(&self.transport, Transport::Http(transport) if transport.is_busy())
@@ -289,10 +305,7 @@ impl<'p> Codec<'p> {
                 transport.received(decoded, is_client, &mut self.encoder, out)
             }
             Transport::Http(transport) if is_client => transport.read_response(decoded),
-            Transport::Http(transport) => {
-                let accepted_body = self.config.protocol.descriptor().accepted_body;
-                transport.read_request(decoded, accepted_body, out)
-            }
+            Transport::Http(transport) => transport.read_request(decoded, &self.config, out),
         }
     }
 
@@ -357,6 +370,18 @@ impl<'p> Codec<'p> {
             };
             transport.answer(&body, id.as_deref(), status, out)?;
         }
+        Ok(())
+    }
+
+    /// Writes a body in a frame of its own, with the properties of a recorded frame.
+    pub(super) fn write_body(
+        &mut self,
+        body: &[u8],
+        wire: &Wire,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let encoded = self.encoder.frame_of(body, repeatable_properties(wire))?;
+        out.extend_from_slice(&encoded.bytes);
         Ok(())
     }
 

@@ -27,8 +27,8 @@ use crate::protocol::peer::{Outgoing, Peer, PeerConfig, PeerReply, Readiness, Re
 use crate::protocol::session::{SessionConfig, Waiting};
 use crate::protocol::{Direction, Protocol};
 use crate::tape::Node;
-use http_session::{ClientSession, StreamOf};
-use std::collections::{BTreeMap, VecDeque};
+use http_session::ClientSession;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
@@ -73,8 +73,10 @@ pub struct Endpoint<'p> {
     /// The number of the last connection that was opened.
     last_conn: u32,
     /// Messages that are sent as soon as a connection is free.
-    waiting: VecDeque<Outgoing>,
+    waiting: VecDeque<(Outgoing, Option<Wire>)>,
     events: Vec<SessionEvent>,
+    /// The connections with an event stream of the older transport, on the side of the server.
+    older_streams: BTreeSet<u32>,
     /// The common parts of the requests over HTTP.
     http: Option<ClientSession<'p>>,
 }
@@ -112,6 +114,7 @@ impl<'p> Endpoint<'p> {
             waiting: VecDeque::new(),
             events: Vec::new(),
             seed: peer_config.seed,
+            older_streams: BTreeSet::new(),
             http: ClientSession::of(&config),
             config,
         }
@@ -142,12 +145,12 @@ impl<'p> Endpoint<'p> {
     /// A connection is open.
     pub fn opened(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
         let seed = self.seed ^ u64::from(conn).rotate_left(32);
-        let mut codec = Codec::new(self.config.clone(), seed);
+        let mut codec = Codec::new(self.config.clone(), conn, seed);
         let mut bytes = Vec::new();
         codec.start(&mut bytes);
         let mut is_open = codec.is_open();
         if let Some(http) = self.http.as_mut().filter(|http| http.is_stream(conn)) {
-            codec.open_stream(&http.request(conn, None), &mut bytes);
+            codec.open_stream(&http.request_without_message(conn), &mut bytes);
             is_open = false;
         }
         self.codecs.insert(conn, codec);
@@ -163,8 +166,8 @@ impl<'p> Endpoint<'p> {
         let mut outgoing = Vec::new();
         let is_first = match &mut self.http {
             Some(http) if !http.is_ready() => {
-                if http.start_stream() {
-                    self.open_stream(StreamOf::Session, commands);
+                if let Some(of) = http.start_stream() {
+                    self.open_stream(of, commands);
                 }
                 return;
             }
@@ -216,7 +219,7 @@ impl<'p> Endpoint<'p> {
             match self.free_connection() {
                 Some(conn) => conn,
                 None if self.waiting.len() < MAX_WAITING => {
-                    self.waiting.push_back(outgoing.clone());
+                    self.waiting.push_back((outgoing.clone(), wire.cloned()));
                     self.connect(commands);
                     return Ok(None);
                 }
@@ -230,8 +233,9 @@ impl<'p> Endpoint<'p> {
         };
         let mut bytes = Vec::new();
         let http = &mut self.http;
+        let head = wire.and_then(|wire| wire.head.as_deref());
         let mut session = |message: Node<'_>| match http {
-            Some(http) => http.request(conn, Some(message)),
+            Some(http) => http.request_for(conn, message, head),
             None => FieldsOfRequest::default(),
         };
         if !outgoing.message.is_empty() {
@@ -253,6 +257,13 @@ impl<'p> Endpoint<'p> {
             self.close_finished(conn, commands);
         }
         Ok(index)
+    }
+
+    /// Over HTTP, the next message begins a session, which has this name in the recording.
+    pub fn begin_session(&mut self, recorded: Option<String>) {
+        if let Some(http) = &mut self.http {
+            http.begin(recorded);
+        }
     }
 
     /// Sends a message to the session of a connection that has ended: on the connection that has resumed it, otherwise
@@ -278,10 +289,13 @@ impl<'p> Endpoint<'p> {
     /// Sends the messages that waited for a free connection.
     fn send_waiting(&mut self, now: i64, commands: &mut Vec<Command>) {
         while let Some(conn) = self.free_connection().filter(|_| !self.waiting.is_empty()) {
-            let Some(outgoing) = self.waiting.pop_front() else {
+            let Some((outgoing, wire)) = self.waiting.pop_front() else {
                 return;
             };
-            self.send_all(&[Outgoing { conn, ..outgoing }], now, commands);
+            let outgoing = Outgoing { conn, ..outgoing };
+            if let Err(refusal) = self.send_message(&outgoing, wire.as_ref(), now, commands) {
+                commands.push(Command::Log(refusal.to_string()));
+            }
         }
     }
 
@@ -329,6 +343,22 @@ impl<'p> Endpoint<'p> {
         let ControlFlow::Continue(()) = step;
         commands.push(Command::Send(channel, bytes));
         index
+    }
+
+    /// Sends a body that is not a message of the protocol in a frame of its own.
+    pub fn send_body(
+        &mut self,
+        channel: Channel,
+        body: &[u8],
+        wire: &Wire,
+        now: i64,
+        commands: &mut Vec<Command>,
+    ) -> Result<Option<u64>, Refusal> {
+        let mut bytes = Vec::new();
+        if let Some(codec) = self.codecs.get_mut(&channel.conn) {
+            codec.write_body(body, wire, &mut bytes)?;
+        }
+        Ok(self.send_bytes(channel, bytes, now, commands))
     }
 
     fn send_all(&mut self, outgoing: &[Outgoing], now: i64, commands: &mut Vec<Command>) {

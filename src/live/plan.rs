@@ -14,10 +14,10 @@ mod reader;
 use super::codec::EventStreams;
 use super::names::{Names, ValuePlace};
 use crate::capture::Header;
-use crate::decoder::{DecodeOptions, Decoded};
+use crate::decoder::{DecodeOptions, Decoded, RawFrame};
 use crate::diff::StoredMessage;
 use crate::encoding::Want;
-use crate::framing::{Framing, Limits, Wire};
+use crate::framing::{Framing, Head, Limits, Wire};
 use crate::protocol::{Protocol, Role};
 use crate::render::json::wire;
 use crate::select::Filter;
@@ -48,6 +48,8 @@ pub struct PlanStep {
     pub role: Option<Role>,
     /// The message opens a session.
     pub is_hello: bool,
+    /// The name of the session over HTTP that it began.
+    pub session: Option<String>,
     /// In the recording, calls were possible when it was sent.
     pub was_ready: bool,
     /// The message in the form of `decode -f json --exact`.
@@ -58,6 +60,9 @@ pub struct PlanStep {
     pub wire: Wire,
     /// The recorded bytes, if they are not a message that can be encoded again.
     pub verbatim: Option<Vec<u8>>,
+    /// `verbatim` is the body of a frame: that of the recording was compressed, and the connection of the run need not
+    /// have the extension.
+    pub is_body: bool,
     /// The time of the recorded message, in nanoseconds since 1970.
     pub time: Option<i64>,
     /// The name of its own id.
@@ -81,12 +86,29 @@ pub struct PlanStep {
 }
 
 impl PlanStep {
+    /// Returns `true` for a message that begins a session; the opening may have further messages.
+    pub fn begins_session(&self) -> bool {
+        self.is_hello && self.role != Some(Role::Notification)
+    }
+
     /// Returns a step with the facts that the message alone shows.
     fn of(decoded: &Decoded<'_>, stored: &StoredMessage) -> Self {
         let message = decoded.message;
         let raw = decoded.raw.as_ref();
         // Bytes that are not a message of the protocol are sent unchanged.
         let is_whole = message.valid && message.role.is_some() && decoded.frame.fault.is_none();
+        let is_compressed = matches!(
+            decoded.frame.head,
+            Head::WebSocket {
+                compressed: true,
+                ..
+            }
+        );
+        let is_body = is_compressed && !is_whole && decoded.frame.fault.is_none();
+        let bytes = |raw: &RawFrame<'_>| match is_body {
+            true => decoded.frame.view.body().to_vec(),
+            false => raw.bytes.to_vec(),
+        };
         Self {
             description: crate::diff::describe(stored),
             conn: decoded.origin.conn.unwrap_or_default(),
@@ -99,7 +121,8 @@ impl PlanStep {
                     .map(|raw| reusable_properties(wire(decoded, raw)))
                     .unwrap_or_default()
             },
-            verbatim: raw.filter(|_| !is_whole).map(|raw| raw.bytes.to_vec()),
+            verbatim: raw.filter(|_| !is_whole).map(bytes),
+            is_body,
             time: decoded.origin.time,
             ..Self::default()
         }

@@ -49,6 +49,8 @@ pub struct Script {
     pub offers: Vec<Offer>,
     /// Messages that are sent as soon as a connection is open, instead of the hello of the protocol.
     pub opening: Vec<OpenValue>,
+    /// The path at which GET opens an event stream of the older transport over HTTP.
+    pub older_path: Option<String>,
     /// Answers to messages that cannot be read, in order, then the last one again.
     pub unreadable: Vec<OpenValue>,
     /// Answers to hellos that replace those of the protocol.

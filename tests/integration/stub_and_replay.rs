@@ -35,10 +35,6 @@ const SKIPPED: &[(&str, &str)] = &[
         "the opening is refused, then repeated: a stub has one answer to each kind of hello",
     ),
     (
-        "mcp-sse-everything-nodev1",
-        "a stub has no event stream of the older HTTP+SSE transport",
-    ),
-    (
         "jsonrpc-ws-aria2",
         "it has messages over WebSocket and over HTTP, and replay sends all in one way",
     ),

@@ -27,6 +27,50 @@ const ACP: &str = r#"1> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{
 
 const SESSIONS: &[Session] = &[
     Session {
+        name: "a debugger with its lifecycle, and a request of the adapter",
+        protocol: "dap",
+        transport: "stdio",
+        rules: &[],
+        script: r#"
+1> {"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"a","supportsRunInTerminalRequest":true}}
+1< {"seq":1,"type":"response","request_seq":1,"command":"initialize","success":true,"body":{}}
+1< {"seq":2,"type":"event","event":"initialized"}
+1> {"seq":2,"type":"request","command":"launch","arguments":{}}
+1> {"seq":3,"type":"request","command":"configurationDone"}
+1< {"seq":3,"type":"response","request_seq":3,"command":"configurationDone","success":true}
+1< {"seq":4,"type":"request","command":"runInTerminal","arguments":{"cwd":"/","args":["x"]}}
+1> {"seq":4,"type":"response","request_seq":4,"command":"runInTerminal","success":true,"body":{}}
+1< {"seq":5,"type":"response","request_seq":2,"command":"launch","success":true}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "a debugger breaks its lifecycle",
+        protocol: "dap",
+        transport: "stdio",
+        rules: &[
+            "dap/initialize-once",
+            "dap/configuration-done-early",
+            "dap/initialize-first",
+            "dap/seq-order",
+            "dap/after-terminated",
+        ],
+        script: r#"
+1> {"seq":1,"type":"request","command":"launch","arguments":{}}
+1< {"seq":1,"type":"response","request_seq":1,"command":"launch","success":true}
+1> {"seq":2,"type":"request","command":"initialize","arguments":{"adapterID":"a"}}
+1< {"seq":2,"type":"response","request_seq":2,"command":"initialize","success":true,"body":{}}
+1> {"seq":3,"type":"request","command":"initialize","arguments":{"adapterID":"a"}}
+1< {"seq":3,"type":"response","request_seq":3,"command":"initialize","success":true,"body":{}}
+1> {"seq":4,"type":"request","command":"configurationDone"}
+1< {"seq":3,"type":"response","request_seq":4,"command":"configurationDone","success":true}
+1< {"seq":4,"type":"event","event":"terminated"}
+1> {"seq":5,"type":"request","command":"next","arguments":{"threadId":1}}
+1< {"seq":5,"type":"response","request_seq":5,"command":"next","success":true}
+1> end
+1< end"#,
+    },
+    Session {
         name: "a task has progress after its request is answered",
         protocol: "mcp",
         transport: "stdio",
@@ -324,7 +368,7 @@ fn bytes(session: &Session, message: &str) -> Option<String> {
     }
     if session.transport != "http" {
         return Some(match session.protocol {
-            "lsp" => format!("Content-Length: {}\r\n\r\n{message}", message.len()),
+            "lsp" | "dap" => format!("Content-Length: {}\r\n\r\n{message}", message.len()),
             _ => format!("{message}\n"),
         });
     }

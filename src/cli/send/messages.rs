@@ -120,7 +120,7 @@ pub fn classify(config: &ConnectionConfig<'_>, message: &str) -> MessageClass {
         ..config.clone()
     };
     let (protocol, side) = (config.protocol, config.side);
-    let mut codec = Codec::new(config, 0);
+    let mut codec = Codec::new(config, 0, 0);
     let mut bytes = Vec::new();
     if codec
         .write_message(message, None, None, &mut bytes)

@@ -67,6 +67,11 @@ pub fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
     Ok(framing)
 }
 
+/// Returns the usual path of the older transport over HTTP, for a protocol with sessions.
+pub fn older_path_of(protocol: &dyn Protocol) -> Option<String> {
+    protocol.descriptor().http.map(|_| "/sse".to_owned())
+}
+
 /// Refuses flags of other protocols.
 pub fn refuse_useless_flags(args: &Args) -> Result<()> {
     let protocol = registry::find(&args.protocol).context("no such protocol")?;

@@ -288,11 +288,17 @@ impl<'p> Client<'p> {
                 Err(_) => continue,
             }
             let channel = self.endpoint.channel(conn, step.stream);
-            let result = if let Some(bytes) = &step.verbatim {
+            let result = if let Some(body) = step.verbatim.as_ref().filter(|_| step.is_body) {
+                self.endpoint
+                    .send_body(channel, body, &step.wire, now, commands)
+            } else if let Some(bytes) = &step.verbatim {
                 Ok(self
                     .endpoint
                     .send_bytes(channel, bytes.clone(), now, commands))
             } else {
+                if step.begins_session() {
+                    self.endpoint.begin_session(step.session.clone());
+                }
                 let (values, names) = (&mut self.run.values, &plan.names);
                 let message = values.rewrite(names, &step.message, &step.places, now);
                 let mut outgoing = Outgoing::new(conn, message);

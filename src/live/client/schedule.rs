@@ -285,10 +285,11 @@ impl<'p> ClientRun<'p> {
         ends.max()
     }
 
-    /// Returns the time until which a request waits for the notifications before it: they may be the reason for it. One
-    /// that does not come delays the run once.
+    /// Returns the time until which a request or a notification waits for the notifications before it: they may be the
+    /// reason for it, and it may prevent them. One that does not come delays the run once.
     fn notified_end(&self, step: &PlanStep) -> Option<i64> {
-        let waits = step.role == Some(Role::Request) && self.notified < step.received_before;
+        let asks = matches!(step.role, Some(Role::Request | Role::Notification));
+        let waits = asks && self.notified < step.received_before;
         let most = MAX_HEAD_START.min(self.settings.timeout / 2);
         waits.then(|| self.last_progress.saturating_add(most))
     }
@@ -452,7 +453,7 @@ impl<'p> ClientRun<'p> {
             return;
         };
         let conn = step.conn;
-        if step.role == Some(Role::Request) {
+        if matches!(step.role, Some(Role::Request | Role::Notification)) {
             self.given_up = self.given_up.max(step.received_before);
         }
         if let Some(state) = self.states.get_mut(&conn) {

@@ -43,7 +43,12 @@ pub(super) fn expects_continue(bytes: &[u8]) -> bool {
 
 /// Returns the value of a field, if the head is available and has it.
 pub(in crate::live) fn field(decoded: &Decoded<'_>, name: &str) -> Option<String> {
-    values(decoded.frame.view.bytes, name)?.into_iter().next()
+    field_of(decoded.frame.view.bytes, name)
+}
+
+/// Returns the value of a field of the head at the start of these bytes.
+pub(in crate::live) fn field_of(bytes: &[u8], name: &str) -> Option<String> {
+    values(bytes, name)?.into_iter().next()
 }
 
 /// Returns `true` if a list field has this element.
@@ -99,9 +104,8 @@ pub(super) fn request(
                 .iter()
                 .take(upto)
                 .any(|(n, _)| n.eq_ignore_ascii_case(name));
-            let is_removed = session
-                .removed
-                .is_some_and(|n| n.eq_ignore_ascii_case(name));
+            let mut removed = session.removed.iter();
+            let is_removed = removed.any(|n| n.eq_ignore_ascii_case(name));
             let is_generated = GENERATED_FIELDS
                 .iter()
                 .any(|n| n.eq_ignore_ascii_case(name));

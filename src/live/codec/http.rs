@@ -7,6 +7,13 @@
 //!   POST notification  -->  202
 //! ```
 //!
+//! In the older transport, an event names the path of the messages, and all messages of the server are events:
+//!
+//! ```text
+//!   GET                -->  200 text/event-stream event: endpoint, data: /messages?sessionId=1 … data: {response}
+//!   POST any message   -->  202
+//! ```
+//!
 //! If a server sends another message before the answer, the response is a stream of events. The answer to a callback is
 //! posted on another connection, because the first is busy with the stream.
 
@@ -20,6 +27,8 @@ use std::collections::VecDeque;
 
 /// The type of a stream of events.
 const EVENT_STREAM: &str = "text/event-stream";
+/// The path of messages of the older transport, before the number of the event stream.
+const OLDER_MESSAGES: &str = "/messages?sessionId=";
 /// The start of every response with a stream of events.
 const EVENTS: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n";
@@ -40,6 +49,12 @@ pub(super) struct HttpCodec {
     continue_sent: Option<bool>,
     /// Server: the requests, in order.
     exchanges: VecDeque<Exchange>,
+    /// Server: the number of the connection, which names the event stream on it.
+    number: u32,
+    /// Server: the connection has an event stream of the older transport.
+    is_older_stream: bool,
+    /// Server: the connection with the event stream to which the last message belongs.
+    belongs_to: Option<u32>,
 }
 
 /// A request, and the part of the response that waits for earlier responses.
@@ -60,6 +75,23 @@ struct Exchange {
 }
 
 impl HttpCodec {
+    pub(super) fn new(number: u32) -> Self {
+        Self {
+            number,
+            ..Self::default()
+        }
+    }
+
+    /// Server: returns `true` if the connection has an event stream of the older transport.
+    pub(super) fn is_older_stream(&self) -> bool {
+        self.is_older_stream
+    }
+
+    /// Server: returns the connection with the event stream to which the last message belongs.
+    pub(super) fn belongs_to(&self) -> Option<u32> {
+        self.belongs_to
+    }
+
     pub(super) fn can_send(&self, is_client: bool) -> bool {
         if is_client {
             !self.busy && !self.is_ending
@@ -171,9 +203,10 @@ impl HttpCodec {
     pub(super) fn read_request(
         &mut self,
         decoded: &Decoded<'_>,
-        accepted_body: &str,
+        config: &ConnectionConfig<'_>,
         out: &mut Vec<u8>,
     ) -> Signal {
+        let accepted_body = config.protocol.descriptor().accepted_body;
         let refused = if head::status(decoded) != Some(0) {
             Some("the peer does not send an HTTP request".to_owned())
         } else if self.exchanges.len() >= MAX_ENTRIES {
@@ -190,6 +223,12 @@ impl HttpCodec {
         let start = head::start_line(decoded);
         let (method, target) = start.split_once(' ').unwrap_or_default();
         let path = target.split([' ', '?']).next().unwrap_or_default();
+        let opens_stream = method == "GET" && config.older_path.as_deref() == Some(path);
+        let stream = target.split(' ').next().unwrap_or_default();
+        let stream = stream
+            .strip_prefix(OLDER_MESSAGES)
+            .filter(|_| config.older_path.is_some());
+        self.belongs_to = stream.and_then(|number| number.parse().ok());
         let is_message = decoded.frame.control.is_none();
         let root = decoded.root();
         let batch = root.filter(|root| root.is_array());
@@ -203,7 +242,8 @@ impl HttpCodec {
                 let error = serde_json::json!({ "error": { "code": -32600, "message": text } });
                 Some(("400 Bad Request", error.to_string()))
             }
-            ("POST", true) if asks => None,
+            ("GET", _) if opens_stream => None,
+            ("POST", true) if asks && self.belongs_to.is_none() => None,
             ("POST", true) if has("method") || has("result") || has("error") => {
                 Some(("202 Accepted", accepted_body.to_owned()))
             }
@@ -233,6 +273,12 @@ impl HttpCodec {
         if let Some((status, body)) = answer {
             exchange.write_response(status, &body);
         }
+        if opens_stream {
+            exchange.start_stream();
+            let path = format!("event: endpoint\ndata: {OLDER_MESSAGES}{}\n\n", self.number);
+            exchange.write_part(path.as_bytes());
+            self.is_older_stream = true;
+        }
         self.is_ending |= exchange.is_last;
         self.exchanges.push_back(exchange);
         self.flush(out);
@@ -256,8 +302,13 @@ impl HttpCodec {
         status: Option<&str>,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
+        let is_older_stream = self.is_older_stream;
+        let status = status.filter(|_| !is_older_stream);
         let mut all = self.exchanges.iter_mut().filter(|e| !e.is_done);
-        let own = all.find(|e| status.is_none() || e.id.as_deref() == id);
+        let own = all.find(|e| match is_older_stream {
+            true => e.is_stream,
+            false => status.is_none() || e.id.as_deref() == id,
+        });
         let Some(exchange) = own else {
             if !self.exchanges.is_empty() {
                 // Without an exchange of its own, it would be read as the answer to the first request.
@@ -342,18 +393,22 @@ impl Exchange {
 
     /// Writes an event of a stream.
     fn write_event(&mut self, body: &[u8], is_last: bool) {
-        let event = [b"data: ", body, b"\n\n"].concat();
-        if self.is_http10 {
-            self.out.extend_from_slice(&event);
-        } else {
-            let size = format!("{:x}\r\n", event.len());
-            self.out.extend_from_slice(size.as_bytes());
-            self.out.extend_from_slice(&event);
-            self.out.extend_from_slice(b"\r\n");
-            if is_last {
-                self.out.extend_from_slice(b"0\r\n\r\n");
-            }
+        self.write_part(&[b"data: ", body, b"\n\n"].concat());
+        if is_last && !self.is_http10 {
+            self.out.extend_from_slice(b"0\r\n\r\n");
         }
         self.is_done = is_last;
+    }
+
+    /// Writes a part of a stream, as a chunk.
+    fn write_part(&mut self, part: &[u8]) {
+        if self.is_http10 {
+            self.out.extend_from_slice(part);
+            return;
+        }
+        let size = format!("{:x}\r\n", part.len());
+        self.out.extend_from_slice(size.as_bytes());
+        self.out.extend_from_slice(part);
+        self.out.extend_from_slice(b"\r\n");
     }
 }

@@ -71,6 +71,7 @@ impl Endpoint<'_> {
             }
         }
         self.streams.remove(&conn);
+        self.older_streams.remove(&conn);
         self.codecs.remove(&conn).is_some_and(|c| c.can_reopen())
     }
 

@@ -22,8 +22,8 @@ impl Endpoint<'_> {
             .http
             .as_mut()
             .filter(|http| http.is_started && is_ready);
-        if http.is_some_and(ClientSession::start_stream) {
-            self.open_stream(StreamOf::Session, commands);
+        if let Some(of) = http.and_then(ClientSession::start_stream) {
+            self.open_stream(of, commands);
         }
     }
 
@@ -68,7 +68,7 @@ impl Endpoint<'_> {
         if let (Some(conn), Some(http)) = (conn, &mut self.http)
             && http.start_deletion(conn)
         {
-            let session = http.request(conn, None);
+            let session = http.request_without_message(conn);
             let mut bytes = Vec::new();
             if let Some(codec) = self.codecs.get_mut(&conn) {
                 codec.delete(&session, &mut bytes);
@@ -93,7 +93,7 @@ impl Endpoint<'_> {
     ) {
         for effect in effects {
             if let Some(of) = effect.opens {
-                if let (StreamOf::Session, Some(http)) = (&of, &mut self.http) {
+                if let (StreamOf::Session(_), Some(http)) = (&of, &mut self.http) {
                     // The first message is sent again.
                     http.is_started = false;
                 }

@@ -10,7 +10,8 @@
 //!   GET                  <-- event with a path: messages are posted there; all answers are events (the older transport)
 //! ```
 //!
-//! Such a session does not depend on connections. The [`Peer`](crate::protocol::peer::Peer) sees a single one.
+//! Such a session does not depend on connections. The [`Peer`](crate::protocol::peer::Peer) sees a single one. A recording
+//! may hold several sessions: each hello begins one, and a message belongs to the session whose recorded name it has.
 
 use crate::decoder::Decoded;
 use crate::framing::{EventStream, Framing, Head};
@@ -22,6 +23,8 @@ use std::collections::BTreeMap;
 
 /// The connection that the peer sees.
 const CONN: u32 = 1;
+/// The largest number of sessions.
+const MAX_SESSIONS: usize = 1 << 10;
 /// The largest number of event streams.
 const MAX_STREAMS: usize = 64;
 
@@ -35,6 +38,23 @@ fn is_control(decoded: &Decoded<'_>) -> bool {
     decoded.frame.control.is_some() || decoded.message.role == Some(Role::Control)
 }
 
+/// Returns the path in an event without a message: in the older transport, messages are posted there.
+pub(in crate::live) fn message_path(decoded: &Decoded<'_>) -> Option<String> {
+    if !is_control(decoded) {
+        return None;
+    }
+    let data = std::str::from_utf8(decoded.frame.view.body()).unwrap_or_default();
+    // The frame of an event without a message is not split further.
+    let data = data.strip_prefix("data:").unwrap_or(data).trim();
+    let after_scheme = data.split_once("://").map(|(_, rest)| rest);
+    let path = match after_scheme {
+        Some(rest) => rest.find('/').and_then(|at| rest.get(at..)),
+        None => Some(data).filter(|data| data.starts_with('/')),
+    };
+    let is_path = |path: &&str| path.bytes().all(|b| b.is_ascii_graphic());
+    path.filter(is_path).map(str::to_owned)
+}
+
 /// Returns the connection to which a message belongs for the peer of the protocol.
 pub(in crate::live) fn peer_conn(protocol: &dyn Protocol, framing: Framing, conn: u32) -> u32 {
     let is_session = framing == Framing::Http && protocol.descriptor().http.is_some();
@@ -44,9 +64,34 @@ pub(in crate::live) fn peer_conn(protocol: &dyn Protocol, framing: Framing, conn
 /// The owner of an event stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StreamOf {
-    Session,
-    /// A part of the session, which a field names.
-    Part(String),
+    /// A session, by its number.
+    Session(usize),
+    /// A part of a session, which a field names.
+    Part(usize, String),
+}
+
+impl StreamOf {
+    /// Returns the number of the session.
+    pub(super) fn session(&self) -> usize {
+        match self {
+            Self::Session(number) | Self::Part(number, _) => *number,
+        }
+    }
+}
+
+/// One session with the server.
+#[derive(Default)]
+struct NamedSession<'p> {
+    /// Its name in the recording.
+    recorded: Option<String>,
+    /// The repeated fields.
+    fields: Vec<(&'p str, String)>,
+    /// Its stream was opened.
+    is_streaming: bool,
+    /// The connection on which DELETE was sent.
+    deleted_on: Option<u32>,
+    /// The part that a request named last.
+    part: Option<String>,
 }
 
 /// An event stream that is open, or the response of one.
@@ -85,12 +130,16 @@ pub(super) struct Effect {
 pub(super) struct ClientSession<'p> {
     http: HttpSession<'p>,
     events: EventStreams,
-    /// The repeated fields.
-    fields: Vec<(&'p str, String)>,
+    /// The sessions, in the order in which they began; the first one exists from the start.
+    sessions: Vec<NamedSession<'p>>,
+    /// The session of the last request on each connection.
+    current: BTreeMap<u32, usize>,
+    /// The next message begins a session, with this name in the recording.
+    next: Option<Option<String>>,
+    /// A session has begun so.
+    has_begun: bool,
     /// The path of the older transport.
     path: Option<String>,
-    /// The part of the session that a request named last.
-    part: Option<String>,
     /// Connections with event streams.
     streams: BTreeMap<u32, StreamOf>,
     /// The events on each connection.
@@ -98,10 +147,6 @@ pub(super) struct ClientSession<'p> {
     /// The id after which the stream of a connection continues.
     continued: BTreeMap<u32, String>,
     continuations: Vec<Continuation>,
-    /// The stream of the whole session was opened.
-    is_streaming: bool,
-    /// The connection on which DELETE was sent.
-    deleted_on: Option<u32>,
     /// A first message was sent.
     pub(super) is_started: bool,
 }
@@ -114,15 +159,15 @@ impl<'p> ClientSession<'p> {
         Some(Self {
             http,
             events: config.events,
-            fields: Vec::new(),
+            sessions: vec![NamedSession::default()],
+            current: BTreeMap::new(),
+            next: None,
+            has_begun: false,
             path: None,
-            part: None,
             streams: BTreeMap::new(),
             states: BTreeMap::new(),
             continued: BTreeMap::new(),
             continuations: Vec::new(),
-            is_streaming: false,
-            deleted_on: None,
             is_started: false,
         })
     }
@@ -142,9 +187,51 @@ impl<'p> ClientSession<'p> {
         self.events != EventStreams::First || self.path.is_some()
     }
 
-    /// The stream of the whole session is to be opened. Returns `false` if it was opened before, or is not wanted.
-    pub(super) fn start_stream(&mut self) -> bool {
-        self.events != EventStreams::None && !std::mem::replace(&mut self.is_streaming, true)
+    /// Returns a session whose stream is to be opened, once for each: one that has begun, if streams are wanted.
+    pub(super) fn start_stream(&mut self) -> Option<StreamOf> {
+        if self.events == EventStreams::None {
+            return None;
+        }
+        // The older transport has one stream, and no names.
+        let is_first = |at: usize| at == 0 && self.sessions.len() == 1;
+        let at = (self.sessions.iter().enumerate()).position(|(at, session)| {
+            !session.is_streaming && (is_first(at) || !session.fields.is_empty())
+        })?;
+        self.sessions.get_mut(at)?.is_streaming = true;
+        Some(StreamOf::Session(at))
+    }
+
+    /// Returns the session of a connection, or the one that began last.
+    fn session_on(&self, conn: u32) -> usize {
+        let last = self.sessions.len().saturating_sub(1);
+        self.current.get(&conn).copied().unwrap_or(last)
+    }
+
+    /// The next message begins a session, which has this name in the recording.
+    pub(super) fn begin(&mut self, recorded: Option<String>) {
+        self.next = Some(recorded);
+    }
+
+    /// Returns the session of a message: one that it begins, otherwise that of the name in its recorded head.
+    fn session_of(&mut self, head: Option<&[u8]>) -> usize {
+        if let Some(recorded) = self.next.take() {
+            let is_other = std::mem::replace(&mut self.has_begun, true);
+            if is_other && self.sessions.len() < MAX_SESSIONS {
+                self.sessions.push(NamedSession::default());
+            }
+            let last = self.sessions.len().saturating_sub(1);
+            if let Some(session) = self.sessions.get_mut(last) {
+                session.recorded = recorded;
+            }
+            return last;
+        }
+        let last = self.sessions.len().saturating_sub(1);
+        let name = head.and_then(|head| head::field_of(head, self.http.name));
+        let known = |name: String| {
+            let mut all = self.sessions.iter();
+            all.rposition(|session| session.recorded.as_ref() == Some(&name))
+        };
+        name.and_then(known).unwrap_or(last)
     }
 
     /// A connection will have an event stream.
@@ -172,7 +259,11 @@ impl<'p> ClientSession<'p> {
 
     /// Continues the stream of a connection later. A stream of its own answers whatever the old one would have.
     pub(super) fn continue_later(&mut self, conn: u32, now: i64) {
-        let of = self.streams.remove(&conn).unwrap_or(StreamOf::Session);
+        let session = self.session_on(conn);
+        let of = self
+            .streams
+            .remove(&conn)
+            .unwrap_or(StreamOf::Session(session));
         self.continued.remove(&conn);
         let Some(StreamState {
             last_id: Some(last_id),
@@ -182,7 +273,10 @@ impl<'p> ClientSession<'p> {
         else {
             return;
         };
-        if self.deleted_on.is_some() || self.continuations.len() >= MAX_STREAMS {
+        let session = self.sessions.get(of.session());
+        if session.is_some_and(|one| one.deleted_on.is_some())
+            || self.continuations.len() >= MAX_STREAMS
+        {
             return;
         }
         let wait = retry.unwrap_or(USUAL_RETRY).min(MAX_RETRY) * 1_000_000;
@@ -208,27 +302,68 @@ impl<'p> ClientSession<'p> {
         self.add_stream(conn, of);
     }
 
-    /// Returns `true` if the session has a name and is not deleted; from then on it is.
+    /// A session that has a name and is not deleted is to be deleted on this connection. Returns `false` if there is none.
     pub(super) fn start_deletion(&mut self, conn: u32) -> bool {
-        let is_named = self.fields.iter().any(|(name, _)| *name == self.http.name);
-        is_named && self.deleted_on.replace(conn).is_none()
+        let name = self.http.name;
+        let is_named = |one: &NamedSession<'_>| one.fields.iter().any(|(known, _)| *known == name);
+        let mut all = self.sessions.iter_mut().enumerate();
+        let Some((at, session)) = all.find(|(_, one)| is_named(one) && one.deleted_on.is_none())
+        else {
+            return false;
+        };
+        session.deleted_on = Some(conn);
+        self.current.insert(conn, at);
+        true
     }
 
     /// A connection has ended. Returns an error if it had all answers.
     pub(super) fn remove(&mut self, conn: u32) -> Option<String> {
         self.states.remove(&conn);
+        self.current.remove(&conn);
         self.continued.remove(&conn);
         self.streams.remove(&conn)?;
         let is_lost = self.events == EventStreams::First && self.streams.is_empty();
         is_lost.then(|| "the server ended the event stream, which has all answers".to_owned())
     }
 
-    /// Returns what a request of this session has: on the connection of an event stream, GET.
-    pub(super) fn request(&mut self, conn: u32, message: Option<Node<'_>>) -> FieldsOfRequest<'p> {
-        let mut fields = self.fields.clone();
-        let mut removed = None;
+    /// Returns what a request without a message has: GET on the connection of an event stream, otherwise DELETE.
+    pub(super) fn request_without_message(&mut self, conn: u32) -> FieldsOfRequest<'p> {
+        let number = match self.streams.get(&conn) {
+            Some(of) => of.session(),
+            None => self.session_on(conn),
+        };
+        self.request(conn, number, None)
+    }
+
+    /// Returns what the request for a message has.
+    pub(super) fn request_for(
+        &mut self,
+        conn: u32,
+        message: Node<'_>,
+        head: Option<&[u8]>,
+    ) -> FieldsOfRequest<'p> {
+        let is_first = self.next.is_some() && self.has_begun;
+        let number = self.session_of(head);
+        self.current.insert(conn, number);
+        let mut request = self.request(conn, number, Some(message));
+        // A message that begins another session has no name.
+        request.removed.extend(is_first.then_some(self.http.name));
+        request
+    }
+
+    fn request(
+        &mut self,
+        conn: u32,
+        number: usize,
+        message: Option<Node<'_>>,
+    ) -> FieldsOfRequest<'p> {
+        let Some(session) = self.sessions.get_mut(number) else {
+            return FieldsOfRequest::default();
+        };
+        let mut fields = session.fields.clone();
+        let mut removed = Vec::new();
         if let Some(of) = self.streams.get(&conn) {
-            if let (StreamOf::Part(part), Some((name, _))) = (of, self.http.part) {
+            if let (StreamOf::Part(_, part), Some((name, _))) = (of, self.http.part) {
                 fields.push((name, part.clone()));
             }
             let last_id = self.continued.get(&conn);
@@ -236,12 +371,12 @@ impl<'p> ClientSession<'p> {
         } else if let (Some((name, member)), Some(message)) = (self.http.part, message) {
             let params = message.get("params").and_then(|params| params.get(member));
             if let Some(part) = params.and_then(Node::text) {
-                self.part = Some(part.into_owned());
+                session.part = Some(part.into_owned());
             }
             let is_about = params.is_some() || message.get("method").is_none();
-            let part = self.part.clone().filter(|_| is_about);
+            let part = session.part.clone().filter(|_| is_about);
             fields.extend(part.map(|part| (name, part)));
-            removed = Some(name);
+            removed.push(name);
         }
         let path = self.path.clone().filter(|_| !self.is_stream(conn));
         FieldsOfRequest {
@@ -257,14 +392,20 @@ impl<'p> ClientSession<'p> {
             is_internal: self.is_stream(conn) && is_control(decoded),
             ..Effect::default()
         };
+        let number = match self.streams.get(&conn) {
+            Some(of) => of.session(),
+            None => self.session_on(conn),
+        };
         if let Head::Http { status, event, .. } = decoded.frame.head {
             if event {
                 self.read_event(conn, decoded, &mut effect);
             } else if let Some(value) = head::field(decoded, self.http.name) {
-                self.set(self.http.name, value);
+                self.set(number, self.http.name, value);
             }
             // A server need not let clients end sessions.
-            if self.deleted_on == Some(conn) && !event && matches!(status, 405 | 501) {
+            let is_deletion = |one: &NamedSession<'_>| one.deleted_on == Some(conn);
+            let is_deletion = self.sessions.get(number).is_some_and(is_deletion);
+            if is_deletion && !event && matches!(status, 405 | 501) {
                 effect.is_internal = true;
             }
             if self.is_stream(conn) {
@@ -273,9 +414,11 @@ impl<'p> ClientSession<'p> {
                 effect.refused = is_refused.then_some(why);
             } else if matches!(status, 400 | 404 | 405) && self.falls_back() {
                 self.events = EventStreams::First;
-                self.is_streaming = true;
+                if let Some(session) = self.sessions.get_mut(number) {
+                    session.is_streaming = true;
+                }
                 effect.is_internal = true;
-                effect.opens = Some(StreamOf::Session);
+                effect.opens = Some(StreamOf::Session(number));
             }
         }
         let member = |name: &str| {
@@ -285,43 +428,37 @@ impl<'p> ClientSession<'p> {
         if let Some((name, version)) = self.http.version
             && let Some(version) = member(version)
         {
-            self.set(name, version);
+            self.set(number, name, version);
         }
         if let Some((_, part)) = self.http.part
             && let Some(part) = member(part)
             && self.events != EventStreams::None
             && self.streams.len() < MAX_STREAMS
         {
-            effect.opens = Some(StreamOf::Part(part));
+            effect.opens = Some(StreamOf::Part(number, part));
         }
         effect
     }
 
     /// Handles an event that may name the path of the older transport.
     fn read_event(&mut self, conn: u32, decoded: &Decoded<'_>, effect: &mut Effect) {
-        let data = std::str::from_utf8(decoded.frame.view.body()).unwrap_or_default();
-        if self.is_ready() || !self.is_stream(conn) || !is_control(decoded) {
+        if self.is_ready() || !self.is_stream(conn) {
             return;
         }
-        // The frame of an event without a message is not split further.
-        let data = data.strip_prefix("data:").unwrap_or(data).trim();
-        let after_scheme = data.split_once("://").map(|(_, rest)| rest);
-        let path = match after_scheme {
-            Some(rest) => rest.find('/').and_then(|at| rest.get(at..)),
-            None => Some(data).filter(|data| data.starts_with('/')),
-        };
-        let is_path = |path: &&str| path.bytes().all(|b| b.is_ascii_graphic());
-        self.path = path.filter(is_path).map(str::to_owned);
+        self.path = message_path(decoded);
         effect.is_ready = self.path.is_some();
     }
 
     /// Returns `true` if a refused first message means that the server may have the older transport.
     fn falls_back(&self) -> bool {
-        self.events == EventStreams::Negotiated && self.fields.is_empty() && !self.is_streaming
+        let is_new = |one: &NamedSession<'_>| one.fields.is_empty() && !one.is_streaming;
+        self.events == EventStreams::Negotiated && self.sessions.iter().all(is_new)
     }
 
-    fn set(&mut self, name: &'p str, value: String) {
-        self.fields.retain(|(known, _)| *known != name);
-        self.fields.push((name, value));
+    fn set(&mut self, number: usize, name: &'p str, value: String) {
+        if let Some(session) = self.sessions.get_mut(number) {
+            session.fields.retain(|(known, _)| *known != name);
+            session.fields.push((name, value));
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::http_session::{Effect, peer_conn};
 use super::{Endpoint, MessageObserver, Received, SessionEvent, origin};
 use crate::conversation::{Output, Verdict};
-use crate::decoder::{Decoded, Decoder, FrameSink};
+use crate::decoder::{Decoded, Decoder, FrameSink, Origin};
 use crate::framing::EventStream;
 use crate::live::codec::Signal;
 use crate::live::handler::{Channel, Command};
@@ -99,6 +99,7 @@ impl<'p> Endpoint<'p> {
             events,
             http,
             config,
+            older_streams,
             ..
         } = self;
         let peer_conn = peer_conn(config.protocol, config.framing, conn);
@@ -108,7 +109,7 @@ impl<'p> Endpoint<'p> {
             let is_internal = effect.as_ref().is_some_and(|effect| effect.is_internal);
             let effect = effect.filter(|effect| *effect != Effect::default());
             taken.effects.extend(effect);
-            let mut goes_on = true;
+            let (mut goes_on, mut to) = (true, None);
             if let Some(codec) = &mut codec {
                 match codec.received(decoded, &mut taken.bytes) {
                     Signal::Nothing => {}
@@ -127,6 +128,11 @@ impl<'p> Endpoint<'p> {
                     }
                 }
                 goes_on = !codec.ignores_input();
+                if codec.is_older_stream() {
+                    older_streams.insert(conn);
+                }
+                let stream = codec.belongs_to();
+                to = stream.filter(|stream| older_streams.contains(stream));
             }
             let mut replies = Vec::new();
             if decoded.frame.control.is_none() {
@@ -135,6 +141,16 @@ impl<'p> Endpoint<'p> {
             if is_internal {
                 return goes_on;
             }
+            // Its answers are events of that connection.
+            let on_stream = to.map(|stream| Decoded {
+                origin: Origin {
+                    conn: Some(stream),
+                    ..decoded.origin
+                },
+                raw: None,
+                ..*decoded
+            });
+            let conn = to.unwrap_or(conn);
             for reply in &mut replies {
                 reply.stream = decoded.origin.stream;
                 // Over HTTP several connections are one for the peer; a server answers on that of the request.
@@ -143,7 +159,7 @@ impl<'p> Endpoint<'p> {
                 }
             }
             observe(Received {
-                decoded,
+                decoded: on_stream.as_ref().unwrap_or(decoded),
                 verdict,
                 replies: &mut replies,
                 peer: peer.as_mut(),

@@ -1,5 +1,6 @@
 //! Compiles a recording to a script.
 
+mod exchanges;
 mod parts;
 mod unread;
 
@@ -16,8 +17,10 @@ use crate::live::names::{Binding, MessageInfo, Names, ValuePlace};
 use crate::live::plan::check;
 use crate::live::speed::Speed;
 use crate::protocol::{Direction, Protocol, Role};
+use exchanges::Exchanges;
 use parts::{
-    CompiledRequest, Holders, Opening, Timeline, name_at, recorded, replies_to, send_action,
+    CompiledRequest, Holders, Opening, Timeline, Undecided, name_at, recorded, replies_to,
+    send_action,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
@@ -51,6 +54,7 @@ pub fn compile(
         undecided: Vec::new(),
         unread: UnreadMessages::default(),
         directions: HashMap::new(),
+        exchanges: Exchanges::default(),
         failed: None,
     };
     let input = CaptureInput::new(Form::Recording);
@@ -60,19 +64,18 @@ pub fn compile(
             Output::Message(decoded, verdict) => {
                 reader.see(decoded, verdict.unwrap_or_default());
             }
-            // Findings at the end are not needed.
+            // The rest is findings.
             Output::BeforeEnd(_) => return ControlFlow::Break(()),
+            Output::Event(event, _) => reader.exchanges.see(event, side),
             _ => {}
         }
         ControlFlow::Continue(())
     };
     let _ = run.read_all(recording, &mut sink);
     reader.decide(None);
-    reader.unread.decide(&mut reader.entries);
-    let unreadable = std::mem::take(&mut reader.unread.answers);
     // The script needs neither the state of the connections nor that of the values.
     drop(run);
-    let (mut entries, opening) = reader.finish()?;
+    let (mut entries, script) = reader.finish()?;
     let hellos = entries
         .extract_if(.., |entry| entry.hello.is_some())
         .collect();
@@ -91,17 +94,12 @@ pub fn compile(
     let script = Script {
         rules: all,
         hellos: replies_to(hellos),
-        unreadable,
-        opening: opening.messages.into_iter().map(OpenValue::Json).collect(),
-        ..Script::default()
+        ..script
     };
     if script.rules.is_empty() && script.hellos.is_empty() && script.opening.is_empty() {
         let [client, server] = protocol.descriptor().sides;
-        let from = if side == Direction::ToClient {
-            client
-        } else {
-            server
-        };
+        let is_server = side == Direction::ToClient;
+        let from = if is_server { client } else { server };
         return Err(format!(
             "no request of a {from} is recorded: there is nothing to answer"
         ));
@@ -133,38 +131,36 @@ struct CompileState<'p> {
     undecided: Vec<Undecided>,
     unread: UnreadMessages,
     directions: HashMap<u64, Direction>,
+    exchanges: Exchanges,
     /// Why a request cannot be a rule.
     failed: Option<String>,
 }
 
-/// A notification that may belong to each of several open requests. It goes with the one that is answered first: who
-/// reads that answer has read what came before it.
-struct Undecided {
-    /// The last request to which it may belong.
-    last: usize,
-    /// The requests that hold its values, with the number of these.
-    holders: BTreeMap<usize, usize>,
-    message: String,
-    places: Vec<ValuePlace>,
-    time: Option<i64>,
-}
-
 impl CompileState<'_> {
-    /// Returns the requests and the first messages.
-    fn finish(self) -> Result<(CompiledRequests, Opening), String> {
-        match self.failed {
-            Some(why) => Err(why),
-            None => Ok((self.entries, self.opening)),
-        }
+    /// Returns the requests, and the script without their rules.
+    fn finish(mut self) -> Result<(CompiledRequests, Script), String> {
+        self.unread.decide(&mut self.entries);
+        self.exchanges.decide(&mut self.entries);
+        let opening = self.opening.messages.into_iter().map(OpenValue::Json);
+        let script = Script {
+            opening: opening.collect(),
+            unreadable: self.unread.answers,
+            older_path: self.exchanges.older_path,
+            ..Script::default()
+        };
+        self.failed.map_or(Ok((self.entries, script)), Err)
     }
 
-    /// Returns the open request that a message of the peer continues or ends: the one whose id it has.
-    fn goes_on(&self, conn: Option<u32>, places: &[ValuePlace]) -> Option<usize> {
+    /// Returns the open request that a message of the peer continues or ends: the one whose id it has. Over HTTP, such a
+    /// message uses another connection.
+    fn goes_on(&self, decoded: &Decoded<'_>, places: &[ValuePlace]) -> Option<usize> {
+        let conn = decoded.origin.conn;
+        let is_http = decoded.frame.framing == Framing::Http;
         let names: Vec<usize> = places.iter().filter_map(name_at).collect();
         self.entries.iter().rposition(|entry| {
             let is_named = |name| names.contains(&name);
             !entry.is_done
-                && entry.conn == conn
+                && (is_http || entry.conn == conn)
                 && entry.id().and_then(name_at).is_some_and(is_named)
         })
     }
@@ -278,7 +274,7 @@ impl CompileState<'_> {
         self.holders.add(at, &places);
         let message = self.message(at, message, places);
         if let Some(entry) = self.entries.get_mut(at) {
-            entry.timeline.did(send_action(message), time);
+            entry.timeline.notified(send_action(message), time);
         }
     }
 
@@ -365,6 +361,9 @@ impl CompileState<'_> {
             }
         };
         let at = self.entries.len();
+        if decoded.frame.framing == Framing::Http {
+            self.exchanges.add(decoded.origin.conn, at);
+        }
         match hello {
             Some(_) => self.greeted.insert(index, at),
             None => self.requests.insert(index, at),
@@ -391,6 +390,7 @@ impl CompileState<'_> {
             return;
         };
         let role = decoded.message.role;
+        self.exchanges.see_head(decoded);
         if decoded.frame.control.is_some() {
             return;
         }
@@ -461,7 +461,7 @@ impl CompileState<'_> {
         // A message of the peer that continues an earlier request, such as an item that it sends.
         let continued = match role {
             Some(Role::Notification | Role::Item | Role::End) if !is_ours && request.is_none() => {
-                self.goes_on(decoded.origin.conn, &places)
+                self.goes_on(decoded, &places)
             }
             _ => None,
         };
@@ -476,6 +476,9 @@ impl CompileState<'_> {
                         entry.timeline.received(ScriptAction::AwaitEnd, time);
                     }
                     entry.is_done |= last;
+                    if is_answer {
+                        entry.timeline.pause_after_notification();
+                    }
                     entry.timeline.did(send_action(reply), time);
                 }
             }

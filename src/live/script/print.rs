@@ -38,6 +38,9 @@ pub fn script(script: &Script, protocol: &dyn Protocol) -> String {
         });
         out.push_str(&format!("offers = {}\n", list(offers)));
     }
+    if let Some(path) = &script.older_path {
+        out.push_str(&format!("events = {}\n", quote(path)));
+    }
     for (key, messages) in [
         ("opening", &script.opening),
         ("unreadable", &script.unreadable),

@@ -12,7 +12,7 @@ use crate::toml_text::{Item, Key, TomlError, TomlText, in_order};
 use toml::de::DeValue;
 
 /// The keys of a script.
-const SCRIPT: [&str; 13] = [
+const SCRIPT: [&str; 14] = [
     "protocol",
     "name",
     "role",
@@ -23,6 +23,7 @@ const SCRIPT: [&str; 13] = [
     "hello",
     "first",
     "unreadable",
+    "events",
     "exit",
     "offers",
     "on",
@@ -67,6 +68,7 @@ impl ScriptReader<'_> {
                 "first" => script.first = self.messages(word, item)?,
                 "before" => script.before = Some(self.bytes(word, item)?),
                 "opening" => script.opening = self.messages(word, item)?,
+                "events" => script.older_path = Some(self.toml.string(word, item)?.to_owned()),
                 "unreadable" => script.unreadable = self.messages(word, item)?,
                 "hello" => {
                     for item in self.list(word, item)? {

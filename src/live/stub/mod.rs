@@ -215,14 +215,15 @@ impl<'p> Stub<'p> {
                 continue;
             }
             let one = match one {
-                Dispatch::Continue(reported, other) => match self.waiting.take_continued(&reported)
-                {
-                    Some(job) => {
+                Dispatch::Continue(reported, other) => {
+                    let elsewhere = self.answers_elsewhere();
+                    let job = self.waiting.take_continued(&reported, elsewhere);
+                    if let Some(job) = job {
                         self.run(job, now, commands);
                         continue;
                     }
-                    None => *other,
-                },
+                    *other
+                }
                 one => one,
             };
             match one {

@@ -190,12 +190,10 @@ impl PendingJobs {
         None
     }
 
-    /// Removes the job that waits for this message of the peer.
-    pub(super) fn take_continued(&mut self, reported: &Request) -> Option<Job> {
-        let mut jobs = self.jobs.values();
-        let mut own = jobs
-            .by_ref()
-            .filter(|job| job.request.conn == reported.conn);
+    /// Removes the job that waits for this message of the peer; with `elsewhere`, which may come on another connection.
+    pub(super) fn take_continued(&mut self, reported: &Request, elsewhere: bool) -> Option<Job> {
+        let jobs = self.jobs.values();
+        let mut own = jobs.filter(|job| elsewhere || job.request.conn == reported.conn);
         let (id, at) = own.find_map(|job| Some((job.id, job.action_after(reported)?)))?;
         let mut job = self.take(id)?;
         job.at = at;

@@ -71,7 +71,8 @@ impl<'p> StubTest<'p> {
         on_miss: OnMiss,
         stdio: bool,
     ) -> Self {
-        let config = ConnectionConfig::new(protocol, framing, Direction::ToClient);
+        let mut config = ConnectionConfig::new(protocol, framing, Direction::ToClient);
+        config.older_path = Some("/sse".into());
         let log = Log::default();
         let seen = Arc::clone(&log.0);
         let settings = StubConfig {

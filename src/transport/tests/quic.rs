@@ -169,7 +169,7 @@ fn message(words: &[&str]) -> String {
 fn frame(words: &[&str]) -> Vec<u8> {
     let config = ConnectionConfig::new(telequick(), Framing::Method, Direction::ToServer);
     let mut bytes = Vec::new();
-    crate::live::codec::Codec::new(config, 1)
+    crate::live::codec::Codec::new(config, 1, 1)
         .write_message(&message(words), None, None, &mut bytes)
         .unwrap();
     bytes

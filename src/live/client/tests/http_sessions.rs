@@ -264,3 +264,99 @@ fn a_response_that_ends_before_the_answer_is_continued_after_its_last_event() {
     let continued = heads.filter(|head| head.contains("last-event-id: 5\r\n"));
     assert_eq!(continued.count(), 1);
 }
+
+/// A server that names each session anew. A message without a name begins one.
+#[derive(Default)]
+struct Names {
+    sessions: usize,
+    /// The methods, with the names of their requests.
+    seen: Vec<(String, String)>,
+}
+
+impl TestPeer for Names {
+    fn receive(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let name = head
+            .lines()
+            .find_map(|line| line.strip_prefix("mcp-session-id: "));
+        let name = name.unwrap_or_default().to_owned();
+        if head.starts_with("GET ") {
+            self.seen.push(("GET".to_owned(), name));
+            let text = Server::response("405 Method Not Allowed", "", "");
+            return vec![(conn, text.into_bytes())];
+        }
+        let message: serde_json::Value = serde_json::from_str(body).unwrap();
+        let method = message["method"].as_str().unwrap().to_owned();
+        let result = |result: &str| {
+            let id = &message["id"];
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+        };
+        let json = "content-type: application/json\r\n";
+        let text = match method.as_str() {
+            "initialize" => {
+                self.sessions += 1;
+                let fields = format!("{json}mcp-session-id: new-{}\r\n", self.sessions);
+                Server::response("200 OK", &fields, &result(RESULT))
+            }
+            "tools/list" => Server::response("200 OK", json, &result(r#"{"tools":[]}"#)),
+            _ => Server::response("202 Accepted", "", ""),
+        };
+        self.seen.push((method, name));
+        vec![(conn, text.into_bytes())]
+    }
+}
+
+#[test]
+fn each_recorded_session_is_one_session_of_the_run() {
+    let mut recording = String::from(
+        "{\"wiretool\":1,\"protocol\":\"mcp\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"tcp\"}\n",
+    );
+    let mut say = |conn: u32, name: &str, body: &str, answer: &str| {
+        let field = match name {
+            "" => String::new(),
+            name => format!("Mcp-Session-Id: {name}\r\nMCP-Protocol-Version: 2025-11-25\r\n"),
+        };
+        let len = body.len();
+        let sent =
+            format!("POST /mcp HTTP/1.1\r\nhost: h\r\n{field}content-length: {len}\r\n\r\n{body}");
+        for (dir, text) in [("c2s", sent.as_str()), ("s2c", answer)] {
+            let text = serde_json::to_string(text).unwrap();
+            recording +=
+                &format!("{{\"t\":1,\"conn\":{conn},\"dir\":\"{dir}\",\"text\":{text}}}\n");
+        }
+    };
+    let json = "content-type: application/json\r\n";
+    let answered = |fields: &str, id: u32, result: &str| {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+        Server::response("200 OK", &format!("{json}{fields}"), &body)
+    };
+    let begun = |name: &str| answered(&format!("mcp-session-id: {name}\r\n"), 0, RESULT);
+    let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let accepted = Server::response("202 Accepted", "", "");
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let listed = answered("", 1, r#"{"tools":[]}"#);
+    say(1, "", HELLO, &begun("old-1"));
+    say(1, "old-1", initialized, &accepted);
+    say(2, "", HELLO, &begun("old-2"));
+    say(2, "old-2", initialized, &accepted);
+    say(1, "old-1", list, &listed);
+    say(2, "old-2", list, &listed);
+    recording += "{\"t\":2,\"event\":\"end\",\"chunks\":1,\"bytes\":{}}\n";
+    let plan = plan(recording.as_bytes());
+    let mut server = Names::default();
+    let run = play(&plan, &settings(plan.protocol), &mut server);
+    assert!(run.outcome.is_clean(), "{:?}", run.reported);
+    // Connections keep their own order only.
+    server.seen.sort();
+    let seen: Vec<(&str, &str)> = server.seen.iter().map(|(a, b)| (&**a, &**b)).collect();
+    let wanted = [
+        ("initialize", ""),
+        ("initialize", ""),
+        ("notifications/initialized", "new-1"),
+        ("notifications/initialized", "new-2"),
+        ("tools/list", "new-1"),
+        ("tools/list", "new-2"),
+    ];
+    assert_eq!(seen, wanted);
+}

@@ -205,6 +205,35 @@ fn requests_wait_for_the_notifications_before_them() {
     }
 }
 
+/// A notification of the client may prevent what the peer sent before it: it waits for that as a request does.
+#[test]
+fn notifications_wait_for_the_notifications_before_them() {
+    let closed = r#"
+    > {"jsonrpc":"2.0","method":"closed","params":{}}
+"#;
+    let pushed = "{\"jsonrpc\":\"2.0\",\"method\":\"log\",\"params\":{\"text\":\"at work\"}}\n";
+    let recording = recorded("stepflow", &[PUSH, closed].concat());
+    let plan = plan(&recording);
+    // It does not come: the notification waits for it, and the run once more at its end.
+    for (noise, ends) in [(pushed, 0), (NOISE, 1000)] {
+        let settings = settings(plan.protocol);
+        let all = Messages::default();
+        let config = ConnectionConfig::new(plan.protocol, plan.framing, Direction::ToServer);
+        let mut client = Client::replaying(&plan, config, &settings, observer(&all));
+        let mut closed = 0;
+        let ended = run(&mut client, noise, 300, |message| {
+            closed += usize::from(message.contains("\"closed\""));
+            answer_initialize(message)
+        });
+        assert_eq!(
+            (ended, closed),
+            (ends, 1),
+            "{noise}: {:?}",
+            all.lock().unwrap()
+        );
+    }
+}
+
 #[test]
 fn repeated_unexpected_messages_are_reported_up_to_a_limit() {
     let recording = recorded("stepflow", PUSH);

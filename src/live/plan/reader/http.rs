@@ -32,6 +32,21 @@ impl PlanReader<'_> {
             }
             self.read_stream_request(start, asks_for_events);
         }
+        self.read_session_name(decoded);
+    }
+
+    /// The response to a hello names the session.
+    fn read_session_name(&mut self, decoded: &Decoded<'_>) {
+        let http = decoded.protocol.descriptor().http;
+        let name = http.filter(|_| decoded.origin.direction == Some(Direction::ToClient));
+        let conn = decoded.origin.conn.unwrap_or_default();
+        let last = self.connections.get(&conn).and_then(|one| one.steps.last());
+        let step = last.and_then(|last| self.steps.get_mut(*last));
+        if let (Some(http), Some(step)) = (name, step.filter(|step| step.begins_session()))
+            && let Some(value) = field(decoded, http.name)
+        {
+            step.session = Some(value);
+        }
     }
 
     /// A client opens an event stream with GET; another GET, as of a health check, opens none. In the older transport

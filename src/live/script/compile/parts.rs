@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 /// The maximum time in ns that an event waits for the request before it, if the intervals are not kept.
 const MAX_ORDER_WAIT: i64 = 1_000_000_000;
+/// The time in ns between a notification and the answer after it, if the intervals are not kept.
+const PAUSE_AFTER_NOTIFICATION: i64 = 1_000_000;
 
 /// The first messages of the connections that the simulated side has opened.
 #[derive(Default)]
@@ -67,6 +69,18 @@ impl CompiledRequest {
     }
 }
 
+/// A notification that may belong to each of several open requests. It goes with the one that is answered first: who
+/// reads that answer has read what came before it.
+pub(super) struct Undecided {
+    /// The last request to which it may belong.
+    pub(super) last: usize,
+    /// The requests that hold its values, with the number of these.
+    pub(super) holders: BTreeMap<usize, usize>,
+    pub(super) message: String,
+    pub(super) places: Vec<ValuePlace>,
+    pub(super) time: Option<i64>,
+}
+
 /// The actions that answer a request, with their times.
 pub(super) struct Timeline {
     pub(super) actions: Vec<ScriptAction>,
@@ -75,6 +89,8 @@ pub(super) struct Timeline {
     pub(super) speed: Speed,
     /// The number of the last request that an action waits for.
     pub(super) awaited: u64,
+    /// The last action is a notification.
+    pub(super) is_notified: bool,
     /// The values of the calls.
     pub(super) calls: Vec<Vec<ValuePlace>>,
     /// The answered calls: their numbers, and the values of the answers that stand for something.
@@ -88,6 +104,7 @@ impl Timeline {
             time,
             speed,
             awaited: 0,
+            is_notified: false,
             calls: Vec::new(),
             answers: Vec::new(),
         }
@@ -103,7 +120,23 @@ impl Timeline {
     /// Adds a wait for an event of the peer.
     pub(super) fn received(&mut self, action: ScriptAction, time: Option<i64>) {
         self.time = time.or(self.time);
+        self.is_notified = false;
         self.actions.push(action);
+    }
+
+    /// Adds a notification, after the recorded pause.
+    pub(super) fn notified(&mut self, action: ScriptAction, time: Option<i64>) {
+        self.did(action, time);
+        self.is_notified = true;
+    }
+
+    /// Adds a pause before an answer that follows a notification, if the recorded ones are not kept: some clients drop a
+    /// notification about a request that they read together with its answer.
+    pub(super) fn pause_after_notification(&mut self) {
+        if self.is_notified && self.speed == Speed::MAX {
+            self.actions
+                .push(ScriptAction::Wait(PAUSE_AFTER_NOTIFICATION));
+        }
     }
 
     /// Adds a wait for a later request of the peer, at most as long as in the recording. Without intervals the order

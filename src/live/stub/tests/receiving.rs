@@ -22,7 +22,7 @@ impl Wire<'_> {
         Self {
             stub_test: StubTest::over(framing, protocol, script),
             framing,
-            client: Codec::new(config, 1),
+            client: Codec::new(config, 1, 1),
         }
     }
 

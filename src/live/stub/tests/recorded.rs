@@ -306,6 +306,13 @@ fn notifications_keep_their_place_before_answers() {
     stub_test.open();
     let sent = [1, 2, 3, 4].map(|id| {
         let output = stub_test.receive(&format!("{}\n", ask(id)));
+        // A client reads a notification before the answer after it.
+        assert_eq!(
+            output.contains("result"),
+            !output.contains("log"),
+            "{output}"
+        );
+        let output = output + &stub_test.wait(1);
         let lines = output
             .lines()
             .filter_map(|line| serde_json::from_str(line).ok());
@@ -379,4 +386,149 @@ fn errors_without_an_id_answer_no_other_request() {
             assert!(refused.contains(code), "{framing:?}: {refused}");
         }
     }
+}
+
+/// A call that the recorded client cancelled is not answered before it is cancelled: by a message on another connection,
+/// or by the end of its own.
+#[test]
+fn cancelled_calls_over_http_wait_for_their_cancellation() {
+    let post = |message: &Json| {
+        let text = message.to_string();
+        format!(
+            "POST /mcp HTTP/1.1\r\nhost: h\r\ncontent-length: {}\r\n\r\n{text}",
+            text.len()
+        )
+    };
+    let call = |id: u32, name: &str| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": {}}});
+    let cancel = |id: u32| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id, "reason": "stop"}});
+    let chunk = |conn: u32, dir: &str, text: String| json!({"t": 1, "conn": conn, "dir": dir, "text": text});
+    let events = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: ok\n\n";
+    let accepted = "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n";
+    let eof = |conn: u32| json!({"t": 1, "conn": conn, "event": "eof", "dir": "c2s"});
+    let head = json!({"wiretool": 1, "protocol": "mcp", "started": "2026-01-01T00:00:00Z", "transport": "tcp"});
+    let lines = [
+        head,
+        chunk(1, "c2s", post(&call(26, "slow"))),
+        chunk(1, "s2c", events.to_owned()),
+        chunk(2, "c2s", post(&cancel(26))),
+        chunk(2, "s2c", accepted.to_owned()),
+        chunk(3, "c2s", post(&call(27, "slower"))),
+        chunk(3, "s2c", events.to_owned()),
+        eof(3),
+    ];
+    let recording: Vec<String> = lines.iter().map(Json::to_string).collect();
+    let script = compile(
+        recording.join("\n").as_bytes(),
+        known("mcp"),
+        Direction::ToClient,
+        Limits::default(),
+        Speed::default(),
+    );
+    let mut stub_test = StubTest::over(Framing::Http, known("mcp"), script.unwrap());
+    for conn in 1..=3 {
+        stub_test.did(|stub, now, commands| stub.opened(conn, now, commands));
+    }
+    let mut receive = |conn: u32, message: &Json| {
+        let text = post(message);
+        stub_test.did(|stub, now, commands| {
+            stub.received(conn.into(), text.as_bytes(), now, commands);
+        })
+    };
+    assert_eq!(receive(1, &call(7, "slow")), "");
+    let output = receive(2, &cancel(7));
+    assert!(
+        output.starts_with("HTTP/1.1 202 ") && !output.contains("error"),
+        "{output}"
+    );
+    assert_eq!(receive(3, &call(8, "slower")), "");
+    let output = stub_test.did(|stub, now, commands| {
+        stub.ended(3.into(), &Ended::Eof, now, commands);
+    });
+    assert!(!output.contains("HTTP/1.1"), "{output}");
+    for conn in [1, 3] {
+        assert!(!stub_test.stub.waiting.has(conn.into()));
+    }
+    assert_eq!(stub_test.stub.report().missed, 0);
+}
+
+/// GET opens the event stream of the older transport. What is posted to its path is answered there.
+#[test]
+fn older_http_transport_answers_on_its_event_stream() {
+    let chunk =
+        |conn: u32, dir: &str, text: &str| json!({"t": 1, "conn": conn, "dir": dir, "text": text});
+    let post = |path: &str, message: &Json| {
+        let text = message.to_string();
+        let len = text.len();
+        format!("POST {path} HTTP/1.1\r\nhost: h\r\ncontent-length: {len}\r\n\r\n{text}")
+    };
+    let call = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "x", "arguments": {}}});
+    let get = "GET /events HTTP/1.1\r\nhost: h\r\naccept: text/event-stream\r\n\r\n";
+    let events = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    let endpoint = "event: endpoint\ndata: /post?sessionId=a\n\n";
+    let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"content": []}});
+    let head = json!({"wiretool": 1, "protocol": "mcp", "started": "2026-01-01T00:00:00Z", "transport": "tcp"});
+    let lines = [
+        head,
+        chunk(1, "c2s", get),
+        chunk(1, "s2c", events),
+        chunk(1, "s2c", endpoint),
+        chunk(2, "c2s", &post("/post?sessionId=a", &call(1))),
+        chunk(
+            2,
+            "s2c",
+            "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n",
+        ),
+        chunk(1, "s2c", &format!("event: message\ndata: {answer}\n\n")),
+    ];
+    let recording: Vec<String> = lines.iter().map(Json::to_string).collect();
+    let script = compile(
+        recording.join("\n").as_bytes(),
+        known("mcp"),
+        Direction::ToClient,
+        Limits::default(),
+        Speed::default(),
+    );
+    let script = script.unwrap();
+    assert_eq!(script.older_path.as_deref(), Some("/events"));
+    let mut stub_test = StubTest::over(Framing::Http, known("mcp"), script);
+    for conn in [5, 6] {
+        stub_test.did(|stub, now, commands| stub.opened(conn, now, commands));
+    }
+    // The bytes that each connection gets.
+    let mut receive = |conn: u32, text: &str| {
+        let mut commands = Vec::new();
+        let now = stub_test.now;
+        (stub_test.stub).received(conn.into(), text.as_bytes(), now, &mut commands);
+        let sent = commands.iter().filter_map(|command| match command {
+            Command::Send(channel, bytes) => {
+                Some((channel.conn, String::from_utf8_lossy(bytes).into_owned()))
+            }
+            _ => None,
+        });
+        sent.collect::<Vec<_>>()
+    };
+    let opened = receive(5, &get.replace("/events", "/sse"));
+    let text: String = opened.iter().map(|(_, text)| text.as_str()).collect();
+    assert!(
+        text.contains("event: endpoint\ndata: /messages?sessionId=5\n\n"),
+        "{text}"
+    );
+    let posted = receive(6, &post("/messages?sessionId=5", &call(9)));
+    let [(6, accepted), (5, event)] = posted.as_slice() else {
+        panic!("{posted:?}");
+    };
+    assert!(accepted.starts_with("HTTP/1.1 202 "), "{accepted}");
+    assert!(
+        event.contains("data: {") && event.contains("\"id\":9"),
+        "{event}"
+    );
+    // Streamable HTTP is served beside it.
+    let posted = receive(6, &post("/mcp", &call(10)));
+    let [(6, answer)] = posted.as_slice() else {
+        panic!("{posted:?}");
+    };
+    assert!(
+        answer.starts_with("HTTP/1.1 200 ") && answer.contains("\"id\":10"),
+        "{answer}"
+    );
 }
