@@ -253,6 +253,9 @@ _wiretool() {
             wiretool__subcmd__snapshot,test)
                 cmd="wiretool__subcmd__snapshot__subcmd__test"
                 ;;
+            wiretool__subcmd__telequick,audio)
+                cmd="wiretool__subcmd__telequick__subcmd__audio"
+                ;;
             wiretool__subcmd__telequick,schema)
                 cmd="wiretool__subcmd__telequick__subcmd__schema"
                 ;;
@@ -3310,12 +3313,78 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__telequick)
-            opts="-q -v -h --color --quiet --verbose --config --help schema"
+            opts="-q -v -h --color --quiet --verbose --config --help schema audio"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__telequick__subcmd__audio)
+            opts="-o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --call --rate --output --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl text dump literal log recording pcap har strace curl socat ngrep tcpflow tcpdump tshark" -- "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -W "c2s s2c" -- "${cur}"))
+                    return 0
+                    ;;
+                --c2s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --s2c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reassembly-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --call)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0

@@ -47,7 +47,7 @@ complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "send" -d 'Send a 
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "stub" -d 'Answer requests from a script or a recording'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "snapshot" -d 'Use captures as regression tests'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "protocol" -d 'Check, show and draft descriptions of protocols'
-complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "telequick" -d 'Commands for telequick: schemas and method ids'
+complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "telequick" -d 'Commands for telequick: schemas, method ids, sound of calls'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "oracle" -d 'Commands for oracle: felts, values and connection strings'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "sael" -d 'Commands for sael: capability tokens and filters'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "config" -d 'Show settings and where they come from'
@@ -8732,14 +8732,15 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_s
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -s v -l verbose -d 'Explain on stderr what was detected, and why'
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -f -a "schema" -d 'Check, format and show schemas; compute method ids'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -f -a "schema" -d 'Check, format and show schemas; compute method ids'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -f -a "audio" -d 'Write the sound of a call as a WAV file: both directions as two channels, gaps as silence'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -8751,6 +8752,45 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -f -a "format" -d 'Print a schema in the standard layout, with its comments'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -f -a "show" -d 'Show all methods, or one definition'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -f -a "id" -d 'Compute the id of a method from its names'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l from -d 'Form of the input; detected by default (see wiretool help inputs)' -r -f -a "auto\t''
+raw\t''
+hex\t''
+xxd\t''
+base64\t''
+jsonl\t''
+text\t''
+dump\t''
+literal\t''
+log\t''
+recording\t''
+pcap\t''
+har\t''
+strace\t''
+curl\t''
+socat\t''
+ngrep\t''
+tcpflow\t''
+tcpdump\t''
+tshark\t''"
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l dir -d 'Direction of the bytes, if the input has none; with a recording: show only this direction' -r -f -a "c2s\t''
+s2c\t''"
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l c2s -d 'Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l s2c -d 'Server-to-client bytes' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l clock -d 'Add this to the times of a merged FILE: `server=-1.5s` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l port -d 'Only connections with this port, of a packet capture (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l reassembly-limit -d 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l call -d 'The call, if there are several' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l rate -d 'Samples per second of PCM16' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -s o -l output -d 'Write to this file, completely or not at all' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l follow -d 'Continue to read while the file grows'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l merge -d 'Several FILEs with times are one conversation on one clock (watch: always)'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -s q -l quiet -d 'Print no notes and no summary; of lint and snapshot test, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -s v -l verbose -d 'Explain on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -8866,7 +8906,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_s
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit" -a "stub" -d 'Answer requests from a script or a recording'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit" -a "snapshot" -d 'Use captures as regression tests'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit" -a "protocol" -d 'Check, show and draft descriptions of protocols'
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit" -a "telequick" -d 'Commands for telequick: schemas and method ids'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit" -a "telequick" -d 'Commands for telequick: schemas, method ids, sound of calls'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit" -a "oracle" -d 'Commands for oracle: felts, values and connection strings'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit" -a "sael" -d 'Commands for sael: capability tokens and filters'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit" -a "config" -d 'Show settings and where they come from'
