@@ -344,7 +344,7 @@ ACP
         transport: "stdio",
         rules: &["lsp/result-type"],
         script: r#"
-1> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}
+1> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{"workspace":{"configuration":true}}}}
 1< {"jsonrpc":"2.0","id":1,"result":{"capabilities":{"hoverProvider":true,"textDocumentSync":1}}}
 1> {"jsonrpc":"2.0","method":"initialized","params":{}}
 1> {"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///a","languageId":"a","version":1,"text":"a"}}}
