@@ -190,7 +190,7 @@ impl Operand {
         let (text, bare) = match self {
             Self::Text(text) => (text, false),
             Self::Word(text) => (text, true),
-            Self::Number(_) => return false,
+            Self::Number(_) | Self::SinceStart(_) | Self::OfDay(_) => return false,
         };
         match node.value() {
             // Half of a surrogate pair is not text: such a value is compared in its escaped form.
@@ -296,7 +296,7 @@ fn id(found: &Id<'_>, what: &KeyTest) -> bool {
         KeyTest::There => !matches!(found, Id::Json(text) if text == "null" || text == "false"),
         KeyTest::Is(operands) => operands.iter().any(|operand| match operand {
             Operand::Text(t) | Operand::Word(t) => t == bare || t.eq_ignore_ascii_case(&shown),
-            Operand::Number(_) => false,
+            Operand::Number(_) | Operand::SinceStart(_) | Operand::OfDay(_) => false,
         }),
         KeyTest::Like(patterns) => patterns.iter().any(|p| p.fits(bare)),
         KeyTest::Order(order, Operand::Word(word)) => Decimal::parse(&shown)

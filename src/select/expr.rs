@@ -82,6 +82,10 @@ pub enum Operand {
     Word(String),
     /// A number; for times and durations, in ns.
     Number(i128),
+    /// A time in ns after the first message. [`Expr::since`] makes it a number; until then nothing is equal, earlier or later.
+    SinceStart(i128),
+    /// A time in ns after midnight, on the day of the first message. [`Expr::since`] makes it a number, too.
+    OfDay(i128),
 }
 
 /// A pattern for text.
@@ -134,6 +138,49 @@ impl Expr {
     /// Creates a test of a key.
     pub fn test(key: Key, what: KeyTest) -> Self {
         Self::Test(Test { key, what })
+    }
+
+    /// Returns true if it compares with times that depend on that of the first message.
+    pub(crate) fn is_relative(&self) -> bool {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::is_relative),
+            Self::Not(part) => part.is_relative(),
+            Self::Test(test) => {
+                let operands = match &test.what {
+                    KeyTest::Is(operands) => operands.as_slice(),
+                    KeyTest::Order(_, operand) => std::slice::from_ref(operand),
+                    KeyTest::There | KeyTest::Like(_) => &[],
+                };
+                let mut operands = operands.iter();
+                operands.any(|one| matches!(one, Operand::SinceStart(_) | Operand::OfDay(_)))
+            }
+        }
+    }
+
+    /// Returns it with times that are those of a day, or after the first message, as numbers. `first` is the time of that
+    /// message, in ns since 1970.
+    #[must_use]
+    pub fn since(&self, first: i128) -> Self {
+        const DAY: i128 = 86_400_000_000_000;
+        let of = |operand: &Operand| match operand {
+            Operand::SinceStart(ns) => Operand::Number(first + ns),
+            Operand::OfDay(ns) => Operand::Number(first - first.rem_euclid(DAY) + ns),
+            other => other.clone(),
+        };
+        let all = |parts: &[Self]| parts.iter().map(|part| part.since(first)).collect();
+        match self {
+            Self::All(parts) => Self::All(all(parts)),
+            Self::Any(parts) => Self::Any(all(parts)),
+            Self::Not(part) => Self::Not(Box::new(part.since(first))),
+            Self::Test(Test { key, what }) => {
+                let what = match what {
+                    KeyTest::Is(operands) => KeyTest::Is(operands.iter().map(of).collect()),
+                    KeyTest::Order(order, operand) => KeyTest::Order(*order, of(operand)),
+                    KeyTest::There | KeyTest::Like(_) => what.clone(),
+                };
+                Self::test(key.clone(), what)
+            }
+        }
     }
 
     /// Returns the details that it needs of a message: positions for the message's content or keys
@@ -196,7 +243,7 @@ impl Expr {
                 KeyTest::There | KeyTest::Order(..) => add(key, ""),
                 KeyTest::Is(operands) => operands.iter().for_each(|operand| match operand {
                     Operand::Text(word) | Operand::Word(word) => add(key, word),
-                    Operand::Number(_) => add(key, ""),
+                    Operand::Number(_) | Operand::SinceStart(_) | Operand::OfDay(_) => add(key, ""),
                 }),
                 KeyTest::Like(patterns) => patterns.iter().for_each(|pattern| match pattern {
                     TextPattern::Glob(word) => add(key, word),
@@ -348,16 +395,28 @@ impl Operand {
                     let time = jiff::Timestamp::from_nanosecond(*n).unwrap_or_default();
                     write!(f, "{time}")
                 }
-                KeySort::Duration => {
-                    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
-                    let unit = units.into_iter().find(|(_, ns)| n % ns == 0);
-                    let (unit, ns) = unit.unwrap_or(("ns", 1));
-                    write!(f, "{}{unit}", n / ns)
-                }
+                KeySort::Duration => write_duration(*n, f),
                 _ => write!(f, "{n}"),
             },
+            Self::SinceStart(ns) => write_duration(*ns, f),
+            Self::OfDay(ns) => {
+                let (seconds, fraction) = (ns / 1_000_000_000, ns % 1_000_000_000);
+                let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+                write!(
+                    f,
+                    "{hours:02}:{minutes:02}:{:02}.{fraction:09}",
+                    seconds % 60
+                )
+            }
         }
     }
+}
+
+fn write_duration(ns: i128, f: &mut Formatter<'_>) -> fmt::Result {
+    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
+    let unit = units.into_iter().find(|(_, of)| ns % of == 0);
+    let (unit, of) = unit.unwrap_or(("ns", 1));
+    write!(f, "{}{unit}", ns / of)
 }
 
 impl Display for TextPattern {

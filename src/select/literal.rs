@@ -60,6 +60,19 @@ pub fn time(text: &str) -> Option<i128> {
     Some(time.as_nanosecond())
 }
 
+/// Parses a time of day, such as `10:04`, `10:04:24` or `10:04:24.5`, in ns since midnight.
+pub fn time_of_day(text: &str) -> Option<i128> {
+    let is_short = text.len() == "10:04".len();
+    let seconds = if is_short { ":00" } else { "" };
+    let midnight = time("2000-01-01T00:00:00Z")?;
+    // Without a date, the text itself has neither a day nor a zone.
+    let is_clock = text
+        .bytes()
+        .all(|b| b.is_ascii_digit() || b":.".contains(&b));
+    let at = time(&format!("2000-01-01T{text}{seconds}Z")).filter(|_| is_clock)?;
+    Some(at - midnight)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

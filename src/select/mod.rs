@@ -18,7 +18,7 @@
 //! - `~` and `!~`: contains one of a list, or none of it. In a pattern with `*`, that matches any run of characters, and
 //!   the pattern covers the whole text. Subjects contain points, which a regular expression would take for any character; `/^math\./` is one.
 //! - `<` `<=` `>` `>=`: numbers, never rounded; `latency` in `ns us ms s m h`, `len` and offsets with `K M G`,
-//!   `time` as RFC 3339.
+//!   `time` as RFC 3339, as a time of the first message's day (`10:04:24`), or after the first message (`0.5s`).
 //! - `and`, `&&`, or no operator; `or`, `||`; `not`, `!`; parentheses.
 //! - For a path in the message, a token without quotes is text, number, `true`, `false` or `null`, depending on the value;
 //!   in quotes it is text. Bytes are compared as hex, arrays and maps as their JSON.
@@ -46,6 +46,7 @@ pub(crate) use literal::duration;
 #[cfg(feature = "described")]
 pub(crate) use number::{Decimal, with_number};
 use regex::bytes::Regex;
+use std::sync::OnceLock;
 
 /// A selection of frames by flags; an empty field selects everything.
 #[derive(Clone, Debug, Default)]
@@ -98,8 +99,11 @@ impl Select {
 
     /// Creates a filter.
     pub fn filter(&self) -> Filter {
+        let expr = self.expr();
         Filter {
-            expr: self.expr(),
+            is_relative: expr.is_relative(),
+            since: OnceLock::new(),
+            expr,
             grep: self.grep.clone(),
             grep_pattern: self.grep_pattern.clone(),
         }
@@ -110,6 +114,10 @@ impl Select {
 #[derive(Clone, Debug)]
 pub struct Filter {
     expr: Expr,
+    /// Its times depend on that of the first message.
+    is_relative: bool,
+    /// The condition, once that time is known.
+    since: OnceLock<Expr>,
     grep: Option<String>,
     grep_pattern: Option<Regex>,
 }
@@ -165,8 +173,16 @@ impl Filter {
         verdict: Option<Verdict<'_>>,
         scratch: &mut Vec<u8>,
     ) -> bool {
-        self.is_open()
-            || self.expr.holds(decoded, verdict, scratch) && self.greps(decoded, verdict, scratch)
+        if self.is_open() {
+            return true;
+        }
+        let expr = match decoded.origin.time {
+            Some(first) if self.is_relative => {
+                self.since.get_or_init(|| self.expr.since(first.into()))
+            }
+            _ => &self.expr,
+        };
+        expr.holds(decoded, verdict, scratch) && self.greps(decoded, verdict, scratch)
     }
 
     /// Returns `true` if the texts of `grep` are in a message.

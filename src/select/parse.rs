@@ -338,27 +338,31 @@ impl<'t> SelectParser<'t> {
             None => word,
         };
         let whole = start..self.at;
+        if sort == KeySort::Time && !lacks_unit(text) {
+            let after = literal::duration(text).map(Operand::SinceStart);
+            let relative = after.or_else(|| literal::time_of_day(text).map(Operand::OfDay));
+            if let Some(operand) = relative {
+                return Ok(operand);
+            }
+        }
         let number = match sort {
             KeySort::Count => literal::count(text),
             KeySort::Bytes => literal::bytes(text),
-            KeySort::Time if literal::duration(text).is_some() => {
-                let mut error = self.error(whole, wanted(sort, ordered));
-                error.hint = Some("times are absolute, as -f json shows them".to_owned());
-                return Err(error);
+            KeySort::Time
+                if !lacks_unit(text)
+                    && let Some(ns) = literal::duration(text) =>
+            {
+                return Ok(Operand::SinceStart(ns));
             }
-            KeySort::Time if is_time_of_day(text) => {
-                let mut error = self.error(whole, wanted(sort, ordered));
-                let hint =
-                    format!("the day is missing, as in 2026-01-31T{text}Z; -f json shows it");
-                error.hint = Some(hint);
-                return Err(error);
+            KeySort::Time if let Some(ns) = literal::time_of_day(text) => {
+                return Ok(Operand::OfDay(ns));
             }
-            KeySort::Time => literal::time(text),
-            KeySort::Duration if !self.has_unit && lacks_unit(text) => {
+            KeySort::Time | KeySort::Duration if !self.has_unit && lacks_unit(text) => {
                 let mut error = self.error(whole, wanted(sort, ordered));
                 error.hint = Some(format!("did you mean {text}ms or {text}s?"));
                 return Err(error);
             }
+            KeySort::Time => literal::time(text),
             KeySort::Duration => literal::duration(text),
             KeySort::Text => {
                 return match key.check(text, quoted.is_some()) {
@@ -445,23 +449,14 @@ fn lacks_unit(text: &str) -> bool {
     is_number && text.bytes().any(|b| matches!(b, b'1'..=b'9'))
 }
 
-/// Returns true for `10:04:24.5`.
-fn is_time_of_day(text: &str) -> bool {
-    let mut parts = text.split(':');
-    let is_number = |part: &str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit());
-    parts.next().is_some_and(is_number)
-        && parts.next().is_some_and(is_number)
-        && parts
-            .next()
-            .is_none_or(|seconds| seconds.get(..2).is_some_and(is_number))
-}
-
 /// Describes a value of this type.
 fn wanted(sort: KeySort, ordered: bool) -> &'static str {
     match sort {
         KeySort::Count => "a whole number",
         KeySort::Bytes => "a number of bytes, such as 64, 0x40 or 64K",
-        KeySort::Time => "a time, such as 2026-01-31T12:00:00Z",
+        KeySort::Time => {
+            "a time, such as 2026-01-31T12:00:00Z, 12:00:00 or 0.5s after the first message"
+        }
         KeySort::Duration => "a time, such as 10ms, 2s or 1.5us",
         KeySort::Any | KeySort::Id if ordered => "a number",
         KeySort::Text | KeySort::Id | KeySort::Any => "a value",

@@ -99,6 +99,7 @@ fn unpadded(line: &str) -> String {
 
 #[test]
 fn wrappers_and_cut_messages_of_a_text_are_read() {
+    let undated = "the times of the text have no date";
     let mail = |text: &str| {
         format!("Subject: trace\nContent-Transfer-Encoding: quoted-printable\n\n{text}\n")
     };
@@ -155,14 +156,14 @@ fn wrappers_and_cut_messages_of_a_text_are_read() {
         // The panel of Sublime Text, and a log channel of VS Code.
         (
             ":: [10:00:00.000] --> LSP-a shutdown (3): {'a': None}\n:: [10:00:00.010] <<< LSP-a (3) (duration: 10ms): {'ok': True}\n:: [10:00:00.020] <- LSP-a x/y: [1]\n:: [10:00:00.030] <~~ LSP-a (4) (duration: 1ms): {'code': -32601, 'message': 'no'}\n".to_owned(),
-            [
-                ("c2s", r#"{"jsonrpc":"2.0","id":3,"method":"shutdown","params":{"a":null}}"#),
-                ("s2c", r#"{"jsonrpc":"2.0","id":3,"result":{"ok":true}}"#),
-                ("s2c", r#"{"jsonrpc":"2.0","method":"x/y","params":[1]}"#),
-                ("s2c", r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"no"}}"#),
+            std::iter::once(undated.to_owned()).chain([
+                ("c2s 10:00:00.000", r#"{"jsonrpc":"2.0","id":3,"method":"shutdown","params":{"a":null}}"#),
+                ("s2c 10:00:00.010", r#"{"jsonrpc":"2.0","id":3,"result":{"ok":true}}"#),
+                ("s2c 10:00:00.020", r#"{"jsonrpc":"2.0","method":"x/y","params":[1]}"#),
+                ("s2c 10:00:00.030", r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"no"}}"#),
             ]
-            .map(|(way, message)| format!("{way} - Content-Length: {}\r\n\r\n{message}", message.len()))
-            .to_vec(),
+            .map(|(way, message)| format!("{way} Content-Length: {}\r\n\r\n{message}", message.len())))
+            .collect(),
         ),
         (
             "2026-11-25 02:13:11 [trace] Sending request 'ping - (1)'.\n2026-11-25 02:13:11 [trace] Params: {\n  \"a\": 1\n}\n".to_owned(),
@@ -171,7 +172,17 @@ fn wrappers_and_cut_messages_of_a_text_are_read() {
         // Other lines of a channel end the content of a message.
         (
             "[Trace - 10:00:00 AM] Sending request 'ping - (1)'.\nParams: {\n  \"a\": 1\n}\n[Info  - 10:00:00 AM] Found 12 files\n".to_owned(),
-            vec!["c2s - Content-Length: 58\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\": 1}}".to_owned()],
+            vec![undated.to_owned(), "c2s 10:00:00.000 Content-Length: 58\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\": 1}}".to_owned()],
+        ),
+        // After midnight.
+        (
+            format!("[23:59:59,500] send: {CALL}\n[00:00:00,250] recv: {ANSWER}\n"),
+            vec![undated.to_owned(), format!("c2s 23:59:59.500 {CALL}"), format!("s2c 00:00:00.250 {ANSWER}")],
+        ),
+        // The first time decides if all have dates.
+        (
+            format!("2026-11-25T02:13:11Z send: {CALL}\n02:13:12 recv: {ANSWER}\n"),
+            vec![format!("c2s 1 {CALL}"), format!("s2c - {ANSWER}")],
         ),
         (
             format!(
@@ -403,6 +414,7 @@ fn columns_beside_a_message_are_no_part_of_it() {
     ] {
         let got: Vec<String> = read(&text)
             .iter()
+            .filter(|line| !line.contains("no date"))
             .map(|line| {
                 unpadded(line)
                     .split_once('{')

@@ -23,9 +23,12 @@ pub(super) fn read_in(text: &str, step: usize) -> Vec<String> {
     let mut sink = |item: Item<'_>| match item {
         Item::Chunk(chunk) => {
             let way = chunk.direction.map_or("-", Direction::name);
-            let time = chunk.time.map_or("-".to_owned(), |time| {
-                (time / 1_000_000_000 - 1_795_572_790).to_string()
-            });
+            let time = chunk
+                .time
+                .map_or("-".to_owned(), |time| match time::clock_of(time) {
+                    Some(clock) => clock,
+                    None => (time / 1_000_000_000 - 1_795_572_790).to_string(),
+                });
             let text = String::from_utf8_lossy(chunk.bytes);
             found.push(format!("{way} {time} {}", text.trim_end()));
         }

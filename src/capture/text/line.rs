@@ -2,7 +2,8 @@
 
 use super::clean::{clean, uncoloured};
 use super::marks::{Mark, Marks};
-use crate::capture::chunk::{Chunk, DirectionSlots, Gap, Item, ItemSink};
+use crate::capture::chunk::{Chunk, DirectionSlots, Gap, InputPlace, Item, ItemSink, Problem};
+use crate::capture::time::{DAY, Time};
 use crate::protocol::Direction;
 use std::borrow::Cow;
 
@@ -14,6 +15,38 @@ pub(super) struct Common {
     pub quoted: bool,
     pub ignored: u64,
     offsets: DirectionSlots<u64>,
+    clocks: Clocks,
+}
+
+/// The times of a text, which all have a date or all have none.
+#[derive(Default)]
+struct Clocks {
+    /// Times have dates, once the first one is known.
+    is_dated: Option<bool>,
+    last: Option<Time>,
+    /// The time of whole days since the first line.
+    days: Time,
+}
+
+impl Clocks {
+    fn read(&mut self, mark: Mark, sink: &mut ItemSink<'_>) -> Option<Time> {
+        let is_first = self.is_dated.is_none();
+        let found = mark.time.or(mark.clock)?;
+        if *self.is_dated.get_or_insert(mark.time == Some(found)) {
+            return mark.time;
+        }
+        if is_first {
+            let text = "the times of the text have no date";
+            Problem::note(InputPlace::Whole, text).report(sink);
+        }
+        let clock = mark.clock?;
+        // It is after midnight.
+        if self.last.is_some_and(|last| last - clock > DAY / 2) {
+            self.days += DAY;
+        }
+        self.last = Some(clock);
+        Some(clock + self.days)
+    }
 }
 
 impl Common {
@@ -63,8 +96,9 @@ impl Common {
             return;
         }
         *self.offsets.of(mark.direction) += bytes.len() as u64;
+        let time = self.clocks.read(mark, sink);
         sink(Item::Chunk(Chunk {
-            time: mark.time,
+            time,
             ..Chunk::of(mark.direction, bytes)
         }));
     }

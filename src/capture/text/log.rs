@@ -15,7 +15,7 @@ use super::finder::{self, Finder, Found, FoundAll};
 use super::line::Common;
 use super::objects::Balance;
 use super::probe::Expected;
-use super::times::{epoch, find_time};
+use super::times::{epoch, find_clock, find_time};
 use crate::capture::chunk::{InputPlace, ItemSink, Problem};
 use crate::capture::hex::nibble;
 use crate::capture::lines::{Line, LineForm};
@@ -230,6 +230,7 @@ impl Log {
                 .or(mark.time)
                 .or_else(|| find_time(text).filter(|_| !is_json))
                 .or_else(|| journald_time(text));
+            mark.clock = mark.clock.or_else(|| find_clock(text).filter(|_| !is_json));
             let mut message = found.message;
             // A message on a line: line breaks inside it are blanks between values.
             for c in &mut message {

@@ -10,7 +10,7 @@
 //! ```
 
 use super::clean::to_ascii;
-use super::times::{epoch, find_time, time_beside};
+use super::times::{epoch, find_clock, find_time, time_beside};
 use crate::capture::time::Time;
 use crate::protocol::Direction;
 use Direction::{ToClient, ToServer};
@@ -23,6 +23,8 @@ const NEAR: usize = 1 << 10;
 pub(super) struct Mark {
     pub direction: Option<Direction>,
     pub time: Option<Time>,
+    /// The time of day, if the line has one.
+    pub clock: Option<Time>,
 }
 
 /// The marks of lines without bytes, which hold for the following lines.
@@ -75,6 +77,7 @@ impl Marks {
             self.heading = Mark {
                 direction: direction.or(self.heading.direction),
                 time: find_time(text).or(self.heading.time),
+                clock: find_clock(text).or(self.heading.clock),
             };
         } else {
             self.heading = Mark::default();
@@ -107,6 +110,7 @@ impl Marks {
             time: time_beside(start, end, after)
                 .or(heading.time)
                 .or(self.kept.time),
+            clock: find_clock(start).or(heading.clock),
         }
     }
 }

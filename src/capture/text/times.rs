@@ -24,22 +24,30 @@ pub(super) fn time_beside(start: &[u8], before: &[u8], after: &[u8]) -> Option<T
     found.or_else(|| named_times(after).next())
 }
 
-/// The times of members in JSON, by their names.
-fn named_times(text: &[u8]) -> impl Iterator<Item = Time> {
-    const NAMES: [&[u8]; 9] = [
-        b"time",
-        b"timestamp",
-        b"@timestamp",
-        b"ts",
-        b"@t",
-        b"t",
-        b"date",
-        b"datetime",
-        b"timeUnixNano",
-    ];
+/// The names of members in JSON that are times.
+const NAMES: [&[u8]; 9] = [
+    b"time",
+    b"timestamp",
+    b"@timestamp",
+    b"ts",
+    b"@t",
+    b"t",
+    b"date",
+    b"datetime",
+    b"timeUnixNano",
+];
+
+/// The members in JSON, by the places of their names, and what follows.
+fn members(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     memchr::memmem::find_iter(text, b"\":").filter_map(|end| {
         let name = text.get(..end)?.rsplit(|&c| c == b'"').next()?;
-        let value = text.get(end + 2..)?.trim_ascii_start();
+        Some((name, text.get(end + 2..)?.trim_ascii_start()))
+    })
+}
+
+/// The times of members in JSON, by their names.
+fn named_times(text: &[u8]) -> impl Iterator<Item = Time> {
+    members(text).filter_map(|(name, value)| {
         let value = value.strip_prefix(b"\"").unwrap_or(value);
         NAMES
             .contains(&name)
@@ -72,6 +80,77 @@ pub(super) fn find_time(before: &[u8]) -> Option<Time> {
     named_month(head)
 }
 
+/// Finds a time of day without a date: what a line begins with, or a member in JSON.
+pub(super) fn find_clock(line: &[u8]) -> Option<Time> {
+    /// The bytes in which it begins.
+    const MAX_BEFORE: usize = 64;
+    let line = line.get(..NEAR).unwrap_or(line);
+    if line.trim_ascii_start().starts_with(b"{") {
+        return members(line).find_map(|(name, value)| {
+            let value = value
+                .strip_prefix(b"\"")
+                .filter(|_| NAMES.contains(&name))?;
+            clock(value, 0)
+        });
+    }
+    let head = line.get(..MAX_BEFORE).unwrap_or(line);
+    let mut starts = head.iter().enumerate().filter(|&(at, c)| {
+        let before = at.checked_sub(1).and_then(|at| head.get(at));
+        let is_part = |c: &u8| c.is_ascii_alphanumeric() || b".:-_".contains(c);
+        c.is_ascii_digit() && !before.is_some_and(is_part)
+    });
+    starts.find_map(|(at, _)| clock(line, at))
+}
+
+/// `10:00:00.123`, `9:05:03,5 PM`
+fn clock(text: &[u8], at: usize) -> Option<Time> {
+    let text = text.get(at..)?;
+    let mut numbers = [0; 3];
+    let mut rest = text;
+    for (n, number) in numbers.iter_mut().enumerate() {
+        let digits = rest.iter().take_while(|c| c.is_ascii_digit()).count();
+        if digits != 2 && !(n == 0 && digits == 1) {
+            return None;
+        }
+        let (whole, after) = rest.split_at_checked(digits)?;
+        *number = std::str::from_utf8(whole).ok()?.parse::<Time>().ok()?;
+        rest = match n {
+            0 | 1 => after.strip_prefix(b":")?,
+            _ => after,
+        };
+    }
+    let mut fraction = 0;
+    if let Some(after) = rest.strip_prefix(b".").or(rest.strip_prefix(b",")) {
+        let digits = after.iter().take_while(|c| c.is_ascii_digit()).count();
+        let mut scale = SECOND;
+        for digit in after.iter().take(digits) {
+            scale /= 10;
+            fraction += Time::from(digit - b'0') * scale;
+        }
+        rest = after.get(digits..)?;
+    }
+    let half = rest.trim_ascii_start();
+    let [hours, minutes, seconds] = numbers;
+    let hours = match half.get(..2) {
+        Some(b"AM" | b"am") => hours % 12,
+        Some(b"PM" | b"pm") => hours % 12 + 12,
+        _ if rest
+            .first()
+            .is_some_and(|c| *c == b':' || c.is_ascii_alphanumeric() && *c != b'Z') =>
+        {
+            return None;
+        }
+        _ => hours,
+    };
+    let is_time = hours < 24 && minutes < 60 && seconds < 61;
+    is_time.then(|| time::of_day((hours * 3600 + minutes * 60 + seconds) * SECOND + fraction))
+}
+
+/// A second, in nanoseconds.
+const SECOND: Time = 1_000_000_000;
+/// The bytes at the beginning of a line in which members can have its time.
+const NEAR: usize = 1 << 10;
+
 const MONTHS: [&[u8; 3]; 12] = [
     b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
 ];
@@ -94,6 +173,7 @@ fn named_month(head: &[u8]) -> Option<Time> {
         .unwrap_or(day);
     let day = day.trim_ascii_start();
     let text = head.get(at + 3..)?;
+    let is_gap = |c: &u8| is_gap(c) || *c == b',';
     let mut parts = text.split(is_gap).filter(|part| !part.is_empty());
     let (a, b, c) = (
         parts.next()?,
@@ -103,6 +183,7 @@ fn named_month(head: &[u8]) -> Option<Time> {
     let (day, year, clock, zone) = match a.split_at_checked(4) {
         Some((year, clock)) if clock.starts_with(b":") => (day, year, clock.get(1..)?, b),
         Some((year, b"")) => (day, year, b, c),
+        _ if b.len() == 4 && !b.contains(&b':') => (a, b, c, &b""[..]),
         _ => (a, c, b, &b""[..]),
     };
     let text = |part: &[u8]| Some(std::str::from_utf8(part).ok()?.to_owned());
@@ -116,11 +197,14 @@ fn named_month(head: &[u8]) -> Option<Time> {
     } else {
         String::new()
     };
+    let halves = [&b"AM"[..], b"PM"];
+    let half = parts.find_map(|part| halves.into_iter().find(|half| part == *half));
     let written = format!(
-        "{}-{month:02}-{:0>2} {}{zone}",
+        "{}-{month:02}-{:0>2} {}{zone} {}",
         text(year)?,
         text(day)?,
-        text(clock)?
+        text(clock)?,
+        text(half.unwrap_or_default())?
     );
     calendar(written.as_bytes())
 }
@@ -162,7 +246,14 @@ fn calendar(text: &[u8]) -> Option<Time> {
         Some(_) if len >= 5 => written.push_str(std::str::from_utf8(rest.get(..len)?).ok()?),
         _ => written.push('Z'),
     }
-    time::parse(&written)
+    let hour = clock.get(..2).unwrap_or_default();
+    let shift = match (rest.trim_ascii_start().get(..2), hour) {
+        (Some(b"PM" | b"pm"), b"12") => 0,
+        (Some(b"PM" | b"pm"), _) => 12,
+        (Some(b"AM" | b"am"), b"12") => -12,
+        _ => 0,
+    };
+    Some(time::parse(&written)? + shift * 3600 * SECOND)
 }
 
 /// A number of seconds, milliseconds, microseconds or nanoseconds since 1970, by its size; with a fraction, seconds.
@@ -193,6 +284,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn times_without_a_date_are_those_of_a_day() {
+        let second = |n: Time| Some(time::of_day(n * SECOND));
+        let morning = 10 * 3600 + 5;
+        for (line, want) in [
+            ("10:00:05 --> ", second(morning)),
+            ("10:00:05.000 [main] DEBUG ", second(morning)),
+            ("[Trace - 10:00:05 AM] Sending", second(morning)),
+            (":: [10:00:05,000] --> ", second(morning)),
+            ("9:00:00 PM x", second(21 * 3600)),
+            ("12:00:00 AM x", second(0)),
+            ("03-04 10:00:05.000  77  77 D", second(morning)),
+            ("{\"time\":\"10:00:05.0\",\"msg\":", second(morning)),
+            ("{\"uptime\":\"10:00:05\",\"msg\":", None),
+            ("00:1a:2b:3c:4d:5e x", None),
+            ("02:42:02:42:02:42 x", None),
+            ("25:00:00 x", None),
+            ("a.rs:10:00:05 x", None),
+            ("10:00 x", None),
+        ] {
+            assert_eq!(find_clock(line.as_bytes()), want, "{line}");
+        }
+        assert_eq!(time::parse("10:00:05.0"), second(morning));
+    }
+
+    #[test]
     fn times_are_found_at_the_beginning() {
         let second = 1_795_342_432_000_000_000;
         for (before, want) in [
@@ -205,6 +321,11 @@ mod tests {
             ("Sun Nov 22 10:13:52 2026: x", Some(second)),
             ("Sun, 22 Nov 2026 12:13:52 +0200", Some(second)),
             ("h - [22/Nov/2026:10:13:52 +0000] x", Some(second)),
+            ("I Nov 22, 2026 10:13:52.000 AM x", Some(second)),
+            (
+                "2026-11-21 10:13:52 PM x",
+                Some(second - 12 * 3600 * SECOND),
+            ),
             ("Nov 22 09:52:20 host a[77]: ", None),
             ("March 22 people came", None),
             ("", None),

@@ -141,7 +141,7 @@ impl TracedMessage {
         let message = Self {
             mark: Mark {
                 direction: Some(direction),
-                time: None,
+                ..Mark::default()
             },
             kind,
             name: name.to_owned(),
@@ -226,7 +226,7 @@ impl TracedMessage {
         let message = Self {
             mark: Mark {
                 direction: Some(direction),
-                time: None,
+                ..Mark::default()
             },
             kind,
             name: name.to_owned(),
@@ -286,7 +286,8 @@ impl LineForm for Trace {
             .or_else(|| TracedMessage::read_panel(text, line.number));
         if let Some((mut message, before)) = found {
             self.flush(sink);
-            message.mark.time = self.common.marks.of(&cleaned, before.as_bytes(), b"").time;
+            let mark = self.common.marks.of(&cleaned, before.as_bytes(), b"");
+            (message.mark.time, message.mark.clock) = (mark.time, mark.clock);
             self.message = Some(message);
             return;
         }

@@ -460,7 +460,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         READERS,
         "--after --before --between --end --since --start --until",
-        "times are --where 'time>=2026-01-01T10:00:00Z'",
+        "times are --where 'time>=10:04:24', 'time<2026-01-01T10:00:00Z', or after the first message 'time>=0.5s'",
     ),
     (
         READERS,

@@ -128,7 +128,7 @@ impl Matcher {
 fn is_container(operand: &Operand) -> bool {
     match operand {
         Operand::Text(text) | Operand::Word(text) => text.starts_with(['[', '{']),
-        Operand::Number(_) => false,
+        Operand::Number(_) | Operand::SinceStart(_) | Operand::OfDay(_) => false,
     }
 }
 
@@ -189,7 +189,7 @@ fn fits(what: &KeyTest, node: Node<'_>) -> bool {
     if let (KeyTest::Is(list), true) = (what, node.is_string()) {
         return list.iter().any(|operand| match operand {
             Operand::Text(text) | Operand::Word(text) => node.is_text(text),
-            Operand::Number(_) => false,
+            Operand::Number(_) | Operand::SinceStart(_) | Operand::OfDay(_) => false,
         });
     }
     SCRATCH.with_borrow_mut(|scratch| what.fits(node, scratch))

@@ -358,7 +358,7 @@ fn json_of_operand(operand: &Operand) -> Option<String> {
         Operand::Text(word) => Some(text(word)),
         Operand::Word(word) if is_json(word) => Some(word.clone()),
         Operand::Word(word) => Some(text(word)),
-        Operand::Number(_) => None,
+        Operand::Number(_) | Operand::SinceStart(_) | Operand::OfDay(_) => None,
     }
 }
 

@@ -102,10 +102,10 @@ fn errors_have_a_caret() {
       latency>10parsec
               ^^^^^^^^
     ");
-    insta::assert_snapshot!(error("time>=0.5s"), @"
-    wanted a time, such as 2026-01-31T12:00:00Z, got 0.5s
-      time>=0.5s
-            ^^^^ times are absolute, as -f json shows them
+    insta::assert_snapshot!(error("time>=5"), @"
+    wanted a time, such as 2026-01-31T12:00:00Z, 12:00:00 or 0.5s after the first message, got 5
+      time>=5
+            ^ did you mean 5ms or 5s?
     ");
     insta::assert_snapshot!(error("kind<call"), @"
     wanted =, !=, ~ or !~ after text, got <
@@ -299,6 +299,30 @@ fn bytes_floats_and_special_maps_are_compared() {
         (".result.n>18446744073709551615", "0"),
     ] {
         assert_eq!(ask("saikuro", &chunks, condition), want, "{condition}");
+    }
+}
+
+/// Times of a day and those after the first message become times.
+#[test]
+fn times_depend_on_the_first_message() {
+    let day = 20_000 * 86_400_000_000_000;
+    let second = 1_000_000_000;
+    let first = day + (10 * 3600 + 4 * 60) * second;
+    for (condition, want) in [
+        ("time>=0.5s", first + second / 2),
+        ("time<10:04:24", first + 24 * second),
+        ("time>10:05", first + 60 * second),
+        ("not (kind=call or time<=10:04:00.5)", first + second / 2),
+    ] {
+        let expr: Expr = condition.parse().unwrap();
+        let time: jiff::Timestamp = jiff::Timestamp::from_nanosecond(want).unwrap();
+        assert_eq!(expr.to_string().parse(), Ok(expr.clone()), "{expr}");
+        let shown = expr.since(first).to_string();
+        assert!(
+            expr.is_relative() && shown.contains(&time.to_string()),
+            "{shown}"
+        );
+        assert!(!expr.since(first).is_relative());
     }
 }
 

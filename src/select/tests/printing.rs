@@ -90,9 +90,15 @@ fn any_operand(key: &Key, ordered: bool) -> BoxedStrategy<Operand> {
         KeySort::Count | KeySort::Bytes => {
             (0..=i128::from(u64::MAX)).prop_map(Operand::Number).boxed()
         }
-        KeySort::Time | KeySort::Duration => any::<i64>()
+        KeySort::Duration => any::<i64>()
             .prop_map(|n| Operand::Number(i128::from(n)))
             .boxed(),
+        KeySort::Time => prop_oneof![
+            any::<i64>().prop_map(|n| Operand::Number(i128::from(n))),
+            (0..86_400_000_000_000i128).prop_map(Operand::OfDay),
+            (1..i128::from(u64::MAX)).prop_map(Operand::SinceStart),
+        ]
+        .boxed(),
         KeySort::Id | KeySort::Any if ordered => "-?[0-9]{1,30}(\\.[0-9]{1,3})?"
             .prop_map(Operand::Word)
             .boxed(),
