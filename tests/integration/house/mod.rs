@@ -126,7 +126,6 @@ const LONG_FUNCTIONS: &[(&str, &str)] = &[
     ("capture/text/literal.rs", "group"),
     ("cli/mod.rs", "run_command"),
     ("cli/protocol/draft/print.rs", "write_by_members"),
-    ("cli/sael/filter.rs", "run"),
     ("cli/stub.rs", "run"),
     ("cli/watch.rs", "run"),
     ("cli/watch/model.rs", "apply"),
@@ -134,7 +133,6 @@ const LONG_FUNCTIONS: &[(&str, &str)] = &[
     ("decoder/diagnose.rs", "diagnose"),
     ("decoder/run.rs", "drain"),
     ("decoder/run.rs", "emit_diagnosed"),
-    ("diff/values.rs", "step"),
     ("framing/values.rs", "next"),
     ("live/client/compare.rs", "receive"),
     ("live/endpoint/received.rs", "take_messages"),
@@ -152,10 +150,7 @@ const LONG_FUNCTIONS: &[(&str, &str)] = &[
     ("protocol/sael/peer/answers.rs", "build_answer"),
     ("protocol/sael/session/answers.rs", "answer"),
     ("protocol/telequick/schema/resolve.rs", "resolve"),
-    ("render/fields.rs", "push_header"),
     ("render/line.rs", "row"),
-    ("snapshot/rendering.rs", "show"),
-    ("transport/quic/serve.rs", "serve"),
 ];
 
 /// The maximum number of lines of a file without a reason.
