@@ -6,7 +6,7 @@ use crate::cli::output::Output;
 use crate::cli::values::read_input;
 use crate::cli::{Exit, print_message};
 use crate::encoding::json::write_text;
-use crate::protocol::sael::filter::{FilterDialect, ItemFilter};
+use crate::protocol::sael::filter::{FilterDialect, ItemFilter, Judgement};
 use crate::render::DisplayOptions;
 use crate::render::style::{Highlight, escape_json};
 use anyhow::{Context as _, Result};
