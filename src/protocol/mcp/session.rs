@@ -8,6 +8,7 @@
 
 mod content;
 mod handshake;
+mod head;
 mod inputs;
 mod progress;
 mod tasks;
@@ -21,6 +22,7 @@ use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rpc::capabilities::Capabilities;
 use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::extension::{Extension, Nested, RpcMessage, SentRequest, SessionField};
+use crate::protocol::rpc::http::is_answered_in_stream;
 use crate::protocol::rule_names::mcp as rule;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Current, Severity, broken, http};
@@ -98,7 +100,9 @@ impl McpSession {
             }
             return;
         }
+        // The older transport does not have the field.
         let version = self.handshake.version;
+        let version = version.filter(|_| !is_answered_in_stream(&seen));
         if let Some(version) = version.filter(|version| version.0 >= schema::HEADER_SINCE.0) {
             check(
                 rule::VERSION_HEADER,
@@ -148,6 +152,7 @@ impl Extension for McpSession {
     const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
 
     fn frame(&mut self, seen: Current<'_, '_>) {
+        head::check_response(seen);
         if let Some(version) = self.handshake.version
             && seen.message.kind == "batch"
             && version != schema::BATCHES

@@ -249,8 +249,12 @@ pub(super) fn replies_to(hellos: CompiledRequests) -> Vec<HelloReply> {
         let Some(hello) = entry.hello else { continue };
         let then = entry.timeline.actions;
         match replies.iter_mut().find(|reply| reply.to == hello.to) {
-            Some(reply) if reply.message.is_none() => reply.message = hello.message,
-            Some(_) => {}
+            Some(reply) => {
+                reply.message = reply.message.take().or(hello.message);
+                if reply.then.is_empty() {
+                    reply.then = then.into();
+                }
+            }
             None => replies.push(HelloReply {
                 then: then.into(),
                 ..*hello
