@@ -105,9 +105,12 @@ impl PlanStep {
             }
         );
         let is_body = is_compressed && !is_whole && decoded.frame.fault.is_none();
-        let bytes = |raw: &RawFrame<'_>| match is_body {
-            true => decoded.frame.view.body().to_vec(),
-            false => raw.bytes.to_vec(),
+        let bytes = |raw: &RawFrame<'_>| {
+            if is_body {
+                decoded.frame.view.body().to_vec()
+            } else {
+                raw.bytes.to_vec()
+            }
         };
         Self {
             description: crate::diff::describe(stored),

@@ -98,7 +98,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         differ += u64::from(item.is_object() && !judgement.agree());
         if args.explain {
             let is_object = item.is_object();
-            output.push(&explanation(
+            output.push(explanation(
                 &one_line(raw, display),
                 keep,
                 is_object,

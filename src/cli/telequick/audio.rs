@@ -233,10 +233,10 @@ impl Sound {
         out.extend_from_slice(b"WAVEfmt ");
         for number in [
             16,
-            1 | count << 16,
+            1 | (count << 16),
             rate,
             rate * count * 2,
-            count * 2 | 16 << 16,
+            (count * 2) | (16 << 16),
         ] {
             out.extend_from_slice(&number.to_le_bytes());
         }
@@ -318,7 +318,7 @@ fn samples_in(ns: i64, rate: u32) -> usize {
 fn of_mu_law(byte: u8) -> i16 {
     let byte = !byte;
     let (exponent, mantissa) = (byte >> 4 & 7, i16::from(byte & 15));
-    let size = ((mantissa << 3) + 132 << exponent) - 132;
+    let size = (((mantissa << 3) + 132) << exponent) - 132;
     if byte & 0x80 != 0 { -size } else { size }
 }
 
@@ -328,7 +328,7 @@ fn of_a_law(byte: u8) -> i16 {
     let (exponent, mantissa) = (byte >> 4 & 7, i16::from(byte & 15));
     let size = match exponent {
         0 => (mantissa << 4) + 8,
-        exponent => (mantissa << 4) + 264 << (exponent - 1),
+        exponent => ((mantissa << 4) + 264) << (exponent - 1),
     };
     if byte & 0x80 != 0 { size } else { -size }
 }

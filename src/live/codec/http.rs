@@ -305,9 +305,12 @@ impl HttpCodec {
         let is_older_stream = self.is_older_stream;
         let status = status.filter(|_| !is_older_stream);
         let mut all = self.exchanges.iter_mut().filter(|e| !e.is_done);
-        let own = all.find(|e| match is_older_stream {
-            true => e.is_stream,
-            false => status.is_none() || e.id.as_deref() == id,
+        let own = all.find(|e| {
+            if is_older_stream {
+                e.is_stream
+            } else {
+                status.is_none() || e.id.as_deref() == id
+            }
         });
         let Some(exchange) = own else {
             if !self.exchanges.is_empty() {

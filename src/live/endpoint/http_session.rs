@@ -79,6 +79,12 @@ impl StreamOf {
     }
 }
 
+/// A session that begins.
+struct NextSession {
+    /// Its name in the recording, if it has one.
+    recorded: Option<String>,
+}
+
 /// One session with the server.
 #[derive(Default)]
 struct NamedSession<'p> {
@@ -134,8 +140,8 @@ pub(super) struct ClientSession<'p> {
     sessions: Vec<NamedSession<'p>>,
     /// The session of the last request on each connection.
     current: BTreeMap<u32, usize>,
-    /// The next message begins a session, with this name in the recording.
-    next: Option<Option<String>>,
+    /// The next message begins this session.
+    next: Option<NextSession>,
     /// A session has begun so.
     has_begun: bool,
     /// The path of the older transport.
@@ -209,12 +215,12 @@ impl<'p> ClientSession<'p> {
 
     /// The next message begins a session, which has this name in the recording.
     pub(super) fn begin(&mut self, recorded: Option<String>) {
-        self.next = Some(recorded);
+        self.next = Some(NextSession { recorded });
     }
 
     /// Returns the session of a message: one that it begins, otherwise that of the name in its recorded head.
     fn session_of(&mut self, head: Option<&[u8]>) -> usize {
-        if let Some(recorded) = self.next.take() {
+        if let Some(NextSession { recorded }) = self.next.take() {
             let is_other = std::mem::replace(&mut self.has_begun, true);
             if is_other && self.sessions.len() < MAX_SESSIONS {
                 self.sessions.push(NamedSession::default());
