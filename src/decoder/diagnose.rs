@@ -222,9 +222,10 @@ fn short_body(frame: &Frame<'_>) -> Option<String> {
     let head = frame.view.bytes.get(..len as usize)?;
     let length = fields(head).find(|field| field.is("content-length"))?;
     let length = String::from_utf8_lossy(head.get(length.value)?);
-    let counts = match frame.view.body().is_ascii() {
-        true => "",
-        false => ", or counts characters instead of bytes",
+    let counts = if frame.view.body().is_ascii() {
+        ""
+    } else {
+        ", or counts characters instead of bytes"
     };
     Some(format!(
         "the body ends after {length} bytes, as Content-Length says: perhaps it is too small{counts}"
