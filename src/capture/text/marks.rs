@@ -56,7 +56,8 @@ impl Marks {
         if text.starts_with(b": ") {
             return;
         }
-        if self.is_used && !text.is_empty() && indent(&line) > self.indent {
+        let is_header = memchr::memmem::find(text, QUOTED_HEADER).is_some();
+        if self.is_used && !text.is_empty() && !is_header && indent(&line) > self.indent {
             // An indented line belongs to the message before it.
             self.heading = Mark::default();
             return;
@@ -120,14 +121,22 @@ fn indent(line: &[u8]) -> usize {
     line.iter().take_while(|c| c.is_ascii_whitespace()).count()
 }
 
+/// The header of a message inside a string.
+pub(super) const QUOTED_HEADER: &[u8] = b"'Content-Length: ";
+
 /// The longest line that can be a heading.
-const MAX_HEADING: usize = 120;
+const MAX_HEADING: usize = 240;
 
 /// The direction of a heading: the head of an HTTP message or event, a line that ends with a direction, or the one word of a line.
 fn heading_direction(line: &[u8]) -> Option<Direction> {
     if let Some(direction) = http_direction(line) {
         return Some(direction);
     }
+    // `SEND on 0(in): 'Content-Length: 193`
+    let line = match memchr::memmem::find(line, QUOTED_HEADER) {
+        Some(end) => line.get(..end).unwrap_or(line).trim_ascii_end(),
+        None => line,
+    };
     let has_letters = |word: &&[u8]| word.iter().any(u8::is_ascii_alphabetic);
     let mut all = words(line).filter(has_letters);
     let (first, second) = (all.next()?, all.next());
@@ -143,10 +152,22 @@ fn heading_direction(line: &[u8]) -> Option<Direction> {
     {
         return Some(direction);
     }
-    let last = words(line).rfind(|word| word.len() > 1)?;
-    let ends = word_direction(last, true).is_some() || second.is_none() || line.ends_with(b":");
+    // `WRITE: 216B`, `outgoing message`
+    let is_size =
+        |word: &[u8]| word.first().is_some_and(u8::is_ascii_digit) && !word.starts_with(b"c2s");
+    let mut last = words(line)
+        .rev()
+        .filter(|word| word.len() > 1 && !is_size(word));
+    let mut last_word = last.next()?;
+    if matches!(last_word, b"message" | b"request" | b"response" | b"bytes") {
+        last_word = last.next().unwrap_or(last_word);
+    }
+    let ends =
+        word_direction(last_word, true).is_some() || second.is_none() || line.ends_with(b":");
+    let end = last_word.as_ptr() as usize - line.as_ptr() as usize + last_word.len();
+    let upto = line.get(..end).unwrap_or(line);
     (ends || named_sides(line).is_some())
-        .then(|| find_direction(line, b""))
+        .then(|| find_direction(line, b"").or_else(|| find_direction(upto, b"")))
         .flatten()
 }
 
@@ -228,18 +249,26 @@ fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
     let is_server = !is_client && [before, after].into_iter().any(names_server);
     let named = named_sides(before);
     let last = words(before).next_back();
-    let nearest = words(before)
-        .rev()
-        .find_map(|word| {
-            let is_last = Some(word) == last || is_quoted(before, word);
+    let nearest = |allows_weak: bool| {
+        words(before).rev().find_map(|word| {
+            let is_last = allows_weak && Some(word) == last || is_quoted(before, word);
             word_direction(word, is_last).or_else(|| member_direction(before, word))
         })
-        .or_else(|| {
-            let mut named =
-                words(after).filter(|word| word.first().is_some_and(|&c| class(c) == 0));
-            named.find_map(|word| word_direction(word, is_quoted(after, word)))
-        });
-    Some(match named.or(nearest)? {
+    };
+    // `SEND on 0(in):` sends.
+    let nearest = nearest(false).or_else(|| nearest(true)).or_else(|| {
+        let mut named = words(after).filter(|word| word.first().is_some_and(|&c| class(c) == 0));
+        named.find_map(|word| word_direction(word, is_quoted(after, word)))
+    });
+    let labelled = || {
+        let at = member(after, &[b"direction", b"dir"])?;
+        named_sides(at).or_else(|| words(at).find_map(|word| word_direction(word, true)))
+    };
+    let calls = |call: &&[u8]| memchr::memmem::find(before, call).is_some();
+    let is_sent = || CALLS.iter().any(calls) || is_request_line(&without_quotes(before));
+    let sent = || is_sent().then_some(WrittenDirection::Fixed(ToServer));
+    let found = named.or(nearest).or_else(labelled).or_else(sent);
+    Some(match found.or_else(|| label(last?, before))? {
         WrittenDirection::Fixed(direction) => direction,
         WrittenDirection::Sent if is_server => ToClient,
         WrittenDirection::Sent => ToServer,
@@ -248,8 +277,50 @@ fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
     })
 }
 
-/// Flags of curl before the body of a request.
-const DATA_FLAGS: [&[u8]; 5] = [b"-d", b"--data", b"--data-raw", b"--data-binary", b"--json"];
+/// Flags of curl and PowerShell before the body of a request.
+const DATA_FLAGS: [&[u8]; 7] = [
+    b"-d",
+    b"--data",
+    b"--data-raw",
+    b"--data-binary",
+    b"--data-ascii",
+    b"--json",
+    b"-Body",
+];
+/// Calls that send a body.
+const CALLS: [&[u8]; 3] = [b"fetch(", b".post(", b"XMLHttpRequest("];
+
+/// A text without the quotes around a line of an access log.
+fn without_quotes(text: &[u8]) -> Vec<u8> {
+    text.iter().copied().filter(|c| *c != b'"').collect()
+}
+
+/// The value of the first member in JSON that has one of these names and is a text.
+fn member<'a>(text: &'a [u8], names: &[&[u8]]) -> Option<&'a [u8]> {
+    let mut ends = memchr::memmem::find_iter(text, b"\":");
+    let value = ends.find_map(|end| {
+        let name = text.get(..end)?.rsplit(|&c| c == b'"').next()?;
+        let value = text
+            .get(end + 2..)?
+            .trim_ascii_start()
+            .strip_prefix(b"\"")?;
+        names.contains(&name).then_some(value)
+    })?;
+    value.split(|&c| c == b'"').next()
+}
+
+/// The direction of a message with a label: `Request: `, `Response body = `.
+fn label(last: &[u8], before: &[u8]) -> Option<WrittenDirection> {
+    let at = last.as_ptr() as usize - before.as_ptr() as usize + last.len();
+    let after = before.get(at..).unwrap_or_default();
+    let ends = after.iter().any(|c| b":=".contains(c)) && after.len() <= 4;
+    let direction = match last {
+        b"request" | b"Request" | b"REQUEST" => ToServer,
+        b"response" | b"Response" | b"RESPONSE" => ToClient,
+        _ => return None,
+    };
+    ends.then_some(WrittenDirection::Fixed(direction))
+}
 
 /// Returns true if the last word of a text is this one.
 fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
@@ -438,6 +509,26 @@ mod tests {
             ("Sending to server: ", "", Some(ToServer)),
             ("Message from server: ", "", Some(ToClient)),
             ("bytes in the buffer ", "", None),
+            ("DEBUG Request: ", "", Some(ToServer)),
+            ("Verbose,\"Response: ", "", Some(ToClient)),
+            ("the request ", "", None),
+            (
+                "await fetch(\"http://h/mcp\", {\"body\": ",
+                "",
+                Some(ToServer),
+            ),
+            ("requests.post(url, json=", "", Some(ToServer)),
+            (
+                "h - [x] \"POST / HTTP/1.1\" 200 90 \"a\" \"",
+                "\"",
+                Some(ToServer),
+            ),
+            ("-Body \"", "\"", Some(ToServer)),
+            (
+                "{\"message\":\"",
+                "\",\"rpc\":{\"direction\":\"client->server\"}}",
+                Some(ToServer),
+            ),
             ("$ curl -v localhost -d '", "'", Some(ToServer)),
             ("  --data-raw $'", "'", Some(ToServer)),
             ("  --json ", "", Some(ToServer)),
@@ -499,6 +590,15 @@ mod tests {
                 Some(ToClient),
             ),
             ("Request\nResponse", Some(ToClient)),
+            ("SEND on 0(in): 'Content-Length: 193", Some(ToServer)),
+            (
+                "L:/127.0.0.1:51000 - R:/127.0.0.1:7000] WRITE: 216B",
+                Some(ToServer),
+            ),
+            (
+                "[10:00:00.100] DEBUG (4711): incoming message",
+                Some(ToClient),
+            ),
             ("what it sent is lost", None),
             (": sent ->", None),
             ("the request of a client", None),

@@ -47,7 +47,7 @@ use finder::has_bare_message;
 use line::introduces_quotation;
 use log::Log;
 pub(super) use loose::detect_loose;
-use marks::is_request_line;
+use marks::{QUOTED_HEADER, is_request_line};
 use neovim::Neovim;
 use percent::Percent;
 pub(super) use probe::Expected;
@@ -228,6 +228,7 @@ struct Attempt {
 /// one.
 fn is_doubtful(score: Score, text: &[u8]) -> bool {
     is_list_of_values(text)
+        || memchr::memmem::find(text, QUOTED_HEADER).is_some()
         || text.len() <= MAX_DOUBTFUL && is_pasted(text)
         || score.faults > score.whole
             && score.faults > 2
