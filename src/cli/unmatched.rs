@@ -14,11 +14,6 @@ const MAX_SHOWN: usize = 8;
 /// The maximum length of a word.
 const MAX_LEN: usize = 100;
 
-/// The maximum depth of the members that are listed.
-const MAX_DEPTH: u32 = 5;
-/// The maximum number of messages whose members are listed.
-const MAX_MESSAGES: u64 = 1 << 12;
-
 /// Passes the words of a message on.
 type GetWords = fn(&Decoded<'_>, &mut dyn FnMut(&str));
 
@@ -36,21 +31,6 @@ pub struct Unmatched {
     lists: Vec<Words>,
     /// The number of messages with `outcome=error`, if the condition wants `role=error`.
     failed: Option<u64>,
-    /// The number of messages so far.
-    messages: u64,
-}
-
-/// Passes on the paths of the members of a value: `.params`, `.params.name`.
-fn add_paths(node: Node<'_>, path: &str, depth: u32, add: &mut dyn FnMut(&str)) {
-    if !node.is_map() || depth > MAX_DEPTH {
-        return;
-    }
-    for (key, value) in node.members() {
-        let Some(name) = key.text() else { continue };
-        let path = format!("{path}.{name}");
-        add(&path);
-        add_paths(value, &path, depth + 1, add);
-    }
 }
 
 impl Unmatched {
@@ -68,9 +48,9 @@ impl Unmatched {
                     decoded.message.name.as_deref().into_iter().for_each(add);
                 }),
                 Key::Message(_) => ("members", |decoded, add| {
-                    if let Some(root) = decoded.root() {
-                        add_paths(root, "", 0, add);
-                    }
+                    let root = decoded.root().filter(|root| root.is_map());
+                    let members = root.into_iter().flat_map(Node::members);
+                    members.for_each(|(key, _)| add(&key.text().unwrap_or_default()));
                 }),
                 Key::Role if word == Role::Error.name() => {
                     failed = Some(0);
@@ -78,27 +58,21 @@ impl Unmatched {
                 }
                 _ => return,
             };
-            // A condition can leave out the first point.
             let path = key.to_string();
-            let path = format!(".{}", path.trim_start_matches('.'));
             let wanted = match key {
-                Key::Message(_) => &path,
-                _ => word,
+                Key::Message(_) => path.trim_start_matches('.').split(['.', '[']).next(),
+                _ => Some(word),
             };
             if !all.iter().any(|words| words.what == what) {
                 all.push(Words {
                     what,
                     get,
-                    wanted: wanted.to_lowercase(),
+                    wanted: wanted.unwrap_or_default().to_lowercase(),
                     found: BTreeSet::new(),
                 });
             }
         });
-        Self {
-            lists: all,
-            failed,
-            messages: 0,
-        }
+        Self { lists: all, failed }
     }
 
     /// Stores the words of a message, without secrets.
@@ -106,10 +80,7 @@ impl Unmatched {
         if let (Some(failed), true) = (&mut self.failed, decoded.message.failed) {
             *failed += 1;
         }
-        self.messages += 1;
-        let has_members = self.messages <= MAX_MESSAGES;
-        let lists = self.lists.iter_mut();
-        for words in lists.filter(|words| has_members || words.what != "members") {
+        for words in &mut self.lists {
             let found = &mut words.found;
             (words.get)(decoded, &mut |word| {
                 let is_new = !word.is_empty() && word.len() <= MAX_LEN && !found.contains(word);
@@ -130,10 +101,7 @@ impl Unmatched {
             let mut all: Vec<&String> = words.found.iter().collect();
             let distance =
                 |word: &str| strsim::damerau_levenshtein(&words.wanted, &word.to_lowercase());
-            // The last member of a path says most.
-            let last = |word: &str| word.rsplit('.').next().map(str::to_lowercase);
-            let wanted = last(&words.wanted);
-            all.sort_by_cached_key(|word| (last(word) != wanted, distance(word)));
+            all.sort_by_cached_key(|word| distance(word));
             let more = all.len().saturating_sub(MAX_SHOWN);
             let shown: Vec<&str> = all
                 .into_iter()

@@ -40,8 +40,6 @@ pub struct DecodeScreen<'a> {
     counts: VerifyCounts,
     lookup: Lookup,
     filter: Filter,
-    /// Only the exit code tells if a message is selected.
-    is_silent: bool,
     unmatched: Unmatched,
     /// Taken while a message is shown.
     reporter: FindingReporter,
@@ -98,10 +96,6 @@ impl<'a> DecodeScreen<'a> {
             reporter: FindingReporter::new(args, shared)?,
             worst: None,
             unmatched: Unmatched::new(&filter),
-            is_silent: shared.quiet
-                && args.format.is_none()
-                && args.output.is_none()
-                && !filter.is_open(),
             filter,
             last: VecDeque::new(),
             context,
@@ -170,9 +164,6 @@ impl<'a> DecodeScreen<'a> {
 
     /// Writes a message, or keeps it for the first screen.
     fn put(&mut self, text: &[u8]) -> Result<()> {
-        if self.is_silent {
-            return Ok(());
-        }
         let Some(first) = &mut self.first_screen else {
             self.output.push(text);
             return self.output.written();
