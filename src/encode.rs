@@ -39,7 +39,7 @@ pub struct EncodeOptions<'p> {
     pub protocol: Option<&'p dyn Protocol>,
     /// The framing.
     pub framing: Option<Framing>,
-    /// The length mode of telequick.
+    /// What the length of a frame counts, if its framing has several ways.
     pub length_mode: Option<LengthMode>,
     /// The direction of messages that have none.
     pub direction: Option<Direction>,
@@ -311,12 +311,16 @@ impl<'p> Encoder<'p> {
 
     /// Returns the form of a body.
     fn form(&self, target: &EncodeTarget<'_, '_>, wire: &Wire) -> MessageForm {
-        // After a length, and in binary messages, the documents specify the encoding that is not text.
-        let is_binary = || {
-            let opcode = wire.opcode;
-            opcode.map_or(target.framing == Framing::Prefix, |opcode| opcode == 2)
-        };
         let descriptor = target.protocol.descriptor();
+        // After a length, and in binary messages, the documents specify the encoding that is not text. A description names
+        // first what is written.
+        let is_binary = || match wire.opcode {
+            Some(opcode) => opcode == 2,
+            None if target.protocol.description_hash().is_some() => {
+                descriptor.encodings.first() != Some(&Encoding::Json)
+            }
+            None => target.framing == Framing::Prefix,
+        };
         let packed = match (descriptor.encodings, wire.encoding) {
             ([Encoding::MessagePack | Encoding::Cbor], _) => true,
             ([_], _) => false,

@@ -136,12 +136,44 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         }
         return Ok(if unread { Exit::Error } else { Exit::Clean });
     }
+    let (seen, ignored) = compare_sides(args, display, &protocols, [&left, &right], &mut output)?;
+    if let Some(path) = &args.learn {
+        write_learned(path, args, &seen, &inputs)?;
+        note_learned(path, &seen, shared);
+        return Ok(if unread { Exit::Error } else { Exit::Clean });
+    }
+    output.finish()?;
+    let ignored = super::config::settings().ignored_note(ignored);
+    shared.note(&(seen.summary(left.len(), right.len(), unread) + &ignored));
+    for path in ignored_by_flags(&args.ignore, &[])? {
+        if let Some(deep) = seen.deeper(&path) {
+            shared.note(&format!(
+                "--ignore {path} is a whole path, and {deep} differs: --ignore '**.{path}' ignores it"
+            ));
+        }
+    }
+    Ok(match seen.is_empty() {
+        _ if unread => Exit::Error,
+        true => Exit::Clean,
+        false => Exit::Negative,
+    })
+}
+
+/// Compares both sides in each protocol. Shows the differences, unless they are learned; returns their totals, and the
+/// number of ignored ones.
+fn compare_sides<'p>(
+    args: &Args,
+    display: DisplayOptions,
+    protocols: &[&'p dyn Protocol],
+    sides: [&SideReader<'p>; 2],
+    output: &mut TextOutput,
+) -> Result<(DiffTotals, u64)> {
     let mut seen = DiffTotals::default();
     let mut ignored = 0;
     let nothing = DiffSide::default();
-    for protocol in &protocols {
+    for protocol in protocols {
         let ignore = ignored_paths(args, *protocol)?;
-        let [a, b] = [&left, &right].map(|side| side.side_of(*protocol).unwrap_or(&nothing));
+        let [a, b] = sides.map(|side| side.side_of(*protocol).unwrap_or(&nothing));
         let mut diff = Diff::new(*protocol, &ignore, a, b, args.wire.max_depth);
         let several = (protocols.len() > 1).then(|| protocol.name());
         let mut is_first = true;
@@ -164,47 +196,33 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         });
         ignored += diff.ignored();
     }
-    if let Some(path) = &args.learn {
-        write_learned(path, args, &seen, &inputs)?;
-        let n = count_text(seen.paths.len() as u64, "path differs", "paths differ");
-        shared.note(&format!("{}: {n}", path.display()));
-        let [left, right] = seen.only;
-        for (n, one, many, how) in [
-            (
-                left + right,
-                "message is",
-                "messages are",
-                "only in one run",
-            ),
-            (
-                seen.otherwise,
-                "message differs",
-                "messages differ",
-                "in kind, in a fault or as a whole",
-            ),
-        ] {
-            if n > 0 {
-                let text = count_text(n as u64, one, many);
-                shared.note(&format!("{text} {how}: a list of paths cannot ignore this"));
-            }
-        }
-        return Ok(if unread { Exit::Error } else { Exit::Clean });
-    }
-    output.finish()?;
-    let ignored = super::config::settings().ignored_note(ignored);
-    shared.note(&(seen.summary(left.len(), right.len(), unread) + &ignored));
-    for path in ignored_by_flags(&args.ignore, &[])? {
-        if let Some(deep) = seen.deeper(&path) {
-            shared.note(&format!(
-                "--ignore {path} is a whole path, and {deep} differs: --ignore '**.{path}' ignores it"
-            ));
+    Ok((seen, ignored))
+}
+
+/// Says how many differences a list of paths ignores, and how many it cannot ignore.
+fn note_learned(path: &Path, seen: &DiffTotals, shared: &SharedArgs) {
+    let n = count_text(seen.paths.len() as u64, "path differs", "paths differ");
+    shared.note(&format!("{}: {n}", path.display()));
+    let [left, right] = seen.only;
+    for (n, one, many, how) in [
+        (
+            left + right,
+            "message is",
+            "messages are",
+            "only in one run",
+        ),
+        (
+            seen.otherwise,
+            "message differs",
+            "messages differ",
+            "in kind, in a fault or as a whole",
+        ),
+    ] {
+        if n > 0 {
+            let text = count_text(n as u64, one, many);
+            shared.note(&format!("{text} {how}: a list of paths cannot ignore this"));
         }
     }
-    Ok(match seen.is_empty() {
-        _ if unread => Exit::Error,
-        true => Exit::Clean,
-        false => Exit::Negative,
-    })
 }
 
 /// Reads all messages of one input.

@@ -13,7 +13,7 @@ use super::tls::TlsArgs;
 use super::{Exit, count_text, print_message, recording};
 use crate::capture::{Header, Time};
 use crate::conversation::guard::{Guard, Quarantine, uses_lines};
-use crate::conversation::tap::TapConfig;
+use crate::conversation::tap::{TapConfig, TapCounts};
 use crate::decoder;
 use crate::framing::Framing;
 use crate::protocol::Protocol;
@@ -229,16 +229,7 @@ fn url_of_client(listen: &Address, connect: &CallAddress) -> Option<String> {
 
 fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
     let name = config.protocol.map(Protocol::name);
-    let usual = config
-        .protocol
-        .and_then(|protocol| protocol.descriptor().port);
-    let connect = match (&config.place.connect, usual) {
-        (Some(place), _) => place.address.clone(),
-        (None, Some(port)) => Address::loopback(port),
-        (None, None) => anyhow::bail!(
-            "no server: use --connect tcp://HOST:PORT, or give a command after -- (--help has examples)"
-        ),
-    };
+    let connect = server_address(config.place, config.protocol)?;
     let listen = config.place.listen.clone();
     let listen = listen.unwrap_or_else(|| Address::local_for(&connect));
     if let Some(options) = &mut config.decode
@@ -276,25 +267,13 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
     let setup = new_setup(config, header, Arc::clone(&print), is_free)?;
     // With port 0, the printed address is the only way to learn the port.
     let is_named = !quiet || listen.is_any_port();
-    if let Some(text) = note
-        .of_sockets(setup.recording.as_ref())
-        .filter(|_| !is_named)
-    {
+    let noted = note.of_sockets(setup.recording.as_ref());
+    if let Some(text) = noted.filter(|_| !is_named) {
         print(&text);
     }
     if is_named {
-        let why = match (&place.connect, name) {
-            (None, Some(name)) => format!(" ({name}'s usual port)"),
-            _ => String::new(),
-        };
         let to = setup.recording.as_ref();
-        let to = to.map_or(String::new(), |to| format!(", recording to {}", to.name));
-        let at = bound.address();
-        let url = place.connect.as_ref().and_then(|to| url_of_client(at, to));
-        let url = url.map_or(String::new(), |url| format!("; the client uses {url}"));
-        print(&format!(
-            "listening on {at}, connecting to {connect}{why}{to}{url}"
-        ));
+        print(&listening_text(place, name, &connect, bound.address(), to));
     }
     if bound.is_on_all_addresses() {
         print(ALL_ADDRESSES_WARNING);
@@ -310,23 +289,15 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
     };
     let outcome = bound.proxy(options, setup).context("cannot go on")?;
     let bad = report_losses(&outcome.seen, &*print);
-    if verbose && outcome.seen.counts.torn > 0 {
-        let torn = count_text(outcome.seen.counts.torn, "direction", "directions");
+    let counts = outcome.seen.counts;
+    if verbose && counts.torn > 0 {
+        let torn = count_text(counts.torn, "direction", "directions");
         print(&format!(
             "{torn} ended without close_notify of TLS: bytes may be missing"
         ));
     }
     if !quiet {
-        let counts = outcome.seen.counts;
-        let (connections, frames, faulty) = (counts.connections, counts.frames, counts.faulty);
-        let if_any = |n, text: String| if n == 0 { String::new() } else { text };
-        let faulty = if_any(faulty, format!(", {faulty} with faults"));
-        let found = count_text(counts.findings, "finding", "findings");
-        let found = if_any(counts.findings, format!(", {found}"));
-        let text = count_text(frames, "message", "messages");
-        let frames = if_any(frames, format!(", {text}{faulty}{found}"));
-        let connections = count_text(connections, "connection", "connections");
-        print(&format!("{connections}{frames}"));
+        print(&total(&counts));
     }
     Ok(match outcome.signal {
         _ if bad => Exit::Error,
@@ -335,6 +306,49 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         None if has_finding(fail_on, &outcome.seen) => Exit::Negative,
         None => Exit::Clean,
     })
+}
+
+/// Returns the address that is given, or the usual one of the protocol.
+fn server_address(place: &ListenAddress, protocol: Option<&dyn Protocol>) -> Result<Address> {
+    let usual = protocol.and_then(|protocol| protocol.descriptor().port);
+    match (&place.connect, usual) {
+        (Some(place), _) => Ok(place.address.clone()),
+        (None, Some(port)) => Ok(Address::loopback(port)),
+        (None, None) => anyhow::bail!(
+            "no server: use --connect tcp://HOST:PORT, or give a command after -- (--help has examples)"
+        ),
+    }
+}
+
+/// Returns the text about the addresses: `listening on A, connecting to B`.
+fn listening_text(
+    place: &ListenAddress,
+    protocol: Option<&str>,
+    connect: &Address,
+    at: &Address,
+    recording: Option<&RecordingFile>,
+) -> String {
+    let why = match (&place.connect, protocol) {
+        (None, Some(name)) => format!(" ({name}'s usual port)"),
+        _ => String::new(),
+    };
+    let to = recording.map_or(String::new(), |to| format!(", recording to {}", to.name));
+    let url = place.connect.as_ref().and_then(|to| url_of_client(at, to));
+    let url = url.map_or(String::new(), |url| format!("; the client uses {url}"));
+    format!("listening on {at}, connecting to {connect}{why}{to}{url}")
+}
+
+/// Returns the number of connections, messages and findings.
+fn total(counts: &TapCounts) -> String {
+    let (connections, frames, faulty) = (counts.connections, counts.frames, counts.faulty);
+    let if_any = |n, text: String| if n == 0 { String::new() } else { text };
+    let faulty = if_any(faulty, format!(", {faulty} with faults"));
+    let found = count_text(counts.findings, "finding", "findings");
+    let found = if_any(counts.findings, format!(", {found}"));
+    let text = count_text(frames, "message", "messages");
+    let frames = if_any(frames, format!(", {text}{faulty}{found}"));
+    let connections = count_text(connections, "connection", "connections");
+    format!("{connections}{frames}")
 }
 
 fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {

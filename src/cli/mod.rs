@@ -285,7 +285,7 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
         CliCommand::Stub(args) => stub::run(&args, &cli.shared),
         CliCommand::Snapshot(args) => snapshot::run(&args, &cli.shared, display),
         CliCommand::Protocol(args) => protocol::run(&args),
-        CliCommand::Telequick(args) => telequick::run(&args),
+        CliCommand::Telequick(args) => telequick::run(&args, &cli.shared),
         CliCommand::Oracle(args) => oracle::run(&args, display),
         CliCommand::Sael(args) => sael::run(&args, &cli.shared, display),
         CliCommand::Config(args) => config::run(&args),

@@ -125,31 +125,13 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         message: args.max_message,
         depth: args.max_depth,
     };
-    // Flags that --where has replaced.
-    let mut condition = args.condition.clone();
-    for (test, index) in [("index>=", args.first), ("index<=", args.last)] {
-        if let Some(index) = index {
-            condition.conditions.push(format!("{test}{index}").parse()?);
-        }
-    }
-    let choice = condition.filter();
-    if let Some((first, last)) = args.first.zip(args.last) {
-        anyhow::ensure!(
-            first <= last,
-            "--first {first} --last {last}: no message is between the two"
-        );
-    }
+    let choice = condition(args)?.filter();
     let recording = recording::read(&args.recording)?;
     let plan = Plan::of(&recording, &known, None, limits, choice);
     let plan = plan.map_err(|unfit| anyhow::anyhow!("{name}: {unfit}"))?;
     drop(recording);
     if plan.chosen == 0 {
-        shared.note(&match plan.matched {
-            0 => format!("{name}: none of {} messages matches", plan.read),
-            _ => format!(
-                "{name}: no matching message can be sent: the other side sends it, or it is incomplete"
-            ),
-        });
+        shared.note(&format!("{name}: {}", nothing_chosen(&plan)));
         return Ok(Exit::Negative);
     }
     for note in &plan.notes {
@@ -169,20 +151,9 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let mut total = RunOutcome::default();
     let mut all_went_well = true;
     for run in 0..args.repeat {
-        // The path of a recorded address applies only to the same kind of address.
-        let over_http = matches!(
-            plan.header.transport.as_deref(),
-            Some("ws" | "wss" | "http" | "https")
-        );
-        let known = KnownConnections {
-            framing: Some(plan.framing).filter(|_| !over_http),
-            path: plan.path.clone(),
-            fields: plan.fields.clone(),
-            events: plan.events,
-            takes_token: (plan.protocol.marks().generated.iter())
-                .any(|m| m.fresh == Some(Fresh::Given)),
-        };
-        let config = args.callee.config(plan.protocol, known)?;
+        let config = args
+            .callee
+            .config(plan.protocol, known_connections(&plan))?;
         let settings = ClientConfig {
             peer_config: args.callee.peer_config(args.callee.seed(run))?,
             keep_ids: args.keep_ids,
@@ -218,6 +189,49 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         }
     }
     Ok(Exit::Clean)
+}
+
+/// Returns the condition on messages, with the flags that --where has replaced.
+fn condition(args: &Args) -> Result<options::WhereArgs> {
+    let mut condition = args.condition.clone();
+    for (test, index) in [("index>=", args.first), ("index<=", args.last)] {
+        if let Some(index) = index {
+            condition.conditions.push(format!("{test}{index}").parse()?);
+        }
+    }
+    if let Some((first, last)) = args.first.zip(args.last) {
+        anyhow::ensure!(
+            first <= last,
+            "--first {first} --last {last}: no message is between the two"
+        );
+    }
+    Ok(condition)
+}
+
+/// Returns the reason why no message is sent.
+fn nothing_chosen(plan: &Plan<'_>) -> String {
+    match plan.matched {
+        0 => format!("none of {} messages matches", plan.read),
+        _ => "no matching message can be sent: the other side sends it, or it is incomplete"
+            .to_owned(),
+    }
+}
+
+/// Returns what the recording says about connections.
+fn known_connections(plan: &Plan<'_>) -> KnownConnections {
+    // The path of a recorded address applies only to the same kind of address.
+    let over_http = matches!(
+        plan.header.transport.as_deref(),
+        Some("ws" | "wss" | "http" | "https")
+    );
+    let generated = &plan.protocol.marks().generated;
+    KnownConnections {
+        framing: Some(plan.framing).filter(|_| !over_http),
+        path: plan.path.clone(),
+        fields: plan.fields.clone(),
+        events: plan.events,
+        takes_token: generated.iter().any(|m| m.fresh == Some(Fresh::Given)),
+    }
 }
 
 /// Runs the session once.

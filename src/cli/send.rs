@@ -132,35 +132,15 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     );
     let mut ready = VecDeque::new();
     if !args.words.is_empty() && !by_hand {
-        match maker.make(&args.words) {
-            Ok(message) => {
-                if let Some(tip) = args.command_in_words(&mut maker) {
-                    bail!("no peer: {tip}");
-                }
-                ready.push_back(message);
-            }
+        match message_of_words(args, &mut maker)? {
+            Ok(message) => ready.push_back(message),
             Err(refusal) => {
-                let meant = args
-                    .command_in_words(&mut maker)
-                    .map(|tip| format!("{refusal}; {tip}"));
-                print_message(&meant.unwrap_or(refusal));
+                print_message(&refusal);
                 return Ok(Exit::Error);
             }
         }
     }
-    for path in args.file.iter().filter(|path| path.as_os_str() != "-") {
-        let name = path.display();
-        let text = read_string(path)?;
-        for (n, line) in (1..).zip(text.lines()) {
-            match maker.line(line) {
-                Ok(message) => ready.extend(message),
-                Err(refusal) => bail!("{name}, line {n}: {refusal}"),
-            }
-        }
-    }
-    for path in &args.json {
-        read_json_file(path, &mut ready)?;
-    }
+    read_files(args, &mut maker, &mut ready)?;
     let is_typed = by_hand || args.file.iter().any(|path| path.as_os_str() == "-");
     let mut source = MessageSource::new(maker, ready);
     if is_typed {
@@ -208,6 +188,39 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let outcome = client.outcome();
     let is_bad = outcome.differ > 0 || outcome.hangs || is_bad.load(Ordering::Relaxed);
     Ok(Exit::negative_if(!check_all_taken(&ended) || is_bad))
+}
+
+/// Makes the message of the words. Fails with a text if they are no message, or name no peer.
+fn message_of_words(args: &Args, maker: &mut MessageMaker<'_>) -> Result<Result<String, String>> {
+    let made = maker.make(&args.words);
+    let tip = args.command_in_words(maker);
+    match (made, tip) {
+        (Ok(_), Some(tip)) => bail!("no peer: {tip}"),
+        (Err(refusal), Some(tip)) => Ok(Err(format!("{refusal}; {tip}"))),
+        (made, None) => Ok(made),
+    }
+}
+
+/// Reads the messages of files: lines of words, and JSON.
+fn read_files(
+    args: &Args,
+    maker: &mut MessageMaker<'_>,
+    ready: &mut VecDeque<String>,
+) -> Result<()> {
+    for path in args.file.iter().filter(|path| path.as_os_str() != "-") {
+        let name = path.display();
+        let text = read_string(path)?;
+        for (n, line) in (1..).zip(text.lines()) {
+            match maker.line(line) {
+                Ok(message) => ready.extend(message),
+                Err(refusal) => bail!("{name}, line {n}: {refusal}"),
+            }
+        }
+    }
+    for path in &args.json {
+        read_json_file(path, ready)?;
+    }
+    Ok(())
 }
 
 /// Creates an observer that shows answers on stdout and everything else on stderr. It sets `is_bad` if an answer is an error.

@@ -1,8 +1,11 @@
-//! `wiretool telequick schema`: checks, formats and shows schemas; computes method ids.
+//! `wiretool telequick`: schemas and method ids; the sound of calls.
 
+mod audio;
+
+use super::options::{self, SharedArgs};
 use super::output::{Output, print};
 use super::values::read_string;
-use super::{Exit, options, print_message};
+use super::{Exit, print_message};
 use crate::encoding::serde_envelope::FieldType;
 use crate::protocol::telequick::{Schema, format, method_id};
 use anyhow::Result;
@@ -14,7 +17,8 @@ Examples:
   wiretool telequick schema show BargeRequest    one struct, enum or method
   wiretool telequick schema check my.tq          check a schema file
   wiretool telequick schema format my.tq         print it in the standard layout
-  wiretool telequick schema id Barge             the id of a method";
+  wiretool telequick schema id Barge             the id of a method
+  wiretool telequick audio call.jsonl -o call.wav  the sound of a call";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -43,7 +47,7 @@ Exit codes:
   1  the schema is not valid, or does not have this name
   2  usage, or a file that cannot be read";
 
-/// Commands for telequick: schemas and method ids
+/// Commands for telequick: schemas, method ids, sound of calls
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 #[command(disable_help_subcommand = true)]
@@ -58,6 +62,7 @@ enum Topic {
     #[command(subcommand, before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
     #[command(disable_help_subcommand = true)]
     Schema(TelequickCommand),
+    Audio(audio::Args),
 }
 
 #[derive(clap::Subcommand)]
@@ -109,8 +114,11 @@ enum TelequickCommand {
 }
 
 /// Runs the command.
-pub fn run(args: &Args) -> Result<Exit> {
-    let Topic::Schema(command) = &args.topic;
+pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
+    let command = match &args.topic {
+        Topic::Schema(command) => command,
+        Topic::Audio(args) => return audio::run(args, shared),
+    };
     match command {
         TelequickCommand::Check { files } => check(files),
         TelequickCommand::Format { file, output } => {

@@ -14,7 +14,7 @@ use super::Broken;
 use crate::decoder::Decoded;
 use crate::framing::Framing;
 use crate::protocol::session::memory::PerDirection;
-use crate::protocol::session::{Need, Rule};
+use crate::protocol::session::{Need, Place, Rule};
 use crate::protocol::{Direction, Link, Origin};
 use std::collections::BTreeMap;
 
@@ -91,6 +91,12 @@ impl Damages {
         } else if frame.control.is_none() && !decoded.is_faulty() {
             (*lost, *first) = (None, None);
         }
+    }
+
+    /// Returns the message after which the reader of a message of the same direction may have lost the stream.
+    pub(super) fn before(&self, place: &Place) -> Option<u64> {
+        let (cause, direction) = self.links.get(&place.origin.link())?.cause?;
+        (direction == place.origin.direction && cause < place.index).then_some(cause)
     }
 
     /// Counts a finding that follows from damage, and returns `true` for it. `faulty`: the current message, if

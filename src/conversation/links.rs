@@ -7,6 +7,7 @@
 //! ```
 
 use super::{Conversation, Verdict};
+use crate::capture::Event;
 use crate::decoder::{Decoder, Metadata, SideEvent};
 use crate::escape::shorten;
 use crate::framing::Head;
@@ -15,6 +16,7 @@ use crate::protocol::rule_names::common as rule;
 use crate::protocol::session::memory::PerDirection;
 use crate::protocol::session::{ConnectionChange, Place, Report, Seen, broken};
 use crate::protocol::{self, Direction, Origin, is_unidirectional};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Maximum number of connections that are tracked; the oldest is removed first.
@@ -36,9 +38,18 @@ struct ConnectionLink {
     /// The ended directions.
     ended: PerDirection<bool>,
     closed: Option<ConnectionChange>,
+    /// How its process ended, if that is known.
+    exit: Option<ProcessEnd>,
     upgrade: Option<Upgrade>,
     /// An injected fault after which the receiver may read nothing more.
     broken_by: Option<String>,
+}
+
+/// The status of a process, or the signal that ended it.
+#[derive(Clone, Copy)]
+enum ProcessEnd {
+    Status(i64),
+    Signal(i64),
 }
 
 /// A request for WebSocket without a response so far.
@@ -165,6 +176,13 @@ impl Links {
         self.all.get(&origin.link())?.broken_by.as_deref()
     }
 
+    /// Records how the process of a connection ended.
+    fn record_exit(&mut self, event: &Event<'_>) {
+        let number = |name: &str| event.more.and_then(|more| more.get(name)?.as_i64());
+        let status = number("code").map(ProcessEnd::Status);
+        self.link(event.origin()).exit = number("signal").map(ProcessEnd::Signal).or(status);
+    }
+
     /// Handles the end of the input.
     pub(super) fn finish(&mut self, report: &mut Report) {
         for link in self.all.values_mut() {
@@ -173,26 +191,31 @@ impl Links {
     }
 
     /// Returns the reason why a message of this origin can no longer be answered.
-    pub(super) fn closed_reason(&self, origin: Origin) -> Option<&'static str> {
-        let whole = self
-            .all
-            .get(&(origin.conn, None))
-            .and_then(|link| link.closed);
+    pub(super) fn closed_reason(&self, origin: Origin) -> Option<String> {
+        let connection = self.all.get(&(origin.conn, None));
+        let whole = connection.and_then(|link| link.closed);
+        let exit = connection.and_then(|link| link.exit);
         let own = self.all.get(&origin.link());
         let is_ended = |direction| own.is_some_and(|link| *link.ended.get(Some(direction)));
         let has_ended = match origin.direction {
             Some(sender) => is_ended(sender.other()),
             None => is_ended(Direction::ToServer) || is_ended(Direction::ToClient),
         };
-        match whole.or(own.and_then(|link| link.closed)) {
-            Some(ConnectionChange::Reset) => Some("the connection is closed (reset)"),
-            Some(ConnectionChange::Exited) => {
-                Some("the connection is closed (the process has exited)")
+        let closed = whole.or(own.and_then(|link| link.closed));
+        let how = match (closed, exit) {
+            (Some(ConnectionChange::Reset), _) => " (reset)".into(),
+            (Some(ConnectionChange::Exited), Some(ProcessEnd::Status(status))) => {
+                format!(" (the process has exited with status {status})").into()
             }
-            Some(_) => Some("the connection is closed"),
-            None if has_ended => Some("the connection is closed"),
-            None => None,
-        }
+            (Some(ConnectionChange::Exited), Some(ProcessEnd::Signal(signal))) => {
+                format!(" (signal {signal} has ended the process)").into()
+            }
+            (Some(ConnectionChange::Exited), None) => " (the process has exited)".into(),
+            (Some(_), _) => Cow::Borrowed(""),
+            (None, _) if has_ended => Cow::Borrowed(""),
+            (None, _) => return None,
+        };
+        Some(format!("the connection is closed{how}"))
     }
 }
 
@@ -229,6 +252,14 @@ fn shortened(text: &[u8]) -> String {
 }
 
 impl Conversation<'_> {
+    /// Records how the process of a connection ended.
+    pub(super) fn record_exit(&mut self, event: &Event<'_>) {
+        self.links.record_exit(event);
+        for other in &mut self.protocols_of.others {
+            other.links.record_exit(event);
+        }
+    }
+
     /// Reads the HTTP heads of input that no protocol recognises, to find refused upgrades to WebSocket. Call it before
     /// [`Self::finish`].
     pub fn unrecognised(&mut self, decoder: &Decoder<'_>) -> Verdict<'_> {

@@ -287,6 +287,9 @@ impl<'p> Conversation<'p> {
             _ => return self.verdict(),
         };
         let origin = event.origin();
+        if what == ConnectionChange::Exited {
+            self.record_exit(event);
+        }
         let number = self.change(origin, what);
         let left = self.take_left();
         if let Some(operations) = &mut self.operations {
@@ -374,8 +377,12 @@ impl<'p> Conversation<'p> {
         }
     }
 
-    /// Adds that the connection of an answer has ended, if so.
+    /// Adds that the connection of an answer has ended, or that the request may not have been read, if so.
     fn explain_end(&self, waiting: &mut Waiting) {
+        if let Some(cause) = self.damages.before(&waiting.place) {
+            let why = format!("it follows the broken frame #{cause}, so it may not have been read");
+            waiting.why.get_or_insert(why);
+        }
         let direction = waiting.owes.map(Direction::other);
         let origin = Origin {
             direction: direction.or(waiting.place.origin.direction),

@@ -23,7 +23,7 @@ const MAX_CONNECTIONS: usize = 1 << 16;
 #[derive(Default)]
 pub(super) struct ConnectionProtocols<'p> {
     /// The conversations after the first.
-    others: Vec<Conversation<'p>>,
+    pub(super) others: Vec<Conversation<'p>>,
     /// The conversation of each connection; 0 is the first.
     of_conn: HashMap<Option<u32>, usize>,
     /// Events of connections whose protocol is not known.

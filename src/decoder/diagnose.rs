@@ -4,6 +4,7 @@
 use super::attempt::{is_message, starts_with_message};
 use super::{Metadata, SideEvent, length_repair};
 use crate::encoding::{Parsed, Want};
+use crate::framing::fields::fields;
 use crate::framing::{Frame, Framing, Head, LengthMode, Limits, Measured, Step};
 use crate::protocol::{Context, Evidence, Protocol};
 use crate::span::Span;
@@ -156,6 +157,7 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
             let framing = other_framing(frame, protocol)?;
             Some(format!("`framing {}` reads it", framing.name()))
         }
+        Framing::Http if code == "ends-early" => short_body(frame),
         Framing::WebSocket if code == "truncated" => {
             let len = length_repair::actual_length(frame, protocol)?;
             Some(format!(
@@ -207,6 +209,26 @@ fn wrong_length(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Optio
     let wrong = code == "over-limit" && declared != body.len as usize;
     let is_message = wrong && begins() && is_message(frame, body, protocol);
     is_message.then(|| right(declared, body.len as usize))
+}
+
+/// Names the field that ends the body of an HTTP message inside its message.
+fn short_body(frame: &Frame<'_>) -> Option<String> {
+    let Head::Http {
+        len, event: false, ..
+    } = frame.head
+    else {
+        return None;
+    };
+    let head = frame.view.bytes.get(..len as usize)?;
+    let length = fields(head).find(|field| field.is("content-length"))?;
+    let length = String::from_utf8_lossy(head.get(length.value)?);
+    let counts = match frame.view.body().is_ascii() {
+        true => "",
+        false => ", or counts characters instead of bytes",
+    };
+    Some(format!(
+        "the body ends after {length} bytes, as Content-Length says: perhaps it is too small{counts}"
+    ))
 }
 
 /// Diagnoses bytes that were skipped because of their length, up to the next frame or the end of

@@ -15,8 +15,8 @@ use super::attempt::is_message;
 use crate::encoding;
 use crate::error::DecodeError;
 use crate::framing::{
-    Fault, Frame, Framing, Head, Limits, PLAUSIBLE, Places, View, WebSocketHeader, starts_block,
-    unmask,
+    Fault, Frame, FrameStart, Framing, Head, Limits, PLAUSIBLE, Places, View, WebSocketHeader,
+    frame_start, starts_block, unmask,
 };
 use crate::protocol::Protocol;
 use crate::span::Span;
@@ -91,7 +91,10 @@ fn check_length(frame: &Frame<'_>, window: &[u8], eof: bool, protocol: &dyn Prot
         return check_websocket_length(frame, window, eof, protocol);
     }
     let Some(len) = message_length(frame, protocol) else {
-        return Repair::No;
+        return match frame.framing {
+            Framing::ContentLength => inner_header(frame, window, eof),
+            _ => Repair::No,
+        };
     };
     let end = frame.view.body.at() + len;
     let behind = window.get(end..).unwrap_or_default();
@@ -107,9 +110,11 @@ fn check_length(frame: &Frame<'_>, window: &[u8], eof: bool, protocol: &dyn Prot
         return if begins { Repair::At(len) } else { Repair::No };
     }
     if frame.framing == Framing::ContentLength {
-        let name = b"content-length: 0".get(..behind.len());
-        let begins = name.is_some_and(|name| name.eq_ignore_ascii_case(behind));
-        return if begins { Repair::Wait } else { Repair::No };
+        return if may_start_block(behind) {
+            Repair::Wait
+        } else {
+            Repair::No
+        };
     }
     let mut length = [0; 4];
     length
@@ -121,6 +126,45 @@ fn check_length(frame: &Frame<'_>, window: &[u8], eof: bool, protocol: &dyn Prot
     } else {
         Repair::No
     }
+}
+
+/// Finds a header block inside a body that is no message: the body ends there, too early.
+fn inner_header(frame: &Frame<'_>, window: &[u8], eof: bool) -> Repair {
+    let body = frame.view.body();
+    if !matches!(frame.head, Head::Length(_))
+        || matches!(
+            encoding::measure(body, Limits::default().depth),
+            Ok(Some(_))
+        )
+    {
+        return Repair::No;
+    }
+    for at in memchr::memchr2_iter(b'c', b'C', body).filter(|at| *at > 0) {
+        let rest = window.get(frame.view.body.at() + at..).unwrap_or_default();
+        if rest.len() < PLAUSIBLE && !eof && may_start_block(rest) {
+            return Repair::Wait;
+        }
+        if !starts_block(rest) {
+            continue;
+        }
+        match frame_start(rest) {
+            FrameStart::Header(len, Some(_)) => match rest.get(len) {
+                Some(b'{') => return Repair::At(at),
+                None if eof => return Repair::At(at),
+                None => return Repair::Wait,
+                Some(_) => {}
+            },
+            FrameStart::Partial if !eof => return Repair::Wait,
+            _ => {}
+        }
+    }
+    Repair::No
+}
+
+/// Returns `true` if few bytes may be the start of a header block.
+fn may_start_block(bytes: &[u8]) -> bool {
+    let start = b"content-length: 0".get(..bytes.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(bytes))
 }
 
 /// Checks the length of a WebSocket message in one frame.
@@ -250,13 +294,25 @@ fn shortened<'a>(frame: &Frame<'a>, len: usize) -> Frame<'a> {
     };
     let start = frame.view.body.at();
     let end = start + len;
-    let error = DecodeError::new(
-        "bad-length",
-        Span::new(0, start),
-        "length",
-        len.to_string(),
-        declared.to_string(),
-    );
+    let body = Span::new(start, end).of(frame.view.bytes);
+    let error = match encoding::measure(body, Limits::default().depth) {
+        Ok(Some(_)) => DecodeError::new(
+            "bad-length",
+            Span::new(0, start),
+            "length",
+            len.to_string(),
+            declared.to_string(),
+        ),
+        _ => {
+            let wanted = format!("{declared} bytes after the header");
+            let got = format!("{len} bytes before the next header");
+            let span = Span::new(0, start);
+            let at = frame.offset + end as u64;
+            DecodeError::new("ends-early", span, "Content-Length", wanted, got).hint(format!(
+                "the body is cut: a header begins inside of it, at offset {at}"
+            ))
+        }
+    };
     Frame {
         len: end as u64,
         view: View {

@@ -1,8 +1,9 @@
 //! Compares two corresponding messages field by field.
 
-use super::values::{FoundDifferences, Meaning, Number, Same};
+use super::values::{FoundDifferences, Meaning, Number, Same, ValueDifference};
 use super::{Ignore, MessageName, StoredMessage, Val};
 use crate::encoding::{Parsed, Want};
+use crate::framing::View;
 use crate::path::Path;
 use crate::protocol::{Notes, PartName, Protocol, annotate};
 use crate::render::fields::brief;
@@ -141,24 +142,7 @@ impl<'d> Compare<'d> {
         same: &mut Same<'_>,
     ) -> Vec<FieldDifference> {
         let mut fields = Vec::new();
-        let whole = |path: &str, texts: [String; 2]| {
-            let [left, right] = texts;
-            let value = |stored: &StoredMessage, text: String| {
-                let view = stored.view();
-                Some(DiffValue {
-                    text,
-                    range: view.range(Span::new(0, view.bytes.len())),
-                    bytes: Vec::new(),
-                    secret: false,
-                })
-            };
-            FieldDifference {
-                path: path.into(),
-                left: value(a, left),
-                right: value(b, right),
-                wanted: None,
-            }
-        };
+        let whole = |path: &str, texts: [String; 2]| whole_difference(path, [a, b], texts);
         if a.kind != b.kind {
             fields.push(whole("(kind)", [a.kind.to_string(), b.kind.to_string()]));
         }
@@ -198,37 +182,62 @@ impl<'d> Compare<'d> {
                     }
                 }
                 for difference in found.differences {
-                    // If a value is secret on one side, the other side is not shown either.
-                    let sides = [difference.left, difference.right];
-                    let mut sides = sides.iter().zip(&notes);
-                    let secret =
-                        sides.any(|(node, notes)| node.is_some_and(|node| notes.hides(node)));
-                    let value = |node: Node<'_>, view: &crate::framing::View<'_>| {
-                        let bytes = node.span().of(view.bytes);
-                        DiffValue {
-                            text: brief(node),
-                            range: view.range(node.span()),
-                            bytes: bytes
-                                .get(..MAX_BYTES.min(bytes.len()))
-                                .unwrap_or_default()
-                                .to_vec(),
-                            secret,
-                        }
-                    };
-                    let wanted = difference.wanted.and_then(|val| match val {
-                        Val::Number(text) => Some(text),
-                        _ => None,
-                    });
-                    fields.push(FieldDifference {
-                        left: difference.left.map(|node| value(node, &left)),
-                        right: difference.right.map(|node| value(node, &right)),
-                        path: difference.path.to_string(),
-                        wanted,
-                    });
+                    fields.push(field_difference(difference, [&left, &right], &notes));
                 }
             });
         });
         self.ignored += ignored;
         fields
+    }
+}
+
+/// Returns a difference of whole messages.
+fn whole_difference(path: &str, sides: [&StoredMessage; 2], texts: [String; 2]) -> FieldDifference {
+    let [left, right] = texts;
+    let value = |stored: &StoredMessage, text: String| {
+        let view = stored.view();
+        Some(DiffValue {
+            text,
+            range: view.range(Span::new(0, view.bytes.len())),
+            bytes: Vec::new(),
+            secret: false,
+        })
+    };
+    FieldDifference {
+        path: path.into(),
+        left: value(sides[0], left),
+        right: value(sides[1], right),
+        wanted: None,
+    }
+}
+
+/// Returns a difference of values. If a value is secret on one side, the other side is not shown either.
+fn field_difference(
+    difference: ValueDifference<'_>,
+    views: [&View<'_>; 2],
+    notes: &[Notes; 2],
+) -> FieldDifference {
+    let sides = [difference.left, difference.right];
+    let mut both = sides.iter().zip(notes);
+    let secret = both.any(|(node, notes)| node.is_some_and(|node| notes.hides(node)));
+    let value = |node: Node<'_>, view: &View<'_>| {
+        let bytes = node.span().of(view.bytes);
+        let shown = bytes.get(..MAX_BYTES.min(bytes.len()));
+        DiffValue {
+            text: brief(node),
+            range: view.range(node.span()),
+            bytes: shown.unwrap_or_default().to_vec(),
+            secret,
+        }
+    };
+    let wanted = difference.wanted.and_then(|val| match val {
+        Val::Number(text) => Some(text),
+        _ => None,
+    });
+    FieldDifference {
+        left: difference.left.map(|node| value(node, views[0])),
+        right: difference.right.map(|node| value(node, views[1])),
+        path: difference.path.to_string(),
+        wanted,
     }
 }

@@ -19,6 +19,7 @@ mod emit;
 mod events;
 pub(super) mod head;
 mod inflate;
+mod packed;
 mod requests;
 mod resync;
 mod stream;
@@ -36,6 +37,7 @@ pub(crate) use chunked::{BodyDelimiter, BodyPart};
 use emit::{FrameParts, over_limit, skipped_frame};
 use events::{EventFields, EventLines};
 use head::{BodyPresence, HttpHead, PREFACE, Search, SearchMemo, StartLine, preface};
+use packed::PackedEvents;
 use requests::{PendingRequests, RequestMethod};
 use resync::{HttpResync, ResyncResult};
 use sha1_smol::Sha1;
@@ -79,6 +81,7 @@ enum HttpState {
     /// The head, at the start of the window, is read; the body is read up to this stream offset.
     Body(Box<HttpHead>, BodyDelimiter, u64),
     Events(Box<Events>),
+    PackedEvents(Box<PackedEvents>),
     /// Bytes are missing between the chunks of events with this status; this many bytes were
     /// searched for the next chunk.
     Resume(u16, usize),
@@ -127,6 +130,7 @@ impl HttpFraming {
                 HttpState::Start(_) => self.start(input),
                 HttpState::Body(..) => self.body(input),
                 HttpState::Events(_) => self.events(input),
+                HttpState::PackedEvents(_) => self.packed_events(input),
                 HttpState::Resume(..) => self.resume(input),
                 HttpState::Skip(_) => self.skip(input),
                 HttpState::Resync(..) => self.resync(input),
@@ -186,6 +190,7 @@ impl HttpFraming {
             HttpState::Body(..) | HttpState::Resync(_, Some(_)) => true,
             HttpState::WebSocket => self.websocket.is_between(),
             HttpState::Events(_)
+            | HttpState::PackedEvents(_)
             | HttpState::Resume(..)
             | HttpState::Skip(_)
             | HttpState::Resync(_, None)

@@ -68,8 +68,36 @@ fn write_object(
     out: &mut Vec<u8>,
     full: &mut dyn FnMut(&mut Vec<u8>),
 ) {
+    let message = decoded.message;
+    write_place(decoded, out);
+    if !message.kind.is_empty() {
+        out.extend_from_slice(b",\"kind\":");
+        write_short_text(&message.kind, out);
+    }
+    if let Some(role) = message.role {
+        write_text(b",\"role\":\"", role.name(), out);
+    }
+    write_id(&message.id, message.value_is_complete(), out);
+    if let Some(subject) = &message.subject {
+        out.extend_from_slice(b",\"subject\":");
+        write_short_text(subject, out);
+    }
+    if let Some(name) = name_of(message, verdict.and_then(|v| v.answer)) {
+        out.extend_from_slice(b",\"name\":");
+        write_short_text(name, out);
+    }
+    if message.failed {
+        out.extend_from_slice(b",\"outcome\":\"error\"");
+    }
+    if message.guess {
+        out.extend_from_slice(b",\"guess\":true");
+    }
+    write_content(decoded, out, full);
+}
+
+/// Writes where and when the message was found, up to its protocol.
+fn write_place(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
     let (frame, message, origin) = (decoded.frame, decoded.message, decoded.origin);
-    let is_shown = message.value_is_complete();
     out.extend_from_slice(b"{\"v\":1,\"index\":");
     write_int(decoded.index, out);
     if let Some(conn) = origin.conn {
@@ -102,28 +130,12 @@ fn write_object(
     }
     write_text(b",\"framing\":\"", frame.framing.name(), out);
     write_text(b",\"protocol\":\"", decoded.protocol.name(), out);
-    if !message.kind.is_empty() {
-        out.extend_from_slice(b",\"kind\":");
-        write_short_text(&message.kind, out);
-    }
-    if let Some(role) = message.role {
-        write_text(b",\"role\":\"", role.name(), out);
-    }
-    write_id(&message.id, is_shown, out);
-    if let Some(subject) = &message.subject {
-        out.extend_from_slice(b",\"subject\":");
-        write_short_text(subject, out);
-    }
-    if let Some(name) = name_of(message, verdict.and_then(|v| v.answer)) {
-        out.extend_from_slice(b",\"name\":");
-        write_short_text(name, out);
-    }
-    if message.failed {
-        out.extend_from_slice(b",\"outcome\":\"error\"");
-    }
-    if message.guess {
-        out.extend_from_slice(b",\"guess\":true");
-    }
+}
+
+/// Writes the value of the message, its bytes if the value does not show them, its faults, and its wire form.
+fn write_content(decoded: &Decoded<'_>, out: &mut Vec<u8>, full: &mut dyn FnMut(&mut Vec<u8>)) {
+    let message = decoded.message;
+    let is_shown = message.value_is_complete();
     let start = out.len();
     if message.value.is_some() {
         out.extend_from_slice(MESSAGE);
@@ -136,7 +148,7 @@ fn write_object(
             json::replace_lone_surrogates(out.get_mut(start..).unwrap_or_default());
         }
     }
-    let body = message.body.of(frame.view.bytes);
+    let body = message.body.of(decoded.frame.view.bytes);
     let exact = decoded.raw.as_ref();
     let shown = out.get(start..).unwrap_or_default();
     let form = exact.and_then(|_| message_form(decoded, shown, body).filter(|_| message.valid));

@@ -44,9 +44,9 @@ impl Faults {
         }
     }
 
-    /// Returns `true` if the bytes of this stream must pass through [`Faults::read`].
-    pub(super) fn is_affected(&self, stream: ChunkSource) -> bool {
-        match stream {
+    /// Returns `true` if the bytes of this direction must pass through [`Faults::read`].
+    pub(super) fn is_affected(&self, dir: ChunkSource) -> bool {
+        match dir {
             ChunkSource::C2s => self.affected[0],
             ChunkSource::S2c => self.affected[1],
             ChunkSource::Stderr => false,

@@ -18,6 +18,7 @@ mod faults;
 mod inserts;
 mod listen;
 mod pipes;
+mod proxied;
 mod proxy;
 mod pump;
 mod queue;

@@ -5,7 +5,8 @@ use super::faults::Faults;
 use super::listen::{
     ACCEPT_RETRY_DELAY, BoundListener, ListenOutcome, raise_file_limit, wait_for_idle,
 };
-use super::pump::{Link, relay};
+use super::proxied::Proxied;
+use super::pump::relay;
 use super::quic::{self, Quic, QuicClient, QuicServer};
 use super::recorder::{MessagePrinter, Recorder, Setup};
 use super::signals::Signals;
@@ -16,7 +17,7 @@ use crate::conversation::tap::event;
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
@@ -76,6 +77,36 @@ struct ProxyState {
     quic: Option<Quic>,
 }
 
+impl ProxyState {
+    fn new(options: ProxyOptions, recorder: &Arc<Recorder>, print: &MessagePrinter) -> Self {
+        let quic = options.quic.map(Quic::new).transpose();
+        let quic = quic.unwrap_or_else(|error| {
+            print(&format!("cannot open a UDP socket: {error}"));
+            None
+        });
+        Self {
+            recorder: Arc::clone(recorder),
+            connect: options.connect,
+            faults: options.faults.map(Arc::new),
+            client: options.client,
+            server: options.server,
+            last_transfer: Arc::new(AtomicI64::new(recorder.queue.now())),
+            quic,
+            print: Arc::clone(print),
+        }
+    }
+
+    fn proxied(&self, conn: u32) -> Proxied {
+        Proxied {
+            recorder: Arc::clone(&self.recorder),
+            conn,
+            last_transfer: Arc::clone(&self.last_transfer),
+            print: Arc::clone(&self.print),
+            faults: self.faults.clone(),
+        }
+    }
+}
+
 async fn serve(
     listener: SocketListener,
     mut signals: Signals,
@@ -83,21 +114,8 @@ async fn serve(
     recorder: &Arc<Recorder>,
     print: &MessagePrinter,
 ) -> ListenOutcome {
-    let quic = options.quic.map(Quic::new).transpose();
-    let quic = quic.unwrap_or_else(|error| {
-        print(&format!("cannot open a UDP socket: {error}"));
-        None
-    });
-    let shared = Arc::new(ProxyState {
-        recorder: Arc::clone(recorder),
-        connect: options.connect,
-        faults: options.faults.map(Arc::new),
-        client: options.client,
-        server: options.server,
-        last_transfer: Arc::new(AtomicI64::new(recorder.queue.now())),
-        quic,
-        print: Arc::clone(print),
-    });
+    let (once, idle) = (options.once, options.idle);
+    let shared = Arc::new(ProxyState::new(options, recorder, print));
     if let (SocketListener::Quic(endpoint), Some(quic)) = (&listener, &shared.quic)
         && let Err(error) = quic.server.listen(endpoint)
     {
@@ -120,7 +138,7 @@ async fn serve(
             Some(ended) = tasks.join_next() => {
                 let Ok((conn, refused)) = ended else { continue };
                 open.remove(&conn);
-                if options.once {
+                if once {
                     outcome.refused = refused;
                     break;
                 }
@@ -141,34 +159,32 @@ async fn serve(
                 open.insert(conn);
                 tasks.spawn(quic_connection(incoming, conn, Arc::clone(&shared)));
             }
-            () = wait_for_idle(options.idle, &recorder.queue, &shared.last_transfer) => break,
+            () = wait_for_idle(idle, &recorder.queue, &shared.last_transfer) => break,
         }
     }
     if let (SocketListener::Quic(endpoint), Some(quic)) = (&listener, &shared.quic) {
         quic.close(endpoint);
-        let ended = async {
-            while let Some(ended) = tasks.join_next().await {
-                if let Ok((conn, _)) = ended {
-                    open.remove(&conn);
-                }
-            }
-        };
+        let ended = remove_ended(&mut tasks, &mut open);
         let _ = tokio::time::timeout(quic::QUIC_CLOSE_TIMEOUT, ended).await;
         quic.finish(endpoint).await;
     }
     tasks.abort_all();
-    // A connection that has ended has recorded its end.
-    while let Some(ended) = tasks.join_next().await {
-        if let Ok((conn, _)) = ended {
-            open.remove(&conn);
-        }
-    }
+    remove_ended(&mut tasks, &mut open).await;
     for conn in open {
         let mut event = event(EventKind::Close, recorder.queue.now(), conn);
         event.more.insert("by".into(), "wiretool".into());
         recorder.queue.event(conn, event);
     }
     outcome
+}
+
+/// Waits until all tasks have ended. A connection that has ended has recorded its end.
+async fn remove_ended(tasks: &mut JoinSet<(u32, bool)>, open: &mut BTreeSet<u32>) {
+    while let Some(ended) = tasks.join_next().await {
+        if let Ok((conn, _)) = ended {
+            open.remove(&conn);
+        }
+    }
 }
 
 /// Serves one QUIC connection. Returns its number, and `true` if it could not be opened.
@@ -180,14 +196,7 @@ async fn quic_connection(
     let Some(quic) = &shared.quic else {
         return (conn, true);
     };
-    let link = quic::Link {
-        recorder: Arc::clone(&shared.recorder),
-        conn,
-        last_transfer: Arc::clone(&shared.last_transfer),
-        print: Arc::clone(&shared.print),
-        faults: shared.faults.clone(),
-    };
-    let refused = quic::connection(incoming, &shared.connect, quic, link).await;
+    let refused = quic::connection(incoming, &shared.connect, quic, shared.proxied(conn)).await;
     (conn, refused)
 }
 
@@ -198,27 +207,22 @@ async fn connection(
     conn: u32,
     shared: Arc<ProxyState>,
 ) -> (u32, bool) {
-    let queue = &shared.recorder.queue;
-    let touch = || {
-        let now = queue.now();
-        shared.last_transfer.store(now, Ordering::Relaxed);
-        now
-    };
-    let mut opened = event(EventKind::Open, touch(), conn);
+    let proxied = shared.proxied(conn);
+    let mut opened = event(EventKind::Open, proxied.now(), conn);
     if let Some(peer) = peer {
         opened.more.insert("peer".into(), peer.into());
     }
-    queue.event(conn, opened);
+    proxied.record(opened);
     let client = match &shared.server {
         None => client,
         Some(tls) => match client.secure(tls).await {
             Ok(client) => client,
             Err(error) => {
                 (shared.print)(&format!("connection {conn}: {error}"));
-                let mut refused = event(EventKind::Close, touch(), conn);
+                let mut refused = event(EventKind::Close, proxied.now(), conn);
                 let text = error.to_string();
                 refused.more.insert("error".into(), text.into());
-                queue.event(conn, refused);
+                proxied.record(refused);
                 return (conn, true);
             }
         },
@@ -230,22 +234,18 @@ async fn connection(
             (shared.print)(&format!(
                 "connection {conn}: cannot connect to {to}: {error}"
             ));
-            let mut refused = event(EventKind::Reset, touch(), conn);
+            let mut refused = event(EventKind::Reset, proxied.now(), conn);
             refused
                 .more
                 .insert("error".into(), error.to_string().into());
-            queue.event(conn, refused);
+            proxied.record(refused);
             client.reset();
             return (conn, true);
         }
     };
-    let link = Link {
-        recorder: &shared.recorder,
-        conn,
-        last_transfer: &shared.last_transfer,
-        faults: shared.faults.as_deref(),
-    };
-    let ended = relay(client, server, &link).await.event(touch(), conn);
-    queue.event(conn, ended);
+    let ended = relay(client, server, &proxied)
+        .await
+        .event(proxied.now(), conn);
+    proxied.record(ended);
     (conn, false)
 }

@@ -8,9 +8,8 @@
 //! The end of one direction is passed on, and the other direction continues; a reset ends both. Bytes that could not be
 //! written are written before the next read, so that a slow reader slows only its sender.
 
-use super::faults::Faults;
 use super::inserts::Insert;
-use super::recorder::Recorder;
+use super::proxied::Proxied;
 use super::socket::{Reader, Socket, Writer};
 use crate::capture::ChunkSource;
 use crate::conversation::tap::eof;
@@ -20,7 +19,6 @@ use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 
@@ -47,22 +45,13 @@ enum ReadStep {
     Insert(Insert),
 }
 
-/// The context of a pump.
-pub(super) struct Link<'b> {
-    pub(super) recorder: &'b Recorder,
-    pub(super) conn: u32,
-    /// Time of the last transfer, in nanoseconds since the start.
-    pub(super) last_transfer: &'b AtomicI64,
-    pub(super) faults: Option<&'b Faults>,
-}
-
 /// Pumps until the connection has ended, and passes the end on.
 pub(super) async fn relay(
     mut client: Socket,
     mut server: Socket,
-    link: &Link<'_>,
+    proxied: &Proxied,
 ) -> ConnectionEnd {
-    let ended = pump_both(&mut client, &mut server, link).await;
+    let ended = pump_both(&mut client, &mut server, proxied).await;
     match ended {
         ConnectionEnd::Reset(_) | ConnectionEnd::Fault(FaultEnd::Reset) => {
             client.reset();
@@ -74,26 +63,26 @@ pub(super) async fn relay(
         }
         ConnectionEnd::Close => {}
     }
-    if let Some(faults) = link.faults {
-        faults.close(link.conn);
+    if let Some(faults) = &proxied.faults {
+        faults.close(proxied.conn);
     }
     ended
 }
 
-async fn pump_both(client: &mut Socket, server: &mut Socket, link: &Link<'_>) -> ConnectionEnd {
+async fn pump_both(client: &mut Socket, server: &mut Socket, proxied: &Proxied) -> ConnectionEnd {
     let (client_reader, client_writer) = client.split();
     let (server_reader, server_writer) = server.split();
     let mut up = pin!(pump_direction(
         client_reader,
         server_writer,
         ChunkSource::C2s,
-        link
+        proxied
     ));
     let mut down = pin!(pump_direction(
         server_reader,
         client_writer,
         ChunkSource::S2c,
-        link
+        proxied
     ));
     let (mut ends, mut ended) = (Ends::default(), [None, None]);
     loop {
@@ -125,10 +114,10 @@ async fn wait_for_error(ended: Option<&Reader<'_>>) {
 async fn pump_direction<'s>(
     mut from: Reader<'s>,
     mut to: Writer<'_>,
-    source: ChunkSource,
-    link: &Link<'_>,
+    dir: ChunkSource,
+    proxied: &Proxied,
 ) -> (DirectionEnd, Reader<'s>) {
-    let end = pump_until_end(&mut from, &mut to, source, link).await;
+    let end = pump_until_end(&mut from, &mut to, dir, proxied).await;
     if end == DirectionEnd::Refused {
         from.shut_down_reading();
     }
@@ -138,17 +127,20 @@ async fn pump_direction<'s>(
 async fn pump_until_end(
     from: &mut Reader<'_>,
     to: &mut Writer<'_>,
-    source: ChunkSource,
-    link: &Link<'_>,
+    dir: ChunkSource,
+    proxied: &Proxied,
 ) -> DirectionEnd {
     // Set after the queue stayed full: the next read passes without being recorded.
     let mut unrecorded = false;
-    let inserts = link.faults.and_then(|faults| faults.inserts.as_ref());
-    let mut inserts = inserts.map(|inserts| inserts.accept(link.conn.into(), source));
+    let inserts = proxied
+        .faults
+        .as_deref()
+        .and_then(|faults| faults.inserts.as_ref());
+    let mut inserts = inserts.map(|inserts| inserts.accept(proxied.conn.into(), dir));
     loop {
-        let queue = &link.recorder.queue;
+        let queue = &proxied.recorder.queue;
         let step = poll_fn(|context| {
-            if !unrecorded && !queue.has_space(link.conn, source, READ_SIZE) {
+            if !unrecorded && !queue.has_space(proxied.conn, dir, READ_SIZE) {
                 return Poll::Ready(Ok(Ok(ReadStep::Full)));
             }
             if let Some(inserts) = &mut inserts
@@ -156,21 +148,21 @@ async fn pump_until_end(
             {
                 return Poll::Ready(Ok(Ok(ReadStep::Insert(insert))));
             }
-            step(from, to, source, link, context)
+            step(from, to, dir, proxied, context)
         });
         let step = step.await;
         unrecorded = false;
         match step {
             // Bytes are read only when the queue has space or gives up.
             Ok(Ok(ReadStep::Full)) => {
-                unrecorded = !queue.wait_for_space(link.conn, source, READ_SIZE).await;
+                unrecorded = !queue.wait_for_space(proxied.conn, dir, READ_SIZE).await;
             }
             Ok(Ok(ReadStep::Eof)) => {
-                let faults = link.faults.filter(|f| f.is_affected(source));
-                let last = faults.map(|faults| faults.end(link.conn, source, queue));
+                let faults = proxied.faults.as_deref().filter(|f| f.is_affected(dir));
+                let last = faults.map(|faults| faults.end(proxied.conn, dir, queue));
                 let last = last.unwrap_or_default();
-                let eof = eof(queue.now(), link.conn, source, from.is_truncated());
-                queue.event(link.conn, eof);
+                let eof = eof(queue.now(), proxied.conn, dir, from.is_truncated());
+                queue.event(proxied.conn, eof);
                 if let Some(end) = send(last.sends, to).await {
                     return end;
                 }
@@ -193,7 +185,7 @@ async fn pump_until_end(
             }
             Ok(Ok(ReadStep::Insert(insert))) => {
                 // Boxed, because this rare future is part of the future of each connection.
-                let added = Box::pin(add(insert, source, link)).await;
+                let added = Box::pin(add(insert, dir, proxied)).await;
                 if let Some(end) = send(added.sends, to).await {
                     return end;
                 }
@@ -208,8 +200,8 @@ async fn pump_until_end(
 fn step(
     from: &mut Reader<'_>,
     to: &mut Writer<'_>,
-    source: ChunkSource,
-    link: &Link<'_>,
+    dir: ChunkSource,
+    proxied: &Proxied,
     context: &mut Context<'_>,
 ) -> Poll<io::Result<io::Result<ReadStep>>> {
     BUFFER.with_borrow_mut(|buffer| {
@@ -219,12 +211,15 @@ fn step(
         if bytes.is_empty() {
             return Poll::Ready(Ok(Ok(ReadStep::Eof)));
         }
-        let queue = &link.recorder.queue;
-        if let Some(faults) = link.faults.filter(|faults| faults.is_affected(source)) {
-            let t = queue.now();
-            link.last_transfer.store(t, Ordering::Relaxed);
-            let relayed = faults.read(t, link.conn, source, bytes, queue);
-            queue.offer(t, link.conn, source, bytes, true);
+        let queue = &proxied.recorder.queue;
+        if let Some(faults) = proxied
+            .faults
+            .as_deref()
+            .filter(|faults| faults.is_affected(dir))
+        {
+            let t = proxied.now();
+            let relayed = faults.read(t, proxied.conn, dir, bytes, queue);
+            queue.offer(t, proxied.conn, dir, bytes, true);
             return Poll::Ready(Ok(Ok(ReadStep::Relayed(relayed))));
         }
         let sent = match Pin::new(to).poll_write(context, bytes) {
@@ -232,10 +227,9 @@ fn step(
             Poll::Pending => Ok(0),
             Poll::Ready(Err(error)) => Err(error),
         };
-        let t = queue.now();
-        link.last_transfer.store(t, Ordering::Relaxed);
+        let t = proxied.now();
         // The queue has space, or `unrecorded` is set.
-        queue.offer(t, link.conn, source, bytes, true);
+        queue.offer(t, proxied.conn, dir, bytes, true);
         Poll::Ready(Ok(sent.map(|sent| ReadStep::Bytes {
             rest: bytes.get(sent..).unwrap_or_default().to_vec(),
         })))
@@ -268,15 +262,15 @@ async fn send(outs: Vec<Out>, to: &mut Writer<'_>) -> Option<DirectionEnd> {
 }
 
 /// Records a message that is added. Returns what sends it.
-async fn add(insert: Insert, source: ChunkSource, link: &Link<'_>) -> Relayed {
-    let (queue, bytes) = (&link.recorder.queue, &insert.bytes);
-    let Some(faults) = link.faults else {
+async fn add(insert: Insert, dir: ChunkSource, proxied: &Proxied) -> Relayed {
+    let (queue, bytes) = (&proxied.recorder.queue, &insert.bytes);
+    let Some(faults) = &proxied.faults else {
         return Relayed::default();
     };
-    match faults.insert(link.conn, source, bytes, queue) {
+    match faults.insert(proxied.conn, dir, bytes, queue) {
         Ok(added) => {
             let now = queue.now();
-            queue.offer_async(now, link.conn, source, bytes).await;
+            queue.offer_async(now, proxied.conn, dir, bytes).await;
             insert.reply(Ok(()));
             added
         }

@@ -18,6 +18,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::process::Child;
 
 /// The number of the only connection.
 pub(super) const CONN: u32 = 1;
@@ -86,17 +87,8 @@ async fn run(
     let mut signals = Signals::ending()?;
     // A command that cannot be run is recorded as a connection that was refused.
     let recorder = Recorder::new(setup);
-    let started = RunningChild::start(&child.argv, false).inspect_err(|error| {
-        let queue = &recorder.queue;
-        queue.event(CONN, event(EventKind::Open, queue.now(), CONN));
-        let mut refused = event(EventKind::Close, queue.now(), CONN);
-        refused
-            .more
-            .insert("error".into(), error.to_string().into());
-        queue.event(CONN, refused);
-        queue.close();
-        recorder.end();
-    });
+    let started = RunningChild::start(&child.argv, false);
+    let started = started.inspect_err(|error| record_refusal(error, &recorder));
     let RunningChild {
         child: mut running,
         stdin: to_child,
@@ -146,49 +138,11 @@ async fn run(
         &recorder,
         None,
     );
-    let pumps = [up, Arc::clone(&down), Arc::clone(&errors)];
-    for pump in &pumps {
-        pump.spawn()?;
-    }
-    recorder.watch_pumps(move || {
-        for pump in &pumps {
-            // If no thread can be started, the pump waits for its own thread.
-            let _ = pump.spawn();
-        }
-    })?;
+    start_pumps([up, Arc::clone(&down), Arc::clone(&errors)], &recorder)?;
     let mut held = child.held;
-    let status = loop {
-        tokio::select! {
-            biased;
-            status = running.wait() => break status?,
-            signal = signals.next() => {
-                // After a stop signal, other processes are not waited for.
-                if is_stop(signal) {
-                    held = Some(Duration::ZERO);
-                }
-                let child = running.id().and_then(|id| i32::try_from(id).ok());
-                let child = child.and_then(rustix::process::Pid::from_raw);
-                if let Some(child) = child.filter(|_| !from_terminal(signal)) {
-                    let _ = rustix::process::kill_process(child, signal);
-                }
-            }
-        }
-    };
+    let status = wait_for_exit(&mut running, &mut signals, &mut held).await?;
     let mut exit = exit_event(status, queue.now(), CONN);
-    // The last output is in the pipes, and processes that the child started may still write to them.
-    let mut until = held.map(|held| Instant::now() + held);
-    let (mut poll_interval, mut idle) = (POLL_INTERVAL, 0);
-    while idle < MAX_IDLE_POLLS && !(down.is_finished() && errors.is_finished()) {
-        let is_late = until.is_some_and(|until| Instant::now() >= until);
-        let is_idle = is_late && down.is_idle() && errors.is_idle();
-        idle = if is_idle { idle + 1 } else { 0 };
-        tokio::select! {
-            biased;
-            _ = signals.next() => until = Some(Instant::now()),
-            () = tokio::time::sleep(poll_interval) => {}
-        }
-        poll_interval = MAX_POLL_INTERVAL.min(poll_interval * 2);
-    }
+    wait_for_output([&down, &errors], held, &mut signals).await;
     for (pump, name) in [(&down, "stdout"), (&errors, "stderr")] {
         if pump.stop_waiting() {
             print(&format!(
@@ -199,6 +153,78 @@ async fn run(
     exit.t = queue.now();
     queue.event(CONN, exit);
     Ok((recorder, status))
+}
+
+/// Records a command that could not be run.
+fn record_refusal(error: &io::Error, recorder: &Recorder) {
+    let queue = &recorder.queue;
+    queue.event(CONN, event(EventKind::Open, queue.now(), CONN));
+    let mut refused = event(EventKind::Close, queue.now(), CONN);
+    let text = error.to_string();
+    refused.more.insert("error".into(), text.into());
+    queue.event(CONN, refused);
+    queue.close();
+    recorder.end();
+}
+
+/// Starts the threads of the pumps. A pump whose thread is blocked while it helps the recorder gets another one.
+fn start_pumps(pumps: [Arc<StdioPump>; 3], recorder: &Arc<Recorder>) -> io::Result<()> {
+    for pump in &pumps {
+        pump.spawn()?;
+    }
+    recorder.watch_pumps(move || {
+        for pump in &pumps {
+            // If no thread can be started, the pump waits for its own thread.
+            let _ = pump.spawn();
+        }
+    })
+}
+
+/// Waits for the exit of the child, and passes signals on to it. After a stop signal `held` is zero: other processes are not
+/// waited for.
+async fn wait_for_exit(
+    running: &mut Child,
+    signals: &mut Signals,
+    held: &mut Option<Duration>,
+) -> io::Result<ExitStatus> {
+    loop {
+        tokio::select! {
+            biased;
+            status = running.wait() => return status,
+            signal = signals.next() => {
+                if is_stop(signal) {
+                    *held = Some(Duration::ZERO);
+                }
+                let child = running.id().and_then(|id| i32::try_from(id).ok());
+                let child = child.and_then(rustix::process::Pid::from_raw);
+                if let Some(child) = child.filter(|_| !from_terminal(signal)) {
+                    let _ = rustix::process::kill_process(child, signal);
+                }
+            }
+        }
+    }
+}
+
+/// Waits for the last output: it is in the pipes, and processes that the child started may still write to them, which is
+/// waited for during `held` or until a signal.
+async fn wait_for_output(
+    pumps: [&Arc<StdioPump>; 2],
+    held: Option<Duration>,
+    signals: &mut Signals,
+) {
+    let mut until = held.map(|held| Instant::now() + held);
+    let (mut poll_interval, mut idle) = (POLL_INTERVAL, 0);
+    while idle < MAX_IDLE_POLLS && !pumps.iter().all(|pump| pump.is_finished()) {
+        let is_late = until.is_some_and(|until| Instant::now() >= until);
+        let is_idle = is_late && pumps.iter().all(|pump| pump.is_idle());
+        idle = if is_idle { idle + 1 } else { 0 };
+        tokio::select! {
+            biased;
+            _ = signals.next() => until = Some(Instant::now()),
+            () = tokio::time::sleep(poll_interval) => {}
+        }
+        poll_interval = MAX_POLL_INTERVAL.min(poll_interval * 2);
+    }
 }
 
 /// A child and our ends of its pipes.

@@ -66,7 +66,7 @@ impl PumpEnds {
 /// The pump of one stream.
 pub(super) struct StdioPump {
     conn: u32,
-    stream: ChunkSource,
+    dir: ChunkSource,
     recorder: Arc<Recorder>,
     faults: Option<Arc<Faults>>,
     /// `None` while a thread reads or writes.
@@ -81,7 +81,7 @@ pub(super) struct StdioPump {
 
 impl StdioPump {
     pub(super) fn new(
-        (conn, stream): (u32, ChunkSource),
+        (conn, dir): (u32, ChunkSource),
         from: File,
         to: impl Into<Option<File>>,
         forwarding: Forwarding,
@@ -90,12 +90,12 @@ impl StdioPump {
     ) -> Arc<Self> {
         let from = Arc::new(from);
         let to = to.into();
-        let faults = faults.filter(|f| f.is_affected(stream));
+        let faults = faults.filter(|f| f.is_affected(dir));
         let inserts = faults.and_then(|faults| faults.inserts.as_ref());
         let inserts_to = inserts.and(to.as_ref()).and_then(|to| to.try_clone().ok());
         let pump = Arc::new(Self {
             conn,
-            stream,
+            dir,
             recorder: Arc::clone(recorder),
             faults: faults.map(Arc::clone),
             from: Arc::downgrade(&from),
@@ -113,7 +113,7 @@ impl StdioPump {
         });
         if let Some(inserts) = inserts {
             let pump = Arc::downgrade(&pump);
-            inserts.accept_with(conn.into(), stream, move |insert| {
+            inserts.accept_with(conn.into(), dir, move |insert| {
                 if let Some(pump) = pump.upgrade() {
                     pump.insert(insert);
                 }
@@ -134,11 +134,11 @@ impl StdioPump {
             return;
         };
         let queue = &self.recorder.queue;
-        let added = match faults.insert(self.conn, self.stream, &insert.bytes, queue) {
+        let added = match faults.insert(self.conn, self.dir, &insert.bytes, queue) {
             Ok(added) => added,
             Err(error) => return insert.reply(Err(error)),
         };
-        queue.offer_blocking(queue.now(), self.conn, self.stream, &insert.bytes);
+        queue.offer_blocking(queue.now(), self.conn, self.dir, &insert.bytes);
         if send(added.sends, to).is_ok() {
             insert.reply(Ok(()));
         }
@@ -163,7 +163,7 @@ impl StdioPump {
         }
         drop(ends);
         let pump = Arc::clone(self);
-        let thread = std::thread::Builder::new().name(self.stream.name().into());
+        let thread = std::thread::Builder::new().name(self.dir.name().into());
         thread.spawn(move || pump.run())?;
         Ok(())
     }
@@ -190,7 +190,7 @@ impl StdioPump {
         let is_held = !self.is_finished();
         if is_held {
             let queue = &self.recorder.queue;
-            queue.add_loss(self.conn, self.stream, self.unread());
+            queue.add_loss(self.conn, self.dir, self.unread());
         }
         is_held
     }
@@ -229,13 +229,13 @@ impl StdioPump {
     fn end(&self, ends: PumpEnds) {
         if let Some(connection) = ends.connection() {
             if !connection.is_finished() {
-                connection.eof(self.stream, false);
+                connection.eof(self.dir, false);
                 connection.emit_blocking(ConnectionEvent::Eof);
                 connection.change(|state| state.read_ended = true);
             }
-        } else if self.stream != ChunkSource::Stderr {
+        } else if self.dir != ChunkSource::Stderr {
             let mut event = event(EventKind::Eof, self.recorder.queue.now(), self.conn);
-            event.more.insert("dir".into(), self.stream.name().into());
+            event.more.insert("dir".into(), self.dir.name().into());
             self.recorder.queue.event(self.conn, event);
         }
         *self.inserts_to() = None;
@@ -255,14 +255,14 @@ impl StdioPump {
         let queue = &self.recorder.queue;
         let bytes = ends.buffer.get(..n).unwrap_or_default();
         let relayed = self.faults.as_ref().map(|faults| match n {
-            0 => faults.end(self.conn, self.stream, queue),
-            _ => faults.read(queue.now(), self.conn, self.stream, bytes, queue),
+            0 => faults.end(self.conn, self.dir, queue),
+            _ => faults.read(queue.now(), self.conn, self.dir, bytes, queue),
         });
         if n > 0 {
             // Recorded before the write, so that an answer never precedes its request.
             let connection = ends.connection();
             let now = connection.map_or_else(|| queue.now(), |connection| connection.touch());
-            queue.offer_blocking(now, self.conn, self.stream, bytes);
+            queue.offer_blocking(now, self.conn, self.dir, bytes);
         }
         let to = match (&mut ends.forwarding, &ends.to) {
             (Forwarding::Deliver(connection), _) => {
@@ -292,7 +292,7 @@ impl StdioPump {
                         return write(to, line);
                     }
                     let mut moved = event(EventKind::Other("quarantine"), queue.now(), self.conn);
-                    moved.more.insert("dir".into(), self.stream.name().into());
+                    moved.more.insert("dir".into(), self.dir.name().into());
                     moved.more.insert("offset".into(), offset.into());
                     moved.more.insert("bytes".into(), line.len().into());
                     queue.event(self.conn, moved);

@@ -649,6 +649,33 @@ fn each_message_keeps_its_encoding() {
     assert_eq!(exact(&recording), exact(&again));
 }
 
+/// Of several encodings, the first one is written where nothing else decides; `encode --msgpack` writes the other.
+#[test]
+fn the_first_encoding_is_written() {
+    let folder = folder("described-first-encoding");
+    for (encodings, is_json) in [
+        (r#""json", "msgpack""#, true),
+        (r#""msgpack", "json""#, false),
+        (r#""json", "cbor""#, true),
+    ] {
+        let text = format!(
+            "name = \"quiz\"\nframings = [\"prefix\"]\nencodings = [{encodings}]\n[[message]]\nwhen = \".ask\"\nrole = \"notification\"\nsubject = \".ask\"\n"
+        );
+        let description = file(&folder, "quiz.toml", text);
+        let made = common::wiretool()
+            .args(["make", &description, "notification", "x", "--to", "raw"])
+            .output()
+            .unwrap();
+        let err = String::from_utf8_lossy(&made.stderr);
+        assert_eq!(
+            made.stdout.get(4) == Some(&b'{'),
+            is_json,
+            "{encodings}: {:?} {err}",
+            made.stdout
+        );
+    }
+}
+
 /// Lines show the requests of answers that repeat nothing of them.
 #[test]
 fn lines_pair_answers_in_order() {

@@ -156,3 +156,22 @@ fn operations_are_lines_or_objects() {
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.contains("none of 9 messages matches"), "{err}");
 }
+
+#[test]
+fn pairs_have_the_keys_of_operations() {
+    let out = stdout(&[
+        "decode",
+        "-f",
+        "json",
+        "--pair",
+        "--where",
+        "outcome=error",
+        CALLS,
+    ]);
+    let lines = out.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<Value> = lines.collect();
+    let found = lines.iter().map(|line| (&line["index"], &line["op"]));
+    let found: Vec<String> = found.map(|(index, op)| format!("{index} {op}")).collect();
+    assert_eq!(found, ["3 3", "7 3"]);
+    assert!(lines.iter().all(|line| line["findings"].is_null()));
+}

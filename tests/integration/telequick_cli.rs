@@ -1,6 +1,8 @@
-//! `wiretool telequick schema`.
+//! `wiretool telequick schema` and `wiretool telequick audio`.
 
 use crate::common::{self, Ran};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 
 fn run(args: &[&str]) -> Ran {
     common::run(
@@ -225,4 +227,113 @@ fn damaged_frames_are_detected_by_method_id() {
         );
         assert!(line["fault"].is_object(), "{shown}: {out}");
     }
+}
+
+/// Returns the line of a recording with an audio frame.
+fn audio(ms: u64, dir: &str, (sid, number): (&str, u64), codec: &str, payload: &[u8]) -> String {
+    let mut fields = Vec::new();
+    for bytes in [sid.as_bytes(), payload, codec.as_bytes()] {
+        fields.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+        fields.extend_from_slice(bytes);
+    }
+    fields.extend_from_slice(&number.to_le_bytes());
+    fields.push(0);
+    let mut frame = (fields.len() as u32 + 10).to_le_bytes().to_vec();
+    frame.extend_from_slice(&2_991_054_320_u32.to_le_bytes());
+    frame.extend_from_slice(&[0, 0]);
+    frame.extend_from_slice(&(fields.len() as u32).to_le_bytes());
+    frame.extend_from_slice(&fields);
+    let t = ms * 1_000_000;
+    let line = serde_json::json!({"t": t, "conn": 1, "dir": dir, "b64": BASE64.encode(frame)});
+    format!("{line}\n")
+}
+
+#[test]
+fn the_sound_of_a_call_becomes_two_channels() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = "{\"wiretool\":1,\"protocol\":\"telequick\",\"started\":\"2026-01-01T00:00:00.000000000Z\"}\n";
+    // Two samples a frame; frame 1 is missing, frame 2 is repeated, and a pause of a second comes before frame 3.
+    let calls = [
+        audio(0, "c2s", ("A", 0), "PCMU", &[0x80, 0xff]),
+        audio(2, "s2c", ("A", 7), "PCMA", &[0xaa, 0x2a]),
+        audio(3, "c2s", ("A", 2), "PCMU", &[0x00, 0x00]),
+        audio(4, "c2s", ("A", 2), "PCMU", &[0x80, 0x80]),
+        audio(1000, "c2s", ("A", 3), "PCMU", &[0x2a]),
+    ];
+    let one = common::file(
+        folder.path(),
+        "one.jsonl",
+        header.to_owned() + &calls.concat(),
+    );
+    let other = audio(5, "c2s", ("B", 0), "PCM16", &[1, 0, 0xff, 0xff]);
+    let two = common::file(
+        folder.path(),
+        "two.jsonl",
+        header.to_owned() + &calls.concat() + &other,
+    );
+    let wav = folder.path().join("out.wav");
+    let run = |args: &[&str]| {
+        let mut command = common::wiretool();
+        command
+            .args(["telequick", "audio", "-o"])
+            .arg(&wav)
+            .args(args);
+        common::run(&mut command, "")
+    };
+    // Header: PCM, channels, rate, bytes a second, bytes of a sample of all channels, bits.
+    let read = || {
+        let bytes = std::fs::read(&wav).unwrap();
+        let number = |at: usize, len: usize| {
+            let bytes = bytes[at..at + len].iter().rev();
+            bytes.fold(0_u64, |all, byte| all << 8 | u64::from(*byte))
+        };
+        assert_eq!(
+            (&bytes[..4], &bytes[8..16]),
+            (&b"RIFF"[..], &b"WAVEfmt "[..])
+        );
+        assert_eq!(number(4, 4), bytes.len() as u64 - 8);
+        assert_eq!(number(40, 4), bytes.len() as u64 - 44);
+        let format = [(20, 2), (22, 2), (24, 4), (28, 4), (32, 2), (34, 2)];
+        let format = format.map(|(at, len)| number(at, len));
+        let samples = bytes[44..].chunks(2);
+        let samples = samples.map(|pair| i16::from_le_bytes(pair.try_into().unwrap()));
+        (format, samples.collect::<Vec<_>>())
+    };
+    let (code, _, err) = run(&[&one]);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        err.contains("c2s: 1 s of PCMU, 1 frame is missing"),
+        "{err}"
+    );
+    assert!(err.contains("1 frame is left out"), "{err}");
+    let (format, samples) = read();
+    assert_eq!(format, [1, 2, 8000, 32000, 4, 16]);
+    let channel = |n: usize| {
+        samples
+            .iter()
+            .skip(n)
+            .step_by(2)
+            .copied()
+            .collect::<Vec<_>>()
+    };
+    let (client, server) = (channel(0), channel(1));
+    assert_eq!(client[..6], [32124, 0, 0, 0, -32124, -32124]);
+    assert!(client[6..8000].iter().all(|sample| *sample == 0));
+    assert_eq!(client[8000..], [-5372]);
+    // The server begins 2 ms later.
+    assert!(server[..16].iter().all(|sample| *sample == 0));
+    assert_eq!(server[16..18], [32256, -32256]);
+    assert!(server[18..].iter().all(|sample| *sample == 0));
+
+    let (code, _, err) = run(&[&two, "--call", "B", "--rate", "16000"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(read(), ([1, 1, 16000, 32000, 2, 16], vec![1, -1]));
+    std::fs::remove_file(&wav).unwrap();
+    let (code, _, err) = run(&[&two]);
+    assert_eq!(code, 2);
+    assert!(err.contains("choose one with --call: A, B"), "{err}");
+    let (code, _, err) = run(&[&two, "--call", "C"]);
+    assert_eq!(code, 1);
+    assert!(err.contains("there is no audio of the call C"), "{err}");
+    assert!(!wav.exists());
 }

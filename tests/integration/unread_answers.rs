@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use std::process::Stdio;
 
 /// A recording, and what lint says about it. Each line of the script is a direction (`>` to the server) and bytes, with
-/// `$` for a line end and `|` for that of a header, or `end` for the end of a direction.
+/// `$` for a line end and `|` for that of a header, or `end` for the end of a direction. `code` and `signal` end the process,
+/// and `wait` is two seconds.
 struct Session {
     name: &'static str,
     protocol: &'static str,
@@ -125,6 +126,93 @@ wait
         omits: &[],
     },
     Session {
+        name: "a body that is cut, and the next header inside of its length",
+        protocol: "lsp",
+        script: r#"
+> Content-Length: 44||{"jsonrpc":"2.0","id":1,"method":"shutdown"}
+> Content-Length: 44||{"jsonrpc":"2.0","id":2,"method":"shutdown"}
+< Content-Length: 60||{"jsonrpc":"2.0","id":1,"result":["aContent-Length: 38||{"jsonrpc":"2.0","id":2,"result":null}
+> Content-Length: 33||{"jsonrpc":"2.0","method":"exit"}
+< end"#,
+        says: &[
+            "wanted 60 bytes after the header, got 36 bytes before the next header",
+            "a header begins inside of it, at offset 58",
+            "#0 c1 → request shutdown  id 1",
+            "its answer, #2, cannot be read",
+            "1 unanswered",
+        ],
+        omits: &["id 2 "],
+    },
+    Session {
+        name: "requests after a frame of the client with a wrong length",
+        protocol: "lsp",
+        script: r#"
+> Content-Length: 44||{"jsonrpc":"2.0","id":1,"method":"shutdown"}
+< Content-Length: 38||{"jsonrpc":"2.0","id":1,"result":null}
+> Content-Length: 40||{"jsonrpc":"2.0","id":2,"method":"shutdown"}
+> Content-Length: 44||{"jsonrpc":"2.0","id":3,"method":"shutdown"}"#,
+        says: &[
+            "id 3  the server must send it — it follows the broken frame #2, so it may not have been read",
+        ],
+        omits: &[],
+    },
+    Session {
+        name: "an HTTP response without a message",
+        protocol: "mcp",
+        script: r#"
+> POST /mcp HTTP/1.1|host: a|content-length: 40||{"jsonrpc":"2.0","id":1,"method":"ping"}
+< HTTP/1.1 202 Accepted|content-length: 0||"#,
+        says: &["its response, #1, has status 202 and no message"],
+        omits: &[],
+    },
+    Session {
+        name: "a message that is posted to the older transport",
+        protocol: "mcp",
+        script: r#"
+> POST /messages?sessionId=a HTTP/1.1|host: a|content-length: 40||{"jsonrpc":"2.0","id":1,"method":"ping"}
+< HTTP/1.1 202 Accepted|content-length: 0||"#,
+        says: &["1 unanswered"],
+        omits: &["its response"],
+    },
+    Session {
+        name: "an error without id in the response to a request",
+        protocol: "jsonrpc",
+        script: r#"
+> POST / HTTP/1.1|host: a|content-length: 40||{"jsonrpc":"2.0","id":1,"method":"ping"}
+< HTTP/1.1 200 OK|content-length: 75||{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid req"}}"#,
+        says: &["in 2 messages"],
+        omits: &["unanswered", "no answer"],
+    },
+    Session {
+        name: "a length of an HTTP body that counts characters",
+        protocol: "mcp",
+        script: r#"
+> POST /mcp HTTP/1.1|host: a|content-length: 40||{"jsonrpc":"2.0","id":1,"method":"ping"}
+< HTTP/1.1 200 OK|content-type: application/json|content-length: 43||{"jsonrpc":"2.0","id":1,"result":{"a":"ü"}}"#,
+        says: &[
+            "the body ends after 43 bytes, as Content-Length says: perhaps it is too small, or counts characters instead of bytes",
+        ],
+        omits: &[],
+    },
+    Session {
+        name: "a process that a signal ends",
+        protocol: "mcp",
+        script: r#"
+> {"jsonrpc":"2.0","id":1,"method":"ping"}$
+signal 9"#,
+        says: &["the connection is closed (signal 9 has ended the process)"],
+        omits: &[],
+    },
+    Session {
+        name: "a process that exits with a status",
+        protocol: "acp",
+        script: r#"
+> {"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}$
+code 3"#,
+        says: &["the connection is closed (the process has exited with status 3)"],
+        omits: &[],
+    },
+    Session {
         name: "an id of another type",
         protocol: "lsp",
         script: r#"
@@ -157,6 +245,10 @@ fn lint(number: usize, session: &Session) -> String {
             time += 2_000_000_000;
             continue;
         };
+        if let Ok(number) = bytes.parse::<u64>() {
+            write(json!({"event": "exit", way: number}), time);
+            continue;
+        }
         let dir = if way == ">" { "c2s" } else { "s2c" };
         let mut bytes = bytes.replace('|', "\r\n");
         if let Some(whole) = bytes.strip_suffix('$') {

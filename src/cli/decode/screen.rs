@@ -532,7 +532,8 @@ impl Sink for DecodeScreen<'_> {
         let args = self.args;
         let needed = args.select.context.pair || args.ops || self.filter.needs_session();
         let mut rules = self.reporter.rules(needed)?;
-        let shows = self.format == Some(Format::Json) && args.lint;
+        let shows_verdict = args.lint || args.select.context.pair;
+        let shows = self.format == Some(Format::Json) && shows_verdict;
         rules.operations = shows || args.ops || self.filter.needs_operations();
         Some(rules)
     }

@@ -286,88 +286,17 @@ impl TestRun<'_> {
         outcome: &FixtureOutcome,
         left_out: LeftOut,
     ) -> Result<()> {
-        let counts = &mut self.counts;
-        let (sign, highlight, word, what, more) = match outcome {
-            FixtureOutcome::Equal => {
-                counts.equal += 1;
-                ("", Highlight::Plain, "equal", String::new(), "")
-            }
-            FixtureOutcome::Differs(difference) => {
-                counts.differ += 1;
-                let what = match difference.broken {
-                    Some(_) => difference.sentence(),
-                    None => "differs from its snapshot".to_owned(),
-                };
-                let text = difference.text.as_str();
-                ("~", Highlight::Note, "changed", what, text)
-            }
-            FixtureOutcome::New(text) => {
-                counts.new += 1;
-                let what = "has no snapshot yet".to_owned();
-                let text = if self.args.show_new { text } else { "" };
-                ("+", Highlight::ToClient, "new", what, text)
-            }
-            FixtureOutcome::Undecodable(text) => {
-                counts.failed += 1;
-                ("✗", Highlight::Error, "failed", text.clone(), "")
-            }
-            FixtureOutcome::Unusable(text) => {
-                counts.failed += 1;
-                counts.trouble = true;
-                ("✗", Highlight::Error, "failed", text.clone(), "")
-            }
-            FixtureOutcome::Removed(text, rejected) => {
-                counts.gone += 1;
-                counts.rejected |= rejected;
-                ("?", Highlight::Note, "unreferenced", (*text).to_owned(), "")
-            }
-            FixtureOutcome::Ignored => return Ok(()),
+        self.count(outcome);
+        let Some(result) = self.result(outcome) else {
+            return Ok(());
         };
-        let failed = matches!(
-            outcome,
-            FixtureOutcome::Undecodable(_) | FixtureOutcome::Unusable(_)
-        );
-        if let Some(report) = &mut self.report {
-            let name = found.fixture.display().to_string();
-            report.add_input(&name);
-            if !matches!(
-                outcome,
-                FixtureOutcome::Equal | FixtureOutcome::Removed(_, false)
-            ) {
-                let (summary, line) = match outcome {
-                    FixtureOutcome::Differs(difference) => (difference.sentence(), difference.line),
-                    _ => (what.clone(), None),
-                };
-                let text = format!("{summary}\n{more}");
-                let problem = Problem {
-                    rule: &format!("snapshot/{word}"),
-                    about: "A fixture is not decoded to what its snapshot holds",
-                    text: text.trim_end(),
-                };
-                let place = FilePlace {
-                    line,
-                    ..FilePlace::of(&name)
-                };
-                report.add_problem(&problem, place);
-            }
-        }
+        self.add_to_report(found, outcome, &result);
         if self.json {
-            let broken = matches!(outcome, FixtureOutcome::Differs(one) if one.broken.is_some());
-            let error = Some(what.as_str()).filter(|_| failed || broken);
-            let mut object = fixture_json(found, Some(word), error);
-            if let (FixtureOutcome::Differs(one), Some(object)) = (outcome, object.as_object_mut())
-            {
-                object.insert("difference".into(), one.text.as_str().into());
-            }
-            let counts = [("hidden", left_out.hidden), ("secrets", left_out.secrets)];
-            for (key, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
-                object[key] = count.into();
-            }
-            let text = object.to_string();
+            let text = result_json(found, outcome, &result, left_out).to_string();
             self.output.push_line(&text);
             return self.output.written();
         }
-        if what.is_empty() || self.shared.quiet {
+        if result.what.is_empty() || self.shared.quiet {
             return Ok(());
         }
         let mut text = String::new();
@@ -376,12 +305,95 @@ impl TestRun<'_> {
             FixtureOutcome::Removed(..) => found.snapshot(),
             _ => found.fixture.clone(),
         };
-        style.push(&mut text, highlight, sign);
+        style.push(&mut text, result.highlight, result.sign);
         style.push_wire(&mut text, Highlight::Kind, &format!(" {}", path.display()));
-        style.push_wire(&mut text, Highlight::Plain, &format!(": {what}"));
+        style.push_wire(&mut text, Highlight::Plain, &format!(": {}", result.what));
         text.push('\n');
-        text.push_str(more);
+        text.push_str(result.more);
         self.write_text(&text)
+    }
+
+    fn count(&mut self, outcome: &FixtureOutcome) {
+        let counts = &mut self.counts;
+        match outcome {
+            FixtureOutcome::Equal => counts.equal += 1,
+            FixtureOutcome::Differs(_) => counts.differ += 1,
+            FixtureOutcome::New(_) => counts.new += 1,
+            FixtureOutcome::Undecodable(_) => counts.failed += 1,
+            FixtureOutcome::Unusable(_) => {
+                counts.failed += 1;
+                counts.trouble = true;
+            }
+            FixtureOutcome::Removed(_, rejected) => {
+                counts.gone += 1;
+                counts.rejected |= rejected;
+            }
+            FixtureOutcome::Ignored => {}
+        }
+    }
+
+    /// Returns how an outcome is shown; `None` if it is ignored.
+    fn result<'o>(&self, outcome: &'o FixtureOutcome) -> Option<FixtureResult<'o>> {
+        let (sign, highlight, word, what, more) = match outcome {
+            FixtureOutcome::Equal => ("", Highlight::Plain, "equal", String::new(), ""),
+            FixtureOutcome::Differs(difference) => {
+                let what = match difference.broken {
+                    Some(_) => difference.sentence(),
+                    None => "differs from its snapshot".to_owned(),
+                };
+                let text = difference.text.as_str();
+                ("~", Highlight::Note, "changed", what, text)
+            }
+            FixtureOutcome::New(text) => {
+                let what = "has no snapshot yet".to_owned();
+                let text = if self.args.show_new { text } else { "" };
+                ("+", Highlight::ToClient, "new", what, text)
+            }
+            FixtureOutcome::Undecodable(text) | FixtureOutcome::Unusable(text) => {
+                ("✗", Highlight::Error, "failed", text.clone(), "")
+            }
+            FixtureOutcome::Removed(text, _) => {
+                ("?", Highlight::Note, "unreferenced", (*text).to_owned(), "")
+            }
+            FixtureOutcome::Ignored => return None,
+        };
+        Some(FixtureResult {
+            sign,
+            highlight,
+            word,
+            what,
+            more,
+        })
+    }
+
+    /// Adds the fixture to the report, with its problem if it has one.
+    fn add_to_report(
+        &mut self,
+        found: &FoundFixture,
+        outcome: &FixtureOutcome,
+        result: &FixtureResult<'_>,
+    ) {
+        let Some(report) = &mut self.report else {
+            return;
+        };
+        let name = found.fixture.display().to_string();
+        report.add_input(&name);
+        let (summary, line) = match outcome {
+            FixtureOutcome::Equal | FixtureOutcome::Removed(_, false) => return,
+            FixtureOutcome::Differs(difference) => (difference.sentence(), difference.line),
+            _ => (result.what.clone(), None),
+        };
+        let text = format!("{summary}\n{}", result.more);
+        let problem = Problem {
+            rule: &format!("snapshot/{}", result.word),
+            about: "A fixture is not decoded to what its snapshot holds",
+            text: text.trim_end(),
+        };
+        let place = FilePlace {
+            line,
+            ..FilePlace::of(&name)
+        };
+        report.add_problem(&problem, place);
     }
 
     /// Writes a text to the output, or to stderr if the report is on stdout.
@@ -484,4 +496,39 @@ impl TestCounts {
         }
         text
     }
+}
+
+/// How the outcome of a fixture is shown.
+struct FixtureResult<'o> {
+    sign: &'static str,
+    highlight: Highlight,
+    word: &'static str,
+    /// Empty: nothing is shown.
+    what: String,
+    /// Lines below it.
+    more: &'o str,
+}
+
+/// Returns the JSON line of a fixture.
+fn result_json(
+    found: &FoundFixture,
+    outcome: &FixtureOutcome,
+    result: &FixtureResult<'_>,
+    left_out: LeftOut,
+) -> serde_json::Value {
+    let is_error = match outcome {
+        FixtureOutcome::Undecodable(_) | FixtureOutcome::Unusable(_) => true,
+        FixtureOutcome::Differs(one) => one.broken.is_some(),
+        _ => false,
+    };
+    let error = Some(result.what.as_str()).filter(|_| is_error);
+    let mut object = fixture_json(found, Some(result.word), error);
+    if let (FixtureOutcome::Differs(one), Some(object)) = (outcome, object.as_object_mut()) {
+        object.insert("difference".into(), one.text.as_str().into());
+    }
+    let counts = [("hidden", left_out.hidden), ("secrets", left_out.secrets)];
+    for (key, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+        object[key] = count.into();
+    }
+    object
 }

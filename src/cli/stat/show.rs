@@ -29,6 +29,34 @@ pub fn write_tables(
     display: DisplayOptions,
     out: &mut String,
 ) {
+    write_total((source, protocol), stat, unanswered, display, out);
+    let mut table = Table { display, out };
+    if !stat.operations.is_empty() {
+        write_operations(stat, &mut table);
+        return;
+    }
+    table.begin("kinds                            messages        bytes");
+    for (sort, count) in &stat.kinds {
+        let kind = match sort.kind.as_ref() {
+            "" => "-",
+            kind => kind,
+        };
+        table.text(&format!("  {} ", arrow(sort.direction)));
+        table.wire(&format!("{:<28}", shorten(kind, 28)));
+        table.text(&format!(" {:>8} {:>12}\n", count.messages, count.bytes));
+    }
+    write_latencies(stat, &mut table);
+    write_streams_and_errors(stat, &mut table);
+}
+
+/// Writes one line about the whole capture.
+fn write_total(
+    (source, protocol): (&str, &str),
+    stat: &Stat,
+    unanswered: u64,
+    display: DisplayOptions,
+    out: &mut String,
+) {
     let style = display.style;
     style.push_wire(out, Highlight::Plain, &format!("{source}: "));
     let lasted = stat.times.map(|(from, to)| duration(to - from));
@@ -48,21 +76,11 @@ pub fn write_tables(
         }
     }
     out.push('\n');
-    let mut table = Table { display, out };
-    if !stat.operations.is_empty() {
-        write_operations(stat, &mut table);
-        return;
-    }
-    table.begin("kinds                            messages        bytes");
-    for (sort, count) in &stat.kinds {
-        let kind = match sort.kind.as_ref() {
-            "" => "-",
-            kind => kind,
-        };
-        table.text(&format!("  {} ", arrow(sort.direction)));
-        table.wire(&format!("{:<28}", shorten(kind, 28)));
-        table.text(&format!(" {:>8} {:>12}\n", count.messages, count.bytes));
-    }
+}
+
+/// Writes how long answers took, and the slowest.
+fn write_latencies(stat: &Stat, table: &mut Table<'_>) {
+    let display = table.display;
     let mut latencies: Vec<(&String, &Latency)> = stat.latencies.iter().collect();
     latencies.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.count()));
     let longest = latencies.iter().map(|(what, _)| what.chars().count()).max();
@@ -109,6 +127,10 @@ pub fn write_tables(
         table.wire(&shorten(&call.what, 60));
         table.dim(&format!("  #{} ↩ #{}\n", call.answered, call.asked));
     });
+}
+
+/// Writes the streams, the errors, the broken rules, and how messages arrived.
+fn write_streams_and_errors(stat: &Stat, table: &mut Table<'_>) {
     let streams: Vec<_> = stat.streams.iter().collect();
     table.write(
         "streams                           streams     items        bytes      rate",

@@ -59,14 +59,18 @@ impl HttpFraming {
             BodyEnd::Whole => {
                 parts.control = self.body.is_empty().then_some(head.kind());
                 let coding = head.coding.take().filter(|_| !self.body.is_empty());
-                coding.and_then(|coding| {
+                let fault = coding.and_then(|coding| {
                     let (limit, head) = (bounds(input).0, Span::new(0, head.len));
                     self.body.copy_runs(input.window, input.base);
                     let body = self.body.bytes();
                     let result = inflate(&coding, body, limit, head, &mut self.inflated);
                     parts.inflated = result.is_ok() || !self.inflated.is_empty();
                     result.err().map(|error| input.fault(0, error))
-                })
+                });
+                if parts.inflated && head.packed_events {
+                    return self.start_packed_events(input, &head, at);
+                }
+                fault
             }
             BodyEnd::Cut => {
                 parts.end = input.base + input.window.len() as u64;

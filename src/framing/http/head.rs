@@ -19,6 +19,8 @@ pub(super) struct HttpHead {
     pub(super) body: BodyPresence,
     /// The body is a stream of events.
     pub(super) events: bool,
+    /// It is, and has a content coding: its events are read at its end.
+    pub(super) packed_events: bool,
     /// The message asks for WebSocket, or grants it.
     pub(super) upgrade: bool,
     /// The message asks for a tunnel, or grants it: the bytes that follow belong to another
@@ -234,6 +236,7 @@ impl HttpHead {
             len: bytes.len(),
             body: BodyPresence::None,
             events: false,
+            packed_events: false,
             upgrade: false,
             tunnel: bytes.starts_with(b"CONNECT "),
             closes: false,
@@ -344,8 +347,8 @@ impl HttpHead {
             let kind = v.split(|b| *b == b';').next().unwrap_or_default();
             kind.trim_ascii().eq_ignore_ascii_case(b"text/event-stream")
         });
-        self.events =
-            !self.request && matches!(self.body, BodyPresence::Is(_)) && identity && stream;
+        let is_stream = !self.request && matches!(self.body, BodyPresence::Is(_)) && stream;
+        (self.events, self.packed_events) = (is_stream && identity, is_stream && !identity);
     }
 
     /// Removes the body, whatever the head declares.

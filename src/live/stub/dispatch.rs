@@ -318,6 +318,10 @@ impl Dispatcher {
             Err(why) => why,
         };
         if protocol.is_hello(decoded.message) {
+            // Over HTTP, the sessions of all clients use one stub.
+            if is_request && decoded.frame.framing == Framing::Http {
+                self.matcher.begin_session();
+            }
             let what = MessageName::of(decoded.message).to_string();
             self.replace_hello(&what, decoded, &mut replies);
             let is_refused = replies.iter().any(|outgoing| outgoing.closes);

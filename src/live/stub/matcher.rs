@@ -101,6 +101,20 @@ impl RecordedRequest {
 struct RequestGroup {
     entries: Vec<usize>,
     next: usize,
+    /// The session that used it last.
+    session: u32,
+}
+
+impl RequestGroup {
+    /// Returns `true` if a session uses it for the first time, and no request of it is left: the session begins again.
+    fn begins_again(&mut self, session: u32) -> bool {
+        let is_new = std::mem::replace(&mut self.session, session) != session;
+        let begins = is_new && self.next >= self.entries.len();
+        if begins {
+            self.next = 0;
+        }
+        begins
+    }
 }
 
 /// The recorded requests of a script, and their uses.
@@ -116,9 +130,17 @@ pub(super) struct RequestMatcher {
     loose_groups: HashMap<u64, RequestGroup>,
     /// `ignore`, and remarks.
     essential: Ignore,
+    /// The number of the session.
+    session: u32,
 }
 
 impl RequestMatcher {
+    /// Begins another session: it gets the recorded answers from the first one on, if the sessions before it have used
+    /// all of them.
+    pub(super) fn begin_session(&mut self) {
+        self.session = self.session.wrapping_add(1);
+    }
+
     /// Collects the recorded requests of rules, as if they had been received in this direction and framing.
     pub(super) fn new(
         protocol: &dyn Protocol,
@@ -149,6 +171,7 @@ impl RequestMatcher {
             entries,
             groups: HashMap::new(),
             loose_groups: HashMap::new(),
+            session: 0,
         };
         for (at, entry) in matcher.entries.iter().enumerate() {
             let [group, loose] = [&matcher.ignore, &matcher.loose]
@@ -225,6 +248,7 @@ impl RequestMatcher {
         }
         let group = self.groups.get_mut(&digest);
         let group = group.ok_or("no such request was recorded")?;
+        group.begins_again(self.session);
         let next = group.next.min(group.entries.len().saturating_sub(1));
         group.next += 1;
         let at = group.entries.get(next).copied().unwrap_or_default();
@@ -250,6 +274,13 @@ impl RequestMatcher {
             && self.entries.get(*at).is_some_and(|entry| entry.is_used)
         {
             group.next += 1;
+        }
+        if group.begins_again(self.session) {
+            for at in &group.entries {
+                if let Some(entry) = self.entries.get_mut(*at) {
+                    entry.is_used = false;
+                }
+            }
         }
         let first = group.next.min(group.entries.len().saturating_sub(1));
         let new = group.entries.get(first..).unwrap_or_default().iter();

@@ -105,17 +105,8 @@ pub(in crate::protocol) enum Unread {
     Unended,
     /// Its id has another type, which has its own finding.
     Retyped,
-}
-
-impl Unread {
-    const fn text(self) -> &'static str {
-        match self {
-            Self::Malformed => "cannot be read",
-            Self::Truncated => "ends too early",
-            Self::Unended => "has no line end (send 0x0a after it)",
-            Self::Retyped => "has its id as another type",
-        }
-    }
+    /// An HTTP response with this status and without a message.
+    Empty(u16),
 }
 
 /// An answer that the requester does not receive.
@@ -175,7 +166,18 @@ impl<T> Sent<T> {
     /// Returns the reason why an answer that came is none for its requester.
     pub(in crate::protocol) fn unread(&self) -> Option<String> {
         let UnreadAnswer { index, why } = self.unread.as_deref()?;
-        Some(format!("its answer, #{index}, {}", why.text()))
+        let why = match why {
+            Unread::Malformed => "cannot be read",
+            Unread::Truncated => "ends too early",
+            Unread::Unended => "has no line end (send 0x0a after it)",
+            Unread::Retyped => "has its id as another type",
+            Unread::Empty(status) => {
+                return Some(format!(
+                    "its response, #{index}, has status {status} and no message"
+                ));
+            }
+        };
+        Some(format!("its answer, #{index}, {why}"))
     }
 
     /// Returns true if a missing answer is reported.
@@ -313,11 +315,17 @@ impl<T> Pairs<T> {
         seen: Current<'_, '_>,
         why: Unread,
     ) {
-        if let Some((asked, sent)) = self.open.get_mut(key) {
+        if let Some((asked, _)) = self.open.get(key) {
             seen.answers(asked, true);
-            let index = seen.index;
-            sent.unread
-                .get_or_insert_with(|| Box::new(UnreadAnswer { index, why }));
+            self.note_unread(key, seen.index, why);
+        }
+    }
+
+    /// Records that the message with an index is no answer to an open request.
+    pub(in crate::protocol) fn note_unread(&mut self, key: &PairKey, index: u64, why: Unread) {
+        if let Some((_, sent)) = self.open.get_mut(key) {
+            let unread = &mut sent.unread;
+            unread.get_or_insert_with(|| Box::new(UnreadAnswer { index, why }));
         }
     }
 

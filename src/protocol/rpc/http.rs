@@ -38,8 +38,8 @@ pub(super) enum Post {
     /// No message, or an unreadable one.
     #[default]
     Nothing,
-    /// The key of a request, and its index.
-    Request(PairKey, u64),
+    /// The key of a request, its index, and `true` if its answer is an event of another stream.
+    Request(PairKey, u64, bool),
     Notification(OpenRequest),
 }
 
@@ -183,7 +183,8 @@ impl<E: Extension> Sessions<E> {
 
     /// Handles the end of a connection.
     pub(super) fn end(&mut self, conn: ConnId, report: &mut Report) {
-        if let Some(state) = self.states.get_mut(&SessionKey::Connection(conn)) {
+        let state = self.states.get_mut(&SessionKey::Connection(conn));
+        if let Some(state) = state.filter(|state| !state.is_ended) {
             state.own.end(report);
             state.is_ended = true;
         }
@@ -217,6 +218,14 @@ fn session_name(seen: &Seen<'_>, field: &str) -> Option<String> {
     }
     let name = http::head(seen).and_then(|head| http::field(head, field).0);
     name.or_else(|| query_session(start.split(' ').nth(1)?))
+}
+
+/// Returns true for a message that is posted in the older transport.
+pub(in crate::protocol) fn is_answered_in_stream(seen: &Seen<'_>) -> bool {
+    let Head::Http { start, .. } = seen.frame.head else {
+        return false;
+    };
+    start.split(' ').nth(1).and_then(query_session).is_some()
 }
 
 /// Returns the session in a path of the older transport.

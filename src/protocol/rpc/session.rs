@@ -92,7 +92,7 @@ impl<E: Extension> RpcSession<E> {
             let post = is_final.then(|| connection.posts.take()).flatten();
             if is_final {
                 connection.streamed = match post {
-                    Some(Post::Request(_, index)) => Some(index),
+                    Some(Post::Request(_, index, _)) => Some(index),
                     _ => None,
                 };
             }
@@ -104,6 +104,8 @@ impl<E: Extension> RpcSession<E> {
             self.sessions.read(&seen, asks);
             if is_final && status >= 300 {
                 self.handle_refusal(post, seen, status);
+            } else if is_final {
+                self.handle_response(post, seen, status);
             }
         }
         if E::HAS_LINES && seen.message.kind == "blank-line" {
@@ -236,7 +238,8 @@ impl<E: Extension> RpcSession<E> {
         let connection = self.connections.get_mut(message.origin.conn);
         let connection = connection.filter(|_| requester == Direction::ToServer);
         if let Some(post) = connection.and_then(|c| c.posts.last_mut()) {
-            *post = Post::Request(key, message.index);
+            let is_streamed = super::http::is_answered_in_stream(&message.seen);
+            *post = Post::Request(key, message.index, is_streamed);
         }
     }
 

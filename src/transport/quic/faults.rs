@@ -6,7 +6,7 @@
 //! ```
 
 use super::delivery::delivered;
-use super::link::Sides;
+use super::sides::Sides;
 use crate::capture::{ChunkSource, EventKind};
 use crate::inject::Out;
 use crate::live::handler::Channel;
@@ -68,7 +68,7 @@ pub(super) struct Forwarding<'s> {
 impl Forwarding<'_> {
     /// Adds a message.
     pub(super) async fn add(&mut self, insert: Insert, faults: &Faults) -> Result<(), ForwardEnd> {
-        let queue = &self.sides.link.recorder.queue;
+        let queue = &self.sides.proxied.recorder.queue;
         let (channel, dir) = (self.channel, self.dir);
         let added = match faults.insert(channel, dir, &insert.bytes, queue) {
             Ok(added) => added,
@@ -93,7 +93,7 @@ impl Forwarding<'_> {
             sides,
             ..
         } = self;
-        let link = &sides.link;
+        let proxied = &sides.proxied;
         for out in relayed.sends {
             match out {
                 Out::Bytes(bytes) => to.write_all(&bytes).await?,
@@ -122,9 +122,9 @@ impl Forwarding<'_> {
                     let _ = to.reset(code);
                     let _ = from.stop(code);
                     let mut reset =
-                        link.stream_event(EventKind::Reset, *dir, self.channel.stream, code);
+                        proxied.stream_event(EventKind::Reset, *dir, self.channel.stream, code);
                     reset.more.insert("by".into(), "wiretool".into());
-                    link.record(reset);
+                    proxied.record(reset);
                     return Err(ForwardEnd::Ended);
                 }
                 Out::Event(_) | Out::Stall => {}

@@ -12,13 +12,12 @@ mod config;
 mod delivery;
 mod errors;
 mod faults;
-mod link;
 mod proxy;
 mod relay;
 mod serve;
+mod sides;
 
 pub use config::{ALPN, Certificate, QuicClient, QuicLimits, QuicServer};
 
-pub(super) use link::Link;
 pub(super) use proxy::{QUIC_CLOSE_TIMEOUT, Quic, connection, listen};
 pub(super) use serve::{accept, connect};

@@ -1,11 +1,12 @@
 //! One QUIC connection of the proxy, from its handshake to its end.
 
 use super::config::{QuicClient, QuicServer, dialer};
-use super::link::{Link, Sides};
 use super::relay::relay;
+use super::sides::Sides;
 use crate::capture::EventKind;
 use crate::conversation::tap::event;
 use crate::transport::address::Address;
+use crate::transport::proxied::Proxied;
 use quinn::{Endpoint, Incoming, VarInt};
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -53,17 +54,17 @@ pub(in crate::transport) async fn connection(
     incoming: Incoming,
     to: &Address,
     quic: &Quic,
-    link: Link,
+    proxied: Proxied,
 ) -> bool {
-    let mut opened = event(EventKind::Open, link.now(), link.conn);
+    let mut opened = event(EventKind::Open, proxied.now(), proxied.conn);
     let peer = incoming.remote_address().to_string();
     opened.more.insert("peer".into(), peer.into());
-    link.record(opened);
+    proxied.record(opened);
     let refused = |text: String| {
-        (link.print)(&format!("connection {}: {text}", link.conn));
-        let mut refused = event(EventKind::Close, link.now(), link.conn);
+        (proxied.print)(&format!("connection {}: {text}", proxied.conn));
+        let mut refused = event(EventKind::Close, proxied.now(), proxied.conn);
         refused.more.insert("error".into(), text.into());
-        link.record(refused);
+        proxied.record(refused);
         true
     };
     let (client, selected) = match quic.server.accept(incoming).await {
@@ -83,16 +84,16 @@ pub(in crate::transport) async fn connection(
     let sides = Arc::new(Sides {
         client,
         server,
-        link,
+        proxied,
         max_streams: quic.server.limits.streams,
         fault: OnceLock::new(),
     });
     let ended = relay(Arc::clone(&sides)).await;
-    let link = &sides.link;
-    if let Some(faults) = &link.faults {
-        faults.close(link.conn);
+    let proxied = &sides.proxied;
+    if let Some(faults) = &proxied.faults {
+        faults.close(proxied.conn);
     }
-    link.record(ended);
+    proxied.record(ended);
     false
 }
 

@@ -16,7 +16,7 @@ use super::config::Grant;
 use super::delivery::delivered;
 use super::errors::{add_close, closed, forwarded_as};
 use super::faults::{ForwardEnd, Forwarding, next_insert};
-use super::link::Sides;
+use super::sides::Sides;
 use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::event;
 use crate::live::handler::Channel;
@@ -40,7 +40,7 @@ type Running = Arc<mpsc::Sender<Infallible>>;
 
 /// Relays until one side closes; passes the close on. Returns the event that ends the recording of the connection.
 pub(super) async fn relay(sides: Arc<Sides>) -> EventRecord {
-    let link = &sides.link;
+    let proxied = &sides.proxied;
     let (running, mut delivering) = mpsc::channel(1);
     for dir in [ChunkSource::C2s, ChunkSource::S2c] {
         for kind in [Dir::Bi, Dir::Uni] {
@@ -67,25 +67,25 @@ pub(super) async fn relay(sides: Arc<Sides>) -> EventRecord {
     let (code, text) = closed(&reason);
     other.close(code, text.as_bytes());
     if let ConnectionError::LocallyClosed = reason {
-        let mut close = event(EventKind::Close, link.now(), link.conn);
+        let mut close = event(EventKind::Close, proxied.now(), proxied.conn);
         close.more.insert("by".into(), "wiretool".into());
         if let Some(code) = sides.fault.get() {
             close.more.insert("code".into(), code.into_inner().into());
         }
         return close;
     }
-    let mut close = link.event(EventKind::Close, dir);
+    let mut close = proxied.event(EventKind::Close, dir);
     if let (Some(error), Some(as_what)) = (add_close(&mut close, &reason), forwarded_as(&reason)) {
-        let conn = link.conn;
-        (link.print)(&format!(
+        let conn = proxied.conn;
+        (proxied.print)(&format!(
             "connection {conn}: {error}; the other side gets {as_what}"
         ));
         close.more.insert("forwarded".into(), as_what.into());
     }
     if delivered_all.is_err() {
-        (link.print)(&format!(
+        (proxied.print)(&format!(
             "connection {}: the peer did not read the last data within {} s",
-            link.conn,
+            proxied.conn,
             DELIVERY.as_secs()
         ));
     }
@@ -160,9 +160,9 @@ async fn pump(
     sides: Arc<Sides>,
     running: Running,
 ) {
-    let link = &sides.link;
+    let proxied = &sides.proxied;
     let channel = Channel {
-        conn: link.conn,
+        conn: proxied.conn,
         stream: Some(to.id().into()),
     };
     let mut forwarding = Forwarding {
@@ -173,8 +173,8 @@ async fn pump(
         sides: &sides,
     };
     let ended = forward(&mut forwarding).await;
-    if let Some(faults) = link.faults.as_ref().filter(|f| f.is_affected(dir)) {
-        faults.end(channel, dir, &link.recorder.queue);
+    if let Some(faults) = proxied.faults.as_ref().filter(|f| f.is_affected(dir)) {
+        faults.end(channel, dir, &proxied.recorder.queue);
     }
     match ended {
         ForwardEnd::Ended => {}
@@ -183,16 +183,16 @@ async fn pump(
             sides.closed().await;
         }
         ForwardEnd::Stopped(code) => {
-            link.record(link.stream_event(EventKind::Stop, dir, channel.stream, code));
+            proxied.record(proxied.stream_event(EventKind::Stop, dir, channel.stream, code));
             let _ = forwarding.from.stop(code);
         }
     }
 }
 
 async fn forward(stream: &mut Forwarding<'_>) -> ForwardEnd {
-    let (dir, channel, link) = (stream.dir, stream.channel, &stream.sides.link);
-    let queue = &link.recorder.queue;
-    let faults = link.faults.as_ref().filter(|f| f.is_affected(dir));
+    let (dir, channel, proxied) = (stream.dir, stream.channel, &stream.sides.proxied);
+    let queue = &proxied.recorder.queue;
+    let faults = proxied.faults.as_ref().filter(|f| f.is_affected(dir));
     let accepted = faults.and_then(|faults| faults.inserts.as_ref());
     let mut inserts = accepted.map(|inserts| inserts.accept(channel, dir));
     let stopped = stream.to.stopped();
@@ -215,11 +215,11 @@ async fn forward(stream: &mut Forwarding<'_>) -> ForwardEnd {
                 };
             }
         };
-        let t = link.now();
+        let t = proxied.now();
         let chunk = match read {
             Ok(chunk) => chunk,
             Err(ReadError::Reset(code)) => {
-                link.record(link.stream_event(EventKind::Reset, dir, channel.stream, code));
+                proxied.record(proxied.stream_event(EventKind::Reset, dir, channel.stream, code));
                 let _ = stream.to.reset(code);
                 return ForwardEnd::Ended;
             }
@@ -237,7 +237,7 @@ async fn forward(stream: &mut Forwarding<'_>) -> ForwardEnd {
                     Box::pin(queue.offer_async(t, channel, dir, &chunk.bytes)).await;
                 }
             }
-            None => queue.fin(t, link.conn, stream.to.id().into(), dir),
+            None => queue.fin(t, proxied.conn, stream.to.id().into(), dir),
         }
         let is_end = chunk.is_none();
         let hides_end = relayed.as_ref().is_some_and(|relayed| relayed.hides_end);
@@ -265,7 +265,7 @@ async fn forward(stream: &mut Forwarding<'_>) -> ForwardEnd {
 
 /// Forwards datagrams. One that the other side does not accept is recorded as lost.
 async fn datagrams(dir: ChunkSource, sides: Arc<Sides>, _running: mpsc::Sender<Infallible>) {
-    let (link, (from, to)) = (&sides.link, sides.of(dir));
+    let (proxied, (from, to)) = (&sides.proxied, sides.of(dir));
     loop {
         let datagram = tokio::select! {
             biased;
@@ -274,13 +274,13 @@ async fn datagrams(dir: ChunkSource, sides: Arc<Sides>, _running: mpsc::Sender<I
         };
         let Ok(datagram) = datagram else { return };
         if to.send_datagram(datagram.clone()).is_ok() {
-            let queue = &link.recorder.queue;
-            queue.datagram(link.now(), link.conn, dir, &datagram);
+            let queue = &proxied.recorder.queue;
+            queue.datagram(proxied.now(), proxied.conn, dir, &datagram);
         } else {
-            let mut lost = link.event(EventKind::Lost, dir);
+            let mut lost = proxied.event(EventKind::Lost, dir);
             lost.more.insert("datagram".into(), true.into());
             lost.more.insert("len".into(), datagram.len().into());
-            link.record(lost);
+            proxied.record(lost);
         }
     }
 }
@@ -293,9 +293,9 @@ async fn migrations(sides: &Sides) -> Infallible {
         let now = sides.client.remote_address();
         if now != address {
             address = now;
-            let mut event = sides.link.event(EventKind::Migrate, ChunkSource::C2s);
+            let mut event = sides.proxied.event(EventKind::Migrate, ChunkSource::C2s);
             event.more.insert("peer".into(), now.to_string().into());
-            sides.link.record(event);
+            sides.proxied.record(event);
         }
     }
 }

@@ -23,11 +23,19 @@ const SINCE_2025_06: Releases = V2025_06.or(SINCE_2025_11);
 const SINCE_2025_11: Releases = V2025_11.or(STATELESS);
 
 const TOKEN: Type = Type::Either(&[TEXT, INT]);
-const META: Member = may("_meta", OBJECT);
+/// The task that a message belongs to.
+const RELATED_TASK: Member = may(
+    "io.modelcontextprotocol/related-task",
+    object![may("taskId", TEXT).marked(TASK)],
+);
+const META: Member = may("_meta", object![RELATED_TASK]);
 /// The `_meta` of a request.
 const ASK_META: Member = may(
     "_meta",
-    object![may("progressToken", TOKEN).marked(&[Mark::Generated("token", Fresh::Id)])],
+    object![
+        may("progressToken", TOKEN).marked(&[Mark::Generated("token", Fresh::Id)]),
+        RELATED_TASK,
+    ],
 );
 /// The `_meta` of a notification that belongs to a subscription.
 const SUBSCRIPTION_META: Member = may(

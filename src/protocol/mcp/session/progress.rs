@@ -1,4 +1,4 @@
-//! Values that later messages repeat: progress tokens of requests, and cursors of lists.
+//! Values that later messages repeat: progress tokens of requests, ids of subscriptions, and cursors of lists.
 
 use crate::protocol::Direction;
 use crate::protocol::rpc::extension::RpcMessage;
@@ -10,7 +10,10 @@ use crate::protocol::session::text::quote;
 use crate::protocol::session::{Link, broken};
 use crate::tape::Node;
 
-/// A progress token, with the direction of its request.
+/// The member of `_meta` that names the request that opened a subscription.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// A progress token or an id, with the direction of its request.
 pub(super) type Key = (Direction, Box<str>);
 
 /// The tokens and cursors of a session.
@@ -18,6 +21,8 @@ pub(super) type Key = (Direction, Box<str>);
 pub(super) struct Tokens {
     progress: RecentEntries<Key, TokenState>,
     cursors: RecentEntries<Box<str>, ()>,
+    /// The requests that opened subscriptions, by their id; `None` if several have it.
+    subscriptions: RecentEntries<Key, Option<u64>>,
     /// Messages with other ones may have been missed.
     missed: bool,
 }
@@ -50,8 +55,22 @@ impl Tokens {
                     "no list ended with the cursor {}", quote(cursor));
             }
         }
-        message.call.id?;
-        let token = message.param("_meta")?.get("progressToken")?;
+        let meta = message.param("_meta");
+        let Some(id) = message.call.id else {
+            let subscription = meta?.get(SUBSCRIPTION)?;
+            let key = (message.requester().other(), spelling(subscription).into());
+            if let Some(Some(index)) = self.subscriptions.get(&key) {
+                message.part_of(*index, Link::Recorded);
+            }
+            return None;
+        };
+        if message.is("subscriptions/listen") {
+            let key = (message.requester(), spelling(id).into());
+            let index = self.subscriptions.get(&key).is_none();
+            self.subscriptions
+                .insert(key, index.then_some(message.index));
+        }
+        let token = meta?.get("progressToken")?;
         let key = (message.requester(), spelling(token).into());
         let before = self.progress.get(&key);
         let progress = TokenState {

@@ -6,8 +6,8 @@ use super::RpcSession;
 use crate::framing::Head;
 use crate::protocol::exchange::pairs::{IdSpace, PairKey, Unread};
 use crate::protocol::session::memory::ConnId;
-use crate::protocol::session::{Current, Seen};
-use crate::protocol::{Ending, Id, Origin};
+use crate::protocol::session::{Current, Seen, http};
+use crate::protocol::{Ending, Id, Origin, Role};
 use std::collections::BTreeSet;
 
 impl<E: Extension> RpcSession<E> {
@@ -21,7 +21,7 @@ impl<E: Extension> RpcSession<E> {
         let conn = seen.origin.conn;
         let answers = matches!(&seen.message.id, Id::Json(id) if id != "null");
         match post {
-            Some(Post::Request(key, _)) if !answers => {
+            Some(Post::Request(key, ..)) if !answers => {
                 let Some((asked, _)) = self.pairs.open.close(&key) else {
                     return;
                 };
@@ -38,6 +38,38 @@ impl<E: Extension> RpcSession<E> {
             }
             // It may refuse each request of this connection.
             None if !answers => self.pairs.miss_answers(IdSpace::One(conn), None),
+            _ => {}
+        }
+    }
+
+    /// Handles an HTTP response to what was posted: its body is the answer, also if the error has no id; without a
+    /// message there is none.
+    pub(super) fn handle_response(
+        &mut self,
+        post: Option<Post>,
+        seen: Current<'_, '_>,
+        status: u16,
+    ) {
+        let Some(Post::Request(key, _, is_streamed)) = post else {
+            return;
+        };
+        let has_no_id = match &seen.message.id {
+            Id::None => true,
+            Id::Json(id) => id == "null",
+            _ => false,
+        };
+        match seen.message.role {
+            Some(Role::Error) if has_no_id => {
+                if let Some((asked, _)) = self.pairs.open.close(&key) {
+                    self.forget(&key);
+                    seen.answers(&asked, true);
+                    self.sessions.state(seen.origin.conn).refused(&asked);
+                }
+            }
+            None | Some(Role::Control) if !is_streamed && !http::starts_events(&seen) => {
+                let why = Unread::Empty(status);
+                self.pairs.note_unread(&key, seen.index, why);
+            }
             _ => {}
         }
     }

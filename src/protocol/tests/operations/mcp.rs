@@ -32,6 +32,17 @@ fn requests_inside_of_calls() {
             "#,
         ),
         (
+            "what a subscription brings",
+            r#"
+            > {"id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}
+            < {"method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}  => part of 0 recorded
+            < {"method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"1"}}}
+            < {"method":"notifications/tools/list_changed"}
+            > {"id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}
+            < {"method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}
+            "#,
+        ),
+        (
             "a progress token of two open requests",
             r#"
             > {"id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":5}}}

@@ -187,6 +187,14 @@ fn phone_calls() {
             > {"method":"AudioFrame","struct":"AudioFrame","fields":{"call_sid":""}}
             "#,
         ),
+        (
+            "events whose subscription was not seen",
+            r#"
+            < {"method":"StreamEvents","struct":"CallEvent","fields":{"call_sid":"D","event_type":"CHANNEL_CREATE"}}  => goes on
+            < {"method":"StreamEvents","struct":"CallEvent","fields":{"call_sid":"D","event_type":"CHANNEL_ANSWER"}}  => part of 0 recorded, goes on
+            < {"method":"StreamEvents","struct":"CallEvent","fields":{"call_sid":"D","event_type":"CHANNEL_HANGUP_COMPLETE"}}  => part of 0 recorded, ends
+            "#,
+        ),
     ];
     check("telequick", encoded("telequick"), &cases);
 }
