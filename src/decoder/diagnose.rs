@@ -333,6 +333,9 @@ pub(super) fn obvious_cause(frame: &Frame<'_>) -> Option<(&'static str, Option<F
     if is(&["GET ", "POST ", "PUT ", "HEAD ", "OPTIONS ", "HTTP/1."]) {
         return Some(("this is HTTP", Some(Framing::Http)));
     }
+    if is(&["PRI * HTTP/2.0"]) {
+        return Some(("this is HTTP/2, which gRPC uses too", None));
+    }
     if bytes.starts_with(&[0x16, 3]) {
         return Some(("this is TLS: the bytes are encrypted", None));
     }

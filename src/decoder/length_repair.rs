@@ -295,8 +295,11 @@ fn shortened<'a>(frame: &Frame<'a>, len: usize) -> Frame<'a> {
     let start = frame.view.body.at();
     let end = start + len;
     let body = Span::new(start, end).of(frame.view.bytes);
-    let is_whole = encoding::measure(body, Limits::default().depth);
-    let error = if let Ok(Some(_)) = is_whole {
+    let is_whole = matches!(
+        encoding::measure(body, Limits::default().depth),
+        Ok(Some(_))
+    );
+    let error = if is_whole {
         DecodeError::new(
             "bad-length",
             Span::new(0, start),
