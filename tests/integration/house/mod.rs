@@ -139,7 +139,6 @@ const LONG_FUNCTIONS: &[(&str, &str)] = &[
     ("live/client/compare.rs", "receive"),
     ("live/endpoint/received.rs", "take_messages"),
     ("live/plan/reader.rs", "add_message"),
-    ("live/script/compile.rs", "compile"),
     ("live/script/compile.rs", "see"),
     ("live/script/read/rule.rs", "rule"),
     ("live/stub/dispatch.rs", "decide"),
