@@ -39,7 +39,7 @@ pub struct EncodeOptions<'p> {
     pub protocol: Option<&'p dyn Protocol>,
     /// The framing.
     pub framing: Option<Framing>,
-    /// The length mode of telequick.
+    /// What the length of a frame counts, if its framing has several ways.
     pub length_mode: Option<LengthMode>,
     /// The direction of messages that have none.
     pub direction: Option<Direction>,

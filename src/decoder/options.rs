@@ -12,7 +12,7 @@ pub struct DecodeOptions<'p> {
     pub protocols: Vec<&'p dyn Protocol>,
     /// The framing, if known.
     pub framing: Option<Framing>,
-    /// The length mode of telequick.
+    /// What the length of a frame counts, if its framing has several ways.
     pub length_mode: LengthMode,
     /// The limits of messages.
     pub limits: Limits,

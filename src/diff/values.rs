@@ -91,9 +91,8 @@ impl Meaning<'_> {
             wanted,
         };
         let (Some(a), Some(b)) = (left, right) else {
-            if let Some(map) = left
-                .or(right)
-                .filter(|map| self.empty_is_absent && map.is_map())
+            let one = left.or(right);
+            if let Some(map) = one.filter(|map| self.empty_is_absent && map.is_map())
                 && depth < DEPTH
             {
                 for (key, value) in members(map) {
@@ -129,15 +128,7 @@ impl Meaning<'_> {
                 path.pop();
             }
         } else if a.is_array() && b.is_array() && depth < DEPTH {
-            type Items<'i, 'a> = Box<dyn Iterator<Item = Node<'a>> + 'i>;
-            let [mut a, mut b]: [Items<'_, 'a>; 2] = if counts == CompareDepth::Unordered {
-                let [mut a, mut b] = [a, b].map(|node| node.children().collect());
-                self.align_equal(&mut a, &mut b, path);
-                [Box::new(a.into_iter()), Box::new(b.into_iter())]
-            } else {
-                // The elements of a long array are not collected.
-                [Box::new(a.children()), Box::new(b.children())]
-            };
+            let [mut a, mut b] = self.elements([a, b], counts == CompareDepth::Unordered, path);
             for n in 0.. {
                 let sides = [a.next(), b.next()];
                 if sides.iter().all(Option::is_none) {
@@ -150,6 +141,22 @@ impl Meaning<'_> {
         } else if !self.is_same(a, b) && same(None, path, a, b).is_err() {
             found.differences.push(differs(path, None));
         }
+    }
+
+    /// Returns the elements of two arrays. Without an order, equal ones come first.
+    fn elements<'a>(
+        &self,
+        arrays: [Node<'a>; 2],
+        is_unordered: bool,
+        path: &mut Path,
+    ) -> [Box<dyn Iterator<Item = Node<'a>> + 'a>; 2] {
+        if !is_unordered {
+            // The elements of a long array are not collected.
+            return arrays.map(|array| Box::new(array.children()) as Box<_>);
+        }
+        let [mut a, mut b] = arrays.map(|array| array.children().collect::<Vec<_>>());
+        self.align_equal(&mut a, &mut b, path);
+        [Box::new(a.into_iter()), Box::new(b.into_iter())]
     }
 
     /// Sorts equal items to the start of both lists, in one order, and keeps the order of the

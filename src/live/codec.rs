@@ -74,7 +74,7 @@ pub struct ConnectionConfig<'p> {
     pub framing: Framing,
     /// The side that is served: the direction in which it sends.
     pub side: Direction,
-    /// The length mode of telequick.
+    /// What the length of a frame counts, if its framing has several ways.
     pub length_mode: Option<LengthMode>,
     /// Use `MessagePack` if the protocol also has JSON.
     pub packed: bool,

@@ -22,6 +22,8 @@ struct Traffic {
     /// The largest number of bytes in one message.
     message: usize,
     policy: Policy,
+    /// The recorder works at every Nth chance.
+    laziness: u32,
 }
 
 const SMALL: Traffic = Traffic {
@@ -30,6 +32,7 @@ const SMALL: Traffic = Traffic {
     read: 300,
     message: 40,
     policy: Policy::Wait,
+    laziness: 1,
 };
 
 fn line(subject: &str, size: usize) -> Vec<u8> {
@@ -49,6 +52,8 @@ struct Lane {
     /// What the receiver should get of the messages of the sender, and whether a fault ends the direction after it.
     expected: Vec<u8>,
     received: Vec<u8>,
+    /// The number of messages that a fault matches, and of recorded faults.
+    faulted: [u32; 2],
     /// The recorder has these bytes; a loss is zeros.
     recorded: Vec<u8>,
     /// The receiver knows the end.
@@ -58,13 +63,14 @@ struct Lane {
 impl Lane {
     fn new(traffic: &Traffic, rng: &mut Rng) -> Self {
         let (mut unread, mut expected) = (VecDeque::new(), Vec::new());
-        let mut goes_on = true;
+        let (mut goes_on, mut faulted) = (true, 0);
         for _ in 0..rng.usize(0..30) {
             let subject = ["usual", "usual", "usual", "gone", "twice", "late", "last"];
             let subject = rng.choice(subject).unwrap();
             let line = line(subject, rng.usize(0..traffic.message));
             unread.extend(&line);
             let fault = traffic.faults.iter().find(|f| f.contains(subject));
+            faulted += u32::from(goes_on && fault.is_some());
             let copies = match fault.and_then(|fault| fault.rsplit_once(": ")) {
                 Some((_, "drop")) => 0,
                 Some((_, "dup")) => 2,
@@ -83,6 +89,7 @@ impl Lane {
             read: Vec::new(),
             expected,
             received: Vec::new(),
+            faulted: [faulted, 0],
             recorded: Vec::new(),
             is_ended: false,
         }
@@ -161,7 +168,7 @@ impl Simulation {
             self.now += 1;
             match self.rng.u32(0..200) {
                 0..150 => self.read(conn),
-                150..190 => self.work(),
+                150..190 if self.rng.u32(0..self.traffic.laziness) == 0 => self.work(),
                 190..197 => self.add(conn),
                 197 => self.end(conn, DirectionEnd::Refused),
                 198 => self.end(conn, DirectionEnd::Reset),
@@ -324,6 +331,7 @@ impl Simulation {
                         Some("s2c") => ChunkSource::S2c,
                         _ => ChunkSource::C2s,
                     });
+                    peers.lanes[n].faulted[1] += u32::from(event.more["fault"] != "sent");
                     let end = number("offset") + number("len");
                     let recorded = peers.lanes[n].recorded.len() as u64;
                     // The end of a line is not part of it.
@@ -360,6 +368,7 @@ impl Simulation {
                 assert!(lane.expected.starts_with(&received), "{name}");
                 if lane.is_ended {
                     assert_eq!(*received, *lane.expected, "{name}: bytes are held");
+                    assert_eq!(lane.faulted[0], lane.faulted[1], "{name}: recorded faults");
                 }
             }
         }
@@ -403,6 +412,7 @@ fn simulated_recorder_is_too_slow() {
             read: CAPACITY / 3,
             message: CAPACITY / 4,
             policy,
+            laziness: 8,
             ..SMALL
         };
         lost += Simulation::new(traffic, seed).run().matches("Lost").count();

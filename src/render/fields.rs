@@ -247,25 +247,7 @@ pub(super) fn push_header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<FrameField
             compressed,
             fragments,
         } => {
-            let what = match opcode {
-                0 => "continuation",
-                1 => "text",
-                2 => "binary",
-                8 => "close",
-                9 => "ping",
-                10 => "pong",
-                _ => "reserved opcode",
-            };
-            let mut text = what.to_owned();
-            if masked {
-                text.push_str(", masked");
-            }
-            if compressed {
-                text.push_str(", compressed");
-            }
-            if fragments > 1 {
-                text.push_str(&format!(", {fragments} fragments"));
-            }
+            let text = websocket_text(opcode, [masked, compressed], fragments);
             fields.push(new_part("websocket", Span::new(0, view.body.at()), text));
         }
         _ => {}
@@ -289,6 +271,30 @@ pub(super) fn push_header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<FrameField
         mark_secrets(&mut field, body, 0..body.len(), at, &secrets);
         fields.push(field);
     }
+}
+
+/// Describes the header of a WebSocket message: `text, masked, 2 fragments`.
+fn websocket_text(opcode: u8, [masked, compressed]: [bool; 2], fragments: u32) -> String {
+    let what = match opcode {
+        0 => "continuation",
+        1 => "text",
+        2 => "binary",
+        8 => "close",
+        9 => "ping",
+        10 => "pong",
+        _ => "reserved opcode",
+    };
+    let mut text = what.to_owned();
+    if masked {
+        text.push_str(", masked");
+    }
+    if compressed {
+        text.push_str(", compressed");
+    }
+    if fragments > 1 {
+        text.push_str(&format!(", {fragments} fragments"));
+    }
+    text
 }
 
 fn push_value<'a>(

@@ -170,7 +170,6 @@ impl<'h> ShownSnapshot<'h> {
             let ignore = ignore.as_ref();
             ignore.is_some_and(|(_, ignore)| ignore.covers(name, path))
         };
-        let hidden_field = |path: &str| path.parse().is_ok_and(|path| hidden(&path));
         let root = decoded.root();
         if let Some(root) = root {
             each_hidden(root, &mut Path::new(), &hidden, &mut |_| {
@@ -215,6 +214,18 @@ impl<'h> ShownSnapshot<'h> {
             raw: None,
             ..*decoded
         };
+        self.write(decoded, verdict, &hidden);
+        self.ignore = ignore;
+    }
+
+    /// Writes a message without its hidden values.
+    fn write(
+        &mut self,
+        decoded: &Decoded<'_>,
+        verdict: Option<Verdict<'_>>,
+        hidden: &dyn Fn(&Path) -> bool,
+    ) {
+        let hidden_field = |path: &str| path.parse().is_ok_and(|path| hidden(&path));
         let (display, text) = (self.display, &mut self.text);
         match self.how.format {
             Format::Tree => {
@@ -236,11 +247,10 @@ impl<'h> ShownSnapshot<'h> {
             Format::Json => {
                 let mut out = Vec::new();
                 json::write(decoded, verdict, display, &mut out);
-                let out = redacted(&out, &hidden, self.how.hides());
+                let out = redacted(&out, hidden, self.how.hides());
                 text.push_str(&String::from_utf8_lossy(&out));
             }
         }
-        self.ignore = ignore;
     }
 
     /// Adds what is known at the end: findings, and the messages that are awaited.

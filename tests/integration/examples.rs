@@ -126,6 +126,12 @@ impl Sandbox {
         sandbox.write("FILE", session());
         let fixture = |name| fs::read(Path::new("fixtures").join(name)).unwrap();
         sandbox.write("my.toml", fixture("cli/greet.toml"));
+        sandbox.write("a.jsonl", fixture("cli/merge/planner.jsonl"));
+        sandbox.write("b.jsonl", fixture("cli/merge/search.jsonl"));
+        sandbox.write(
+            "call.jsonl",
+            fixture("telequick/rules/audio-order.passes.jsonl"),
+        );
         match command {
             c if c.contains("-p my.toml") => sandbox.write("FILE", fixture("cli/greet.txt")),
             c if c.contains("--where fault FILE") => sandbox.write("FILE", &both[..100]),

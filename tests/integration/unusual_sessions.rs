@@ -311,6 +311,71 @@ ACP
 1< end"#,
     },
     Session {
+        name: "a word names the type of a value, and so its members",
+        protocol: "acp",
+        transport: "stdio",
+        rules: &[
+            "acp/missing-param",
+            "acp/param-type",
+            "acp/missing-param",
+            "acp/param-type",
+            "acp/param-type",
+            "acp/result-type",
+        ],
+        script: r#"
+ACP
+1> {"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}
+1< {"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}
+1> {"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"a"},{"type":"resource_link","uri":"file:///a","name":"a"}]}}
+1< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"}}}}
+1< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text"}}}}
+1< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":"a"}}}
+1< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","title":"t"}}}
+1< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_thought_chunk","content":{"type":"txt","text":"a"}}}}
+1< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","status":"done"}}}
+1< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}}}
+1< {"jsonrpc":"2.0","id":2,"result":null}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "null is a result where the schema has it",
+        protocol: "lsp",
+        transport: "stdio",
+        rules: &["lsp/result-type"],
+        script: r#"
+1> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{"workspace":{"configuration":true}}}}
+1< {"jsonrpc":"2.0","id":1,"result":{"capabilities":{"hoverProvider":true,"textDocumentSync":1}}}
+1> {"jsonrpc":"2.0","method":"initialized","params":{}}
+1> {"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///a","languageId":"a","version":1,"text":"a"}}}
+1> {"jsonrpc":"2.0","id":2,"method":"textDocument/hover","params":{"textDocument":{"uri":"file:///a"},"position":{"line":0,"character":0}}}
+1< {"jsonrpc":"2.0","id":2,"result":null}
+1< {"jsonrpc":"2.0","id":1,"method":"workspace/configuration","params":{"items":[{}]}}
+1> {"jsonrpc":"2.0","id":1,"result":null}
+1> {"jsonrpc":"2.0","id":3,"method":"shutdown"}
+1< {"jsonrpc":"2.0","id":3,"result":null}
+1> {"jsonrpc":"2.0","method":"exit"}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "a result of 2026-07-28 says whether it is complete, and how long it may be stored",
+        protocol: "mcp",
+        transport: "stdio",
+        rules: &[
+            "mcp/result-type",
+            "mcp/result-type",
+            "mcp/result-type-missing",
+        ],
+        script: r#"
+1> {"jsonrpc":"2.0","id":1,"method":"prompts/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+1< {"jsonrpc":"2.0","id":1,"result":{"prompts":[],"resultType":"complete"}}
+1> {"jsonrpc":"2.0","id":2,"method":"prompts/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+1< {"jsonrpc":"2.0","id":2,"result":{"prompts":[],"ttlMs":1,"cacheScope":"public"}}
+1> end
+1< end"#,
+    },
+    Session {
         name: "a gateway answers instead of the server",
         protocol: "jsonrpc",
         transport: "http",

@@ -6,7 +6,7 @@ use crate::cli::output::Output;
 use crate::cli::values::read_input;
 use crate::cli::{Exit, print_message};
 use crate::encoding::json::write_text;
-use crate::protocol::sael::filter::{FilterDialect, ItemFilter};
+use crate::protocol::sael::filter::{FilterDialect, ItemFilter, Judgement};
 use crate::render::DisplayOptions;
 use crate::render::style::{Highlight, escape_json};
 use anyhow::{Context as _, Result};
@@ -97,30 +97,14 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         kept += u64::from(keep);
         differ += u64::from(item.is_object() && !judgement.agree());
         if args.explain {
-            let mut text = String::new();
-            let (word, highlight) = if keep {
-                ("keep  ", Highlight::Plain)
-            } else {
-                ("drop  ", Highlight::Dim)
-            };
-            style.push(&mut text, highlight, word);
-            style.push_wire(&mut text, highlight, &one_line(raw, display));
-            text.push('\n');
-            if item.is_object() && !judgement.agree() {
-                let all = FilterDialect::ALL.into_iter().zip(judgement.kept);
-                let words: Vec<String> = all.map(|(d, kept)| describe_result(d, kept)).collect();
-                let line = format!("      {}\n", words.join(", "));
-                style.push(&mut text, Highlight::Error, &line);
-            }
-            if !item.is_object() {
-                text.push_str("      not an object: pipelines drop it\n");
-            }
-            for difference in judgement.differences.iter().filter(|_| item.is_object()) {
-                let line = format!("      {difference}");
-                style.push_wire(&mut text, Highlight::Note, &line);
-                text.push('\n');
-            }
-            output.push(&text);
+            let is_object = item.is_object();
+            output.push(&explanation(
+                &one_line(raw, display),
+                keep,
+                is_object,
+                &judgement,
+                display,
+            ));
         } else if keep {
             output.push(one_line(raw, display));
             output.buffer().push(b'\n');
@@ -137,6 +121,41 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         ));
     }
     Ok(Exit::negative_if(kept == 0 && !(seen == 0 && args.explain)))
+}
+
+/// Explains the result of one item, on several lines.
+fn explanation(
+    item: &str,
+    keep: bool,
+    is_object: bool,
+    judgement: &Judgement,
+    display: DisplayOptions,
+) -> String {
+    let (mut text, style) = (String::new(), display.style);
+    let (word, highlight) = if keep {
+        ("keep  ", Highlight::Plain)
+    } else {
+        ("drop  ", Highlight::Dim)
+    };
+    style.push(&mut text, highlight, word);
+    style.push_wire(&mut text, highlight, item);
+    text.push('\n');
+    if !is_object {
+        text.push_str("      not an object: pipelines drop it\n");
+        return text;
+    }
+    if !judgement.agree() {
+        let all = FilterDialect::ALL.into_iter().zip(judgement.kept);
+        let words: Vec<String> = all.map(|(d, kept)| describe_result(d, kept)).collect();
+        let line = format!("      {}\n", words.join(", "));
+        style.push(&mut text, Highlight::Error, &line);
+    }
+    for difference in &judgement.differences {
+        let line = format!("      {difference}");
+        style.push_wire(&mut text, Highlight::Note, &line);
+        text.push('\n');
+    }
+    text
 }
 
 fn describe_result(dialect: FilterDialect, kept: Option<bool>) -> String {

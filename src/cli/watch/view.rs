@@ -225,21 +225,15 @@ impl View {
             let Some(index) = model.message_at(row) else {
                 break;
             };
-            let mut mark = self.marks(model, index);
             let (depth, is_unfolded) = model.tree_place(row).unwrap_or_default();
             let indent = (depth * INDENT).min(width / 2);
             let display = DisplayOptions {
                 width: Some(width + column - indent),
                 ..display
             };
-            if let Some(is_unfolded) = is_unfolded
-                && let Some(sign) = mark.spans.first_mut()
-                && model.marked != Some(index)
-            {
-                *sign = Span::raw(if is_unfolded { "▾" } else { "▸" });
-            }
-            mark.push_span(" ".repeat(indent));
             self.hold_line(model, row, index, display, &mut held);
+            let mut mark = self.marks(model, index, is_unfolded);
+            mark.push_span(" ".repeat(indent));
             marks.push((index, mark, width - indent));
         }
         self.lines.lay_out(&held, display, &mut text);
@@ -305,8 +299,8 @@ impl View {
         held.push('\n');
     }
 
-    /// Returns the marks before a line.
-    fn marks(&self, model: &Model, index: usize) -> Line<'static> {
+    /// Returns the marks before a line. `is_unfolded`: of an operation with parts, whether they show.
+    fn marks(&self, model: &Model, index: usize, is_unfolded: Option<bool>) -> Line<'static> {
         let Some(entry) = model.shared.store().entries.get(index).copied() else {
             return Line::default();
         };
@@ -317,10 +311,12 @@ impl View {
             None => " ",
         };
         let severity = entry.severity().unwrap_or(Severity::Off);
-        let fold = match (model.marked == Some(index), model.is_folded(index, &entry)) {
-            (true, _) => "d",
-            (false, true) => "▸",
-            (false, false) => " ",
+        let is_folded = model.is_folded(index, &entry) || is_unfolded == Some(false);
+        let fold = match (model.marked == Some(index), is_folded, is_unfolded) {
+            (true, _, _) => "d",
+            (false, true, _) => "▸",
+            (false, false, Some(_)) => "▾",
+            (false, false, None) => " ",
         };
         let mark = Span::styled(finding, self.theme.style(highlight(severity)));
         Line::from(vec![Span::raw(fold), mark, Span::raw(" ")])

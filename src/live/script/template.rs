@@ -84,6 +84,18 @@ impl Template {
         Ok(Self { text, slots })
     }
 
+    /// Returns `false` if all that ties the message to its request are values that this request does not have, such as the
+    /// token of progress that nobody asked for.
+    pub fn is_of(&self, from: &Fill<'_>) -> bool {
+        let is_found = |slot: &Slot| match &slot.source {
+            ValueSource::Request(path) => {
+                with_json(from.request, |root| path.find(root).is_some()).unwrap_or_default()
+            }
+            ValueSource::Call(..) | ValueSource::Sent(..) => true,
+        };
+        self.slots.is_empty() || self.slots.iter().any(is_found)
+    }
+
     /// Returns the message with the values of this run. A value that this run does not have stays as recorded.
     pub fn fill(&self, from: &Fill<'_>) -> String {
         // The value, and its text in the message.

@@ -162,6 +162,8 @@ impl Stub<'_> {
             }
             ScriptAction::AwaitEnd => return Ok(Some(JobWait::End)),
             ScriptAction::AwaitMessage(_) => return Ok(Some(JobWait::Message)),
+            ScriptAction::SendReply(Reply::Message(OpenValue::Recorded(message)), _)
+                if !message.is_of(&job.fill()) => {}
             ScriptAction::SendReply(reply, mutation) => {
                 self.send_reply(job, reply, mutation, now, commands)?;
             }

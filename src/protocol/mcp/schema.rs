@@ -42,6 +42,17 @@ pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.reci
 /// Values that differ from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| DIALECT.marks());
 
+/// The requests whose results clients store, which 2026-07-28 requires to say how long (`CacheableResult`).
+#[cfg(feature = "rules")]
+pub(super) const CACHEABLE: [&str; 6] = [
+    "server/discover",
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+];
+
 /// Returns the version with this name. Servers also answer one that was never published.
 #[cfg(feature = "rules")]
 pub(super) fn version(name: Node<'_>) -> Option<Releases> {

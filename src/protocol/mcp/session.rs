@@ -23,6 +23,7 @@ use crate::protocol::rpc::capabilities::Capabilities;
 use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::rpc::extension::{Extension, Nested, RpcMessage, SentRequest, SessionField};
 use crate::protocol::rpc::http::is_answered_in_stream;
+use crate::protocol::rule_names::all::RESULT_TYPE;
 use crate::protocol::rule_names::mcp as rule;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Current, Severity, broken, http};
@@ -242,9 +243,20 @@ impl Extension for McpSession {
         };
         if own.stateless && result.get("resultType").is_none() {
             broken!(message, rule::RESULT_TYPE_MISSING, seen.at(result);
-                "resultType is missing; clients read it as \"complete\"");
+                "resultType is missing; version {} requires it, and its clients refuse the result",
+                schema::name(schema::STATELESS));
         }
         let name = request.method.map_or("", |method| method.name);
+        let is_complete = result.get("inputRequests").is_none();
+        if own.stateless && is_complete && schema::CACHEABLE.contains(&name) {
+            for need in ["ttlMs", "cacheScope"] {
+                if result.get(need).is_none() {
+                    broken!(message, RESULT_TYPE, seen.at(result);
+                        "{need} of the result of {name} is missing; version {} requires it",
+                        schema::name(schema::STATELESS));
+                }
+            }
+        }
         let content = match name {
             "initialize" | "server/discover" => {
                 let declared = result.get("capabilities");

@@ -206,8 +206,13 @@ impl<'a> CallShape<'_, 'a> {
     /// Checks the result of a known method.
     pub(in crate::protocol) fn result(&self, method: &MessageSchema) {
         // Where null is no result, it may have a rule of its own.
-        let is_refused = self.dialect.object_results && (self.rule)(rule::NULL_RESULT).is_none();
         let result = self.call.result;
+        let is_needed = || match &method.result {
+            ty @ Type::Object(_) => refuse_nothing(ty).is_err(),
+            ty => result.is_some_and(|result| !fits(result, ty)),
+        };
+        let is_refused = (self.rule)(rule::NULL_RESULT).is_none()
+            && (self.dialect.object_results || is_needed());
         let result = result.filter(|result| is_refused || !result.is_null());
         if let Some(result) = result.filter(|_| self.call.error().is_none()) {
             // No peer reads a result that is not an object.

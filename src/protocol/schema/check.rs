@@ -114,8 +114,8 @@ pub(crate) fn check<'a>(node: Node<'a>, ty: &Type, at: &At<'_>, report: ProblemS
         Type::Object(_) | Type::Tuple(_) | Type::Record(_) => false,
         Type::Either(types) => {
             // A problem inside an array or object is more useful than a mismatch of the whole.
-            let mut same = types.iter().filter(|_| node.is_array() || node.is_map());
-            match same.find(|ty| is_container(node, ty)) {
+            let named = types.iter().find(|ty| is_named(node, ty));
+            match named.or_else(|| types.iter().find(|ty| is_container(node, ty))) {
                 Some(ty) => return check(node, ty, at, report),
                 None => types.iter().any(|ty| fits(node, ty)),
             }
@@ -149,6 +149,18 @@ pub(crate) fn fits(node: Node<'_>, ty: &Type) -> bool {
     let mut fits = true;
     check(node, ty, &At::Root, &mut |_| fits = false);
     fits
+}
+
+/// Returns true if an object has the word that names a type: `"type": "text"`.
+fn is_named(node: Node<'_>, ty: &Type) -> bool {
+    let Type::Object(members) = ty else {
+        return false;
+    };
+    let mut words = members.iter().filter_map(|member| match member.ty {
+        Type::OneOf([word]) => Some((member.name, *word)),
+        _ => None,
+    });
+    words.any(|(name, word)| node.get(name).is_some_and(|value| value.is_text(word)))
 }
 
 /// Returns true if value and type are both arrays, or both objects.

@@ -45,7 +45,8 @@ impl fmt::Display for Type {
 
 /// Writes `a, b or c`.
 fn list(f: &mut fmt::Formatter<'_>, words: impl Iterator<Item = String>) -> fmt::Result {
-    let words: Vec<String> = words.collect();
+    let mut words: Vec<String> = words.collect();
+    words.dedup();
     match words.split_last() {
         Some((last, [])) => f.write_str(last),
         Some((last, first)) => write!(f, "{} or {last}", first.join(", ")),

@@ -153,6 +153,11 @@ fn json(ty: &Type, word: &str, place: &str, id_gen: &mut IdGen) -> Result<String
         Type::Object(_) | Type::Array(_) | Type::Tuple(_) | Type::Record(_) if !is_json(word) => {
             Err(refuse())
         }
+        Type::Either(types @ [first, ..])
+            if types.iter().all(|ty| matches!(ty, Type::Object(_))) =>
+        {
+            json(first, word, place, id_gen)
+        }
         Type::Either(_) if with_json(word, |node| check::fits(node, ty)) != Some(true) => {
             Ok(text(word))
         }

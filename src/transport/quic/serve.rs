@@ -130,7 +130,16 @@ async fn serve(quic: &quinn::Connection, max_streams: u32, connection: &Arc<Conn
     if end == Some(WriteEnd::Close) {
         delivered(quic, STALL_TIMEOUT).await;
     }
-    let ended = match quic.close_reason() {
+    let ended = record_end(quic, connection);
+    drop((streams, skipped));
+    abandon_unserved(ready).await;
+    let _ = opening.await;
+    connection.report_end(ended).await;
+}
+
+/// Closes the connection if it is open, and records its end.
+fn record_end(quic: &quinn::Connection, connection: &Connection) -> Ended {
+    match quic.close_reason() {
         None => {
             quic.close(VarInt::from_u32(0), b"");
             connection.closed(true);
@@ -148,11 +157,7 @@ async fn serve(quic: &quinn::Connection, max_streams: u32, connection: &Arc<Conn
                 _ => Ended::Reset,
             }
         }
-    };
-    drop((streams, skipped));
-    abandon_unserved(ready).await;
-    let _ = opening.await;
-    connection.report_end(ended).await;
+    }
 }
 
 /// Opens streams in the order of their ids until the connection has ended.

@@ -141,3 +141,28 @@ fn sessions_open_as_recorded() {
         assert_eq!(got[1]["result"], answer["result"], "{got:?}");
     }
 }
+
+/// A client that was refused, and then accepted with another version, is accepted.
+#[test]
+fn an_accepted_opening_comes_before_a_refused_one() {
+    let folder = folder();
+    let line = |t: u64, dir: &str, message: &Value| {
+        json!({"t": t, "conn": 1, "dir": dir, "text": format!("{message}\n")}).to_string()
+    };
+    let opens = |id: u32, version: &str| json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
+    let refused = json!({"jsonrpc": "2.0", "id": 0, "error": {"code": -32602, "message": "Unsupported protocol version"}});
+    let accepted = json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2024-11-05", "capabilities": {}, "serverInfo": {"name": "own", "version": "1"}}});
+    let lines = [
+        json!({"wiretool": 1, "protocol": "mcp", "started": "2026-01-01T00:00:00Z", "transport": "stdio"}).to_string(),
+        line(1, "c2s", &opens(0, "2025-11-25")),
+        line(2, "s2c", &refused),
+        line(3, "c2s", &opens(1, "2024-11-05")),
+        line(4, "s2c", &accepted),
+    ];
+    let recording = file(folder.path(), "refused.jsonl", &(lines.join("\n") + "\n"));
+    let (got, _) = answers(
+        &["mcp", "--from-recording", &recording],
+        &[opens(1, "2024-11-05")],
+    );
+    assert_eq!(got[0]["result"]["serverInfo"]["name"], "own", "{got:?}");
+}

@@ -145,11 +145,11 @@ fn recording(is_older: bool, refused_first: bool) -> Vec<u8> {
         } else {
             "Mcp-Session-Id: old\r\nMCP-Protocol-Version: 2025-11-25\r\n"
         };
-        let accept = match start.starts_with("GET ") {
-            true => "accept: text/event-stream\r\n",
-            false => "",
+        let accept = match start {
+            "GET /mcp" => "accept: text/event-stream\r\n",
+            _ => "",
         };
-        let head = format!("{start} HTTP/1.1\r\nhost: h\r\n{accept}x-own: {conn}\r\n{fields}");
+        let head = format!("{start} HTTP/1.1\r\nhost: h\r\nx-own: {conn}\r\n{accept}{fields}");
         let len = body.len();
         let sent = format!("{head}content-length: {len}\r\n\r\n{body}");
         let answers = server.answer(

@@ -5,7 +5,7 @@ use crate::diff::SpellingForm;
 use crate::live::names::{Binding, ValuePlace};
 use crate::live::script::request::RequestPattern;
 use crate::live::script::template::{Replacement, Template, ValueSource};
-use crate::live::script::value::OpenValue;
+use crate::live::script::value::{OpenValue, with_json};
 use crate::live::script::{AwaitedRequest, HelloReply, Reply, ScriptAction};
 use crate::live::speed::Speed;
 use crate::path::{Path, PathStep};
@@ -242,13 +242,19 @@ fn names(places: &[ValuePlace]) -> impl Iterator<Item = usize> {
     places.filter_map(name_at)
 }
 
-/// Returns the replies to hellos: the first answer to each, and what followed the first one.
+/// Returns the replies to hellos: the first answer to each that accepts it, otherwise the first one, and what followed it.
 pub(super) fn replies_to(hellos: CompiledRequests) -> Vec<HelloReply> {
     let mut replies: Vec<HelloReply> = Vec::new();
     for entry in hellos {
         let Some(hello) = entry.hello else { continue };
         let then = entry.timeline.actions;
         match replies.iter_mut().find(|reply| reply.to == hello.to) {
+            // A client can offer another version after a refusal.
+            Some(reply) if is_refusal(reply) && !is_refusal(&hello) => {
+                reply.message = hello.message;
+                reply.before = hello.before;
+                reply.then = then.into();
+            }
             Some(reply) => {
                 reply.message = reply.message.take().or(hello.message);
                 if reply.then.is_empty() {
@@ -263,6 +269,16 @@ pub(super) fn replies_to(hellos: CompiledRequests) -> Vec<HelloReply> {
     }
     replies.retain(|reply| reply.message.is_some() || !reply.then.is_empty());
     replies
+}
+
+/// Returns `true` if the recorded answer to a hello is an error.
+fn is_refusal(hello: &HelloReply) -> bool {
+    let has_error = |text: &str| with_json(text, |root| root.get("error").is_some());
+    match &hello.message {
+        Some(OpenValue::Recorded(template)) => has_error(&template.text).unwrap_or_default(),
+        Some(OpenValue::Json(text)) => has_error(text).unwrap_or_default(),
+        _ => false,
+    }
 }
 
 /// Returns the number of the name that a value stands for.

@@ -97,6 +97,37 @@ fn ids_and_tokens_have_the_form_of_the_request() {
     }
 }
 
+/// A client that gives no token gets no progress.
+#[test]
+fn progress_without_a_token_is_not_sent() {
+    let call = |meta: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t"{meta}}}}}"#)
+    };
+    let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"a","progress":1}}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
+    let with_token = call(r#","_meta":{"progressToken":"a"}"#);
+    let recording = recorded("mcp", &[(with_token, format!("{progress}\n{answer}"))]);
+    let (side, limits) = (Direction::ToClient, Limits::default());
+    for (meta, count) in [("", 0), (r#","_meta":{"progressToken":"b"}"#, 1)] {
+        let compiled = compile(
+            recording.as_bytes(),
+            known("mcp"),
+            side,
+            limits,
+            Speed::default(),
+        );
+        let mut stub_test = StubTest::made(known("mcp"), compiled.unwrap(), OnMiss::Error, false);
+        stub_test.open();
+        let output = stub_test.receive(&format!("{}\n", call(meta))) + &stub_test.wait(1);
+        assert_eq!(
+            output.matches("notifications/progress").count(),
+            count,
+            "{output}"
+        );
+        assert!(output.contains("\"result\""), "{output}");
+    }
+}
+
 #[test]
 fn values_read_back_as_they_were() {
     for value in [

@@ -52,7 +52,33 @@ const SERVER: Type = object![
 ];
 const SERVERS: Type = Type::Array(&SERVER);
 const INFO: Type = object![must("name", TEXT), must("version", TEXT)];
-const BLOCK: Type = object![must("type", TEXT)];
+/// `ContentBlock`.
+const BLOCK: Type = Type::Either(&[
+    object![must(
+        "type",
+        Type::OneOf(&["text", "image", "audio", "resource_link", "resource"])
+    )],
+    object![must("type", Type::OneOf(&["text"])), must("text", TEXT)],
+    object![
+        must("type", Type::OneOf(&["image"])),
+        must("data", TEXT),
+        must("mimeType", TEXT)
+    ],
+    object![
+        must("type", Type::OneOf(&["audio"])),
+        must("data", TEXT),
+        must("mimeType", TEXT)
+    ],
+    object![
+        must("type", Type::OneOf(&["resource_link"])),
+        must("uri", TEXT),
+        must("name", TEXT)
+    ],
+    object![
+        must("type", Type::OneOf(&["resource"])),
+        must("resource", object![must("uri", TEXT)])
+    ],
+]);
 const MODES: Member = nullable(
     "modes",
     object![must("currentModeId", TEXT), must("availableModes", ARRAY)],
@@ -72,8 +98,48 @@ const TOOL_CONTENT: Type = Type::Either(&[
     ARRAY,
     Type::Array(&object![may("terminalId", TEXT).marked(TERMINAL_MARK)]),
 ]);
-/// The members of all kinds of updates; the kind decides which of them are present.
-const UPDATE: Type = object![
+/// `SessionUpdate`: the members that have a meaning of their own, and those that a kind requires.
+const UPDATE: Type = Type::Either(&[
+    UPDATE_MEMBERS,
+    object![
+        must("sessionUpdate", Type::OneOf(&["user_message_chunk"])),
+        must("content", BLOCK)
+    ],
+    object![
+        must("sessionUpdate", Type::OneOf(&["agent_message_chunk"])),
+        must("content", BLOCK)
+    ],
+    object![
+        must("sessionUpdate", Type::OneOf(&["agent_thought_chunk"])),
+        must("content", BLOCK)
+    ],
+    object![
+        must("sessionUpdate", Type::OneOf(&["tool_call"])),
+        must("toolCallId", TEXT),
+        must("title", TEXT),
+        nullable("status", STATUS),
+        nullable("content", ARRAY)
+    ],
+    object![
+        must("sessionUpdate", Type::OneOf(&["tool_call_update"])),
+        must("toolCallId", TEXT),
+        nullable("status", STATUS),
+        nullable("content", ARRAY)
+    ],
+    object![
+        must("sessionUpdate", Type::OneOf(&["plan"])),
+        must("entries", ARRAY)
+    ],
+    object![
+        must("sessionUpdate", Type::OneOf(&["available_commands_update"])),
+        must("availableCommands", ARRAY)
+    ],
+    object![
+        must("sessionUpdate", Type::OneOf(&["current_mode_update"])),
+        must("currentModeId", TEXT)
+    ],
+]);
+const UPDATE_MEMBERS: Type = object![
     must("sessionUpdate", TEXT).marked(NAMES),
     may("toolCallId", TEXT).marked(CALL_MARK),
     nullable("status", TEXT).marked(&[Mark::Fails(&["failed"])]),
