@@ -18,6 +18,7 @@
 use super::chunk::{Chunk, DirectionSlots, Gap, InputPlace, Item, ItemSink, Problem};
 use super::hex::{direction, is_comment, nibble, split_digits};
 use super::lines::{Line, LineForm};
+use super::time::Time;
 use crate::protocol::Direction;
 
 /// Bytes that `*` lines of one input may stand for.
@@ -188,6 +189,8 @@ pub(super) struct Dump {
     /// The line that a `*` repeats.
     last: Vec<u8>,
     last_direction: Option<Direction>,
+    /// The time of the row, if the text has one.
+    pub(super) time: Option<Time>,
     squeezed: bool,
     expanded: u64,
     /// Something other than data stood before this line.
@@ -251,7 +254,10 @@ impl Dump {
         self.width = row.digits.len();
         self.fresh = false;
         *self.ends.of(row.direction) = Some(offset.saturating_add(bytes.len() as u64));
-        sink(Item::Chunk(Chunk::of(row.direction, bytes)));
+        sink(Item::Chunk(Chunk {
+            time: self.time,
+            ..Chunk::of(row.direction, bytes)
+        }));
         std::mem::swap(&mut self.last, bytes);
         self.last_direction = row.direction;
     }

@@ -222,9 +222,10 @@ fn short_body(frame: &Frame<'_>) -> Option<String> {
     let head = frame.view.bytes.get(..len as usize)?;
     let length = fields(head).find(|field| field.is("content-length"))?;
     let length = String::from_utf8_lossy(head.get(length.value)?);
-    let counts = match frame.view.body().is_ascii() {
-        true => "",
-        false => ", or counts characters instead of bytes",
+    let counts = if frame.view.body().is_ascii() {
+        ""
+    } else {
+        ", or counts characters instead of bytes"
     };
     Some(format!(
         "the body ends after {length} bytes, as Content-Length says: perhaps it is too small{counts}"
@@ -331,6 +332,9 @@ pub(super) fn obvious_cause(frame: &Frame<'_>) -> Option<(&'static str, Option<F
     }
     if is(&["GET ", "POST ", "PUT ", "HEAD ", "OPTIONS ", "HTTP/1."]) {
         return Some(("this is HTTP", Some(Framing::Http)));
+    }
+    if is(&["PRI * HTTP/2.0"]) {
+        return Some(("this is HTTP/2, which gRPC uses too", None));
     }
     if bytes.starts_with(&[0x16, 3]) {
         return Some(("this is TLS: the bytes are encrypted", None));

@@ -295,23 +295,26 @@ fn shortened<'a>(frame: &Frame<'a>, len: usize) -> Frame<'a> {
     let start = frame.view.body.at();
     let end = start + len;
     let body = Span::new(start, end).of(frame.view.bytes);
-    let error = match encoding::measure(body, Limits::default().depth) {
-        Ok(Some(_)) => DecodeError::new(
+    let is_whole = matches!(
+        encoding::measure(body, Limits::default().depth),
+        Ok(Some(_))
+    );
+    let error = if is_whole {
+        DecodeError::new(
             "bad-length",
             Span::new(0, start),
             "length",
             len.to_string(),
             declared.to_string(),
-        ),
-        _ => {
-            let wanted = format!("{declared} bytes after the header");
-            let got = format!("{len} bytes before the next header");
-            let span = Span::new(0, start);
-            let at = frame.offset + end as u64;
-            DecodeError::new("ends-early", span, "Content-Length", wanted, got).hint(format!(
-                "the body is cut: a header begins inside of it, at offset {at}"
-            ))
-        }
+        )
+    } else {
+        let wanted = format!("{declared} bytes after the header");
+        let got = format!("{len} bytes before the next header");
+        let span = Span::new(0, start);
+        let at = frame.offset + end as u64;
+        DecodeError::new("ends-early", span, "Content-Length", wanted, got).hint(format!(
+            "the body is cut: a header begins inside of it, at offset {at}"
+        ))
     };
     Frame {
         len: end as u64,

@@ -193,6 +193,26 @@ fn a_failed_server_is_an_error_and_a_refusal_an_info() {
 }
 
 #[test]
+fn another_protocol_on_the_connection_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.bin");
+    for (bytes, cause) in [
+        (
+            &b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0"[..],
+            "this is HTTP/2",
+        ),
+        (b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03", "this is TLS"),
+    ] {
+        std::fs::write(&path, bytes).unwrap();
+        for protocol in ["stepflow", "mcp", "lsp"] {
+            let (found, _) = lint(&["-p", protocol, path.to_str().unwrap()]);
+            let first = found[0]["text"].as_str().unwrap();
+            assert!(first.contains(cause), "{protocol}: {found:?}");
+        }
+    }
+}
+
+#[test]
 fn a_request_that_was_not_read_can_be_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.jsonl");

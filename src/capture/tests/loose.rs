@@ -174,6 +174,25 @@ fn wrappers_and_cut_messages_of_a_text_are_read() {
             "[Trace - 10:00:00 AM] Sending request 'ping - (1)'.\nParams: {\n  \"a\": 1\n}\n[Info  - 10:00:00 AM] Found 12 files\n".to_owned(),
             vec![undated.to_owned(), "c2s 10:00:00.000 Content-Length: 58\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\": 1}}".to_owned()],
         ),
+        // `cat -A`, rsyslog, and a string as GDB shows it.
+        (
+            format!("--> {CALL}^M$\n<-- {ANSWER}^M$\n"),
+            vec![format!("c2s - {CALL}"), format!("s2c - {ANSWER}")],
+        ),
+        (
+            format!("host a[1]: --> {}\n", pretty(CALL).replace('\n', "#012")),
+            vec![format!("c2s - {CALL}")],
+        ),
+        (
+            format!("$1 = {}\n", serde_json::to_string(&CALL.replace("echo", "00000")).unwrap())
+                .replace("00000", "\", '0' <repeats 5 times>, \""),
+            vec![format!("- - {}", CALL.replace("echo", "00000"))],
+        ),
+        // A string of Vim with its header.
+        (
+            format!("  0.1 SEND on 0(in): 'Content-Length: 9\n\n{CALL}'\n  0.2 RECV on 0(out): 'Content-Length: 9\n\n{ANSWER}'\n"),
+            vec![format!("c2s - {CALL}"), format!("s2c - {ANSWER}")],
+        ),
         // After midnight.
         (
             format!("[23:59:59,500] send: {CALL}\n[00:00:00,250] recv: {ANSWER}\n"),
@@ -202,6 +221,34 @@ fn wrappers_and_cut_messages_of_a_text_are_read() {
         let wanted: Vec<String> = wanted.iter().map(|line| unpadded(line)).collect();
         assert_eq!(got, wanted, "{text}");
     }
+}
+
+/// The line above a dump has its time and direction.
+#[test]
+fn headings_of_dumps_have_time_and_direction() {
+    let rows = |message: &str| {
+        let line = format!("{message}\n");
+        let rows = line.as_bytes().chunks(16).enumerate();
+        let row = |(n, bytes): (usize, &[u8])| {
+            let hex: Vec<_> = bytes.iter().map(|b| format!("{b:02x}")).collect();
+            format!("{:08x}  {}\n", n * 16, hex.join(" "))
+        };
+        rows.map(row).collect::<String>()
+    };
+    let text = format!(
+        "[2026-11-25 02:13:11.5] client -> server (71 bytes)\n{}[2026-11-25 02:13:12.5] L:/127.0.0.1:51000 - R:/127.0.0.1:7000] READ: 60B\n{}",
+        rows(CALL),
+        rows(ANSWER)
+    );
+    let mut found = Vec::new();
+    for line in read_in(&text, text.len()) {
+        let mut words = line.splitn(3, ' ');
+        let mark = [words.next(), words.next()].map(Option::unwrap).join(" ");
+        if found.last() != Some(&mark) {
+            found.push(mark);
+        }
+    }
+    assert_eq!(found, ["c2s 1", "s2c 2"]);
 }
 
 #[test]

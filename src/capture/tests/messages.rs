@@ -267,7 +267,7 @@ fn all_messages_of_a_text_are_read() {
                 quoted(CALL),
                 quoted(LIST)
             ),
-            plain(["-", "-"], ["-", "-"], [CALL, LIST]),
+            plain(["c2s", "c2s"], ["-", "-"], [CALL, LIST]),
         ),
     ];
     let mut failures = String::new();

@@ -23,6 +23,49 @@ pub(super) struct Literal<'a> {
     pub rest: Option<&'a [u8]>,
 }
 
+/// Reads the name of a control character, as Haskell shows it: `NUL`, `SOH`.
+fn control_name(text: &[u8]) -> Option<(u8, &[u8])> {
+    // A longer name is before its beginning.
+    const NAMES: [(u8, &[u8]); 34] = [
+        (0, b"NUL"),
+        (1, b"SOH"),
+        (2, b"STX"),
+        (3, b"ETX"),
+        (4, b"EOT"),
+        (5, b"ENQ"),
+        (6, b"ACK"),
+        (7, b"BEL"),
+        (8, b"BS"),
+        (9, b"HT"),
+        (10, b"LF"),
+        (11, b"VT"),
+        (12, b"FF"),
+        (13, b"CR"),
+        (14, b"SO"),
+        (15, b"SI"),
+        (16, b"DLE"),
+        (17, b"DC1"),
+        (18, b"DC2"),
+        (19, b"DC3"),
+        (20, b"DC4"),
+        (21, b"NAK"),
+        (22, b"SYN"),
+        (23, b"ETB"),
+        (24, b"CAN"),
+        (25, b"EM"),
+        (26, b"SUB"),
+        (27, b"ESC"),
+        (28, b"FS"),
+        (29, b"GS"),
+        (30, b"RS"),
+        (31, b"US"),
+        (32, b"SP"),
+        (127, b"DEL"),
+    ];
+    let mut names = NAMES.iter();
+    names.find_map(|(code, name)| Some((*code, text.strip_prefix(*name)?)))
+}
+
 impl Escapes {
     /// Appends a literal's bytes, up to the quote or, for `None`, up to a blank.
     pub(super) fn read<'a>(
@@ -89,7 +132,14 @@ impl Escapes {
         let Some((&c, rest)) = text.split_first() else {
             return (false, text);
         };
+        if self.radix == 10
+            && let Some((code, after)) = control_name(text)
+        {
+            out.push(code);
+            return (true, after);
+        }
         let plain = match c {
+            b'&' if self.radix == 10 => return (false, rest),
             b'n' => b'\n',
             b't' => b'\t',
             b'r' => b'\r',
@@ -189,6 +239,7 @@ mod tests {
             (c, r#"\u{85}\x{41}\U00000042""#, b"\x85AB", Some(3)),
             (c, r#"\n\t\\\"\/""#, b"\n\t\\\"/", Some(0)),
             (lua, r#"\133\0\65""#, b"\x85\0A", Some(3)),
+            (lua, r#"\NUL\SOH\SO\&H\DEL""#, b"\0\x01\x0eH\x7f", Some(4)),
             (utf8, r#"\ud83d\ude80""#, "🚀".as_bytes(), Some(1)),
             (c, r"\x00", b"\0", None),
             (c, r#"\xzz""#, b"\\xzz", Some(0)),

@@ -267,7 +267,11 @@ impl Finder {
         let after = if is_doubled {
             verbatim(body, &mut inner)?
         } else {
-            ESCAPES.read(body, Some(c), &mut inner).rest?
+            let mut rest = ESCAPES.read(body, Some(c), &mut inner).rest?;
+            while let Some(after) = repeated(rest, &mut inner) {
+                rest = after;
+            }
+            rest
         };
         let count = messages.len();
         self.in_text(&inner, depth + 1, messages);
@@ -379,7 +383,8 @@ pub(super) fn has_bare_message(text: &[u8]) -> bool {
         if matches!(line.first(), Some(b'{' | b'[')) {
             finder.in_text(line, 0, &mut messages);
         }
-        line.starts_with(b"Content-Length:") || matches!(&*messages, [found] if found.is_alone())
+        line.starts_with(b"Content-Length:") && !line.ends_with(b"^M$")
+            || matches!(&*messages, [found] if found.is_alone())
     })
 }
 
@@ -397,6 +402,21 @@ fn verbatim<'a>(text: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
             }
             None => return Some(rest),
         }
+    }
+}
+
+/// Reads how GDB shows a character many times inside a string: `, '0' <repeats 40 times>, "ff"`.
+fn repeated<'a>(text: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
+    const MAX_TIMES: usize = 1 << 20;
+    let (&c, rest) = text.strip_prefix(b", '")?.split_first()?;
+    let number = rest.strip_prefix(b"' <repeats ")?;
+    let end = memchr::memmem::find(number, b" times>")?;
+    let times: usize = std::str::from_utf8(number.get(..end)?).ok()?.parse().ok()?;
+    out.extend(std::iter::repeat_n(c, times.min(MAX_TIMES)));
+    let rest = number.get(end + " times>".len()..)?;
+    match rest.strip_prefix(b", \"") {
+        Some(body) => ESCAPES.read(body, Some(b'"'), out).rest,
+        None => Some(rest),
     }
 }
 

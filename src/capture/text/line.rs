@@ -90,13 +90,18 @@ impl Common {
         self.ignored += u64::from(!line.trim_ascii().is_empty());
     }
 
+    /// Returns the time of a mark, as the times of the text are.
+    pub(super) fn time(&mut self, mark: Mark, sink: &mut ItemSink<'_>) -> Option<Time> {
+        self.clocks.read(mark, sink)
+    }
+
     /// Emits bytes.
     pub(super) fn emit(&mut self, mark: Mark, bytes: &[u8], sink: &mut ItemSink<'_>) {
         if bytes.is_empty() {
             return;
         }
         *self.offsets.of(mark.direction) += bytes.len() as u64;
-        let time = self.clocks.read(mark, sink);
+        let time = self.time(mark, sink);
         sink(Item::Chunk(Chunk {
             time,
             ..Chunk::of(mark.direction, bytes)

@@ -54,6 +54,8 @@ pub(super) struct Log {
     has_other: bool,
     /// The lines are quoted-printable; the start of a line that goes on in the next one.
     printable: Option<Vec<u8>>,
+    /// Lines end with `$`, as `cat -A` shows them.
+    shows_ends: bool,
     /// The number of the last line.
     last: u64,
     /// The message of the line before, which showed it inside the bytes of a frame.
@@ -408,6 +410,7 @@ impl LineForm for Log {
             again: 0,
         };
         self.last = line.number;
+        let text = self.without_shown_ends(text);
         let text = match self.printable.take() {
             Some(start) => {
                 let (text, goes_on) = quoted_printable(&text, start);
@@ -451,6 +454,22 @@ impl LineForm for Log {
 }
 
 impl Log {
+    /// Removes line ends that are shown: `^M$` of `cat -A`, `#012` of rsyslog.
+    fn without_shown_ends(&mut self, mut text: Vec<u8>) -> Vec<u8> {
+        self.shows_ends |= text.ends_with(b"^M$") || text.ends_with(b"}$");
+        if self.shows_ends && text.last() == Some(&b'$') {
+            text.pop();
+            if text.ends_with(b"^M") {
+                text.truncate(text.len() - 2);
+            }
+        }
+        if memchr::memmem::find(&text, b"{#012").is_some() {
+            let shown = String::from_utf8_lossy(&text);
+            text = shown.replace("#012", " ").replace("#011", " ").into_bytes();
+        }
+        text
+    }
+
     /// Reads a line whose end is known.
     fn whole_line(&mut self, text: &[u8], mut origin: TextOrigin, sink: &mut ItemSink<'_>) {
         let number = origin.line;

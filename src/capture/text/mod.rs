@@ -17,6 +17,7 @@ mod arrays;
 mod call_log;
 mod clean;
 mod columns;
+mod directions;
 mod escapes;
 mod finder;
 mod line;
@@ -42,12 +43,13 @@ use super::pasted::is_pasted;
 use crate::protocol::Direction;
 use arrays::Arrays;
 use call_log::{CallLog, CallLogKind};
+use directions::is_request_line;
 use escapes::Escapes;
 use finder::has_bare_message;
 use line::introduces_quotation;
 use log::Log;
 pub(super) use loose::detect_loose;
-use marks::is_request_line;
+use marks::QUOTED_HEADER;
 use neovim::Neovim;
 use percent::Percent;
 pub(super) use probe::Expected;
@@ -228,6 +230,7 @@ struct Attempt {
 /// one.
 fn is_doubtful(score: Score, text: &[u8]) -> bool {
     is_list_of_values(text)
+        || memchr::memmem::find(text, QUOTED_HEADER).is_some()
         || text.len() <= MAX_DOUBTFUL && is_pasted(text)
         || score.faults > score.whole
             && score.faults > 2

@@ -15,6 +15,7 @@ use crate::capture::chunk::ItemSink;
 use crate::capture::dump::{Dump, DumpRow};
 use crate::capture::hex::{nibble, split_digits};
 use crate::capture::lines::{Line, LineForm};
+use crate::capture::time::Time;
 
 /// The notation of bytes in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +118,7 @@ struct HeldRow {
     line: u64,
     bytes: Vec<u8>,
     direction: Option<crate::protocol::Direction>,
+    time: Option<Time>,
 }
 
 pub(super) struct Rows {
@@ -227,6 +229,7 @@ impl Rows {
         });
         held.bytes.truncate(len.unwrap_or(usize::MAX));
         let mut bytes = std::mem::take(&mut held.bytes);
+        self.dump.time = held.time;
         self.dump
             .data(row(&held.digits), &mut bytes, held.line, sink);
     }
@@ -252,12 +255,15 @@ impl Rows {
                     let is_decimal = matches!(self.columns, Columns::Words(w) if w.radix == 10);
                     let limit = self.limit.unwrap_or(0).max(end);
                     self.limit = Some(limit).filter(|_| !is_decimal);
-                    let direction = self.common.marks.of(text, before, b"").direction;
+                    let mark = self.common.marks.of(text, before, b"");
+                    let direction = mark.direction;
+                    let time = self.common.time(mark, sink);
                     let held = HeldRow {
                         digits: offset.digits.to_vec(),
                         line: line.number,
                         bytes: std::mem::take(&mut self.bytes),
                         direction,
+                        time,
                     };
                     self.held = Some(held);
                     return true;
