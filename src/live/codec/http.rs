@@ -223,12 +223,7 @@ impl HttpCodec {
         let start = head::start_line(decoded);
         let (method, target) = start.split_once(' ').unwrap_or_default();
         let path = target.split([' ', '?']).next().unwrap_or_default();
-        let opens_stream = method == "GET" && config.older_path.as_deref() == Some(path);
-        let stream = target.split(' ').next().unwrap_or_default();
-        let stream = stream
-            .strip_prefix(OLDER_MESSAGES)
-            .filter(|_| config.older_path.is_some());
-        self.belongs_to = stream.and_then(|number| number.parse().ok());
+        let opens_stream = self.read_older_transport(method, target, path, config);
         let is_message = decoded.frame.control.is_none();
         let root = decoded.root();
         let batch = root.filter(|root| root.is_array());
@@ -274,15 +269,29 @@ impl HttpCodec {
             exchange.write_response(status, &body);
         }
         if opens_stream {
-            exchange.start_stream();
-            let path = format!("event: endpoint\ndata: {OLDER_MESSAGES}{}\n\n", self.number);
-            exchange.write_part(path.as_bytes());
-            self.is_older_stream = true;
+            exchange.start_older_stream(self.number);
         }
         self.is_ending |= exchange.is_last;
         self.exchanges.push_back(exchange);
         self.flush(out);
         Signal::Nothing
+    }
+
+    /// Server: reads the target of a request as that of the older transport. Returns `true` if it opens the event stream.
+    fn read_older_transport(
+        &mut self,
+        method: &str,
+        target: &str,
+        path: &str,
+        config: &ConnectionConfig<'_>,
+    ) -> bool {
+        let stream = target.split(' ').next().unwrap_or_default();
+        let stream = stream.strip_prefix(OLDER_MESSAGES);
+        let number = stream.filter(|_| config.older_path.is_some());
+        self.belongs_to = number.and_then(|number| number.parse().ok());
+        let opens_stream = method == "GET" && config.older_path.as_deref() == Some(path);
+        self.is_older_stream |= opens_stream;
+        opens_stream
     }
 
     /// Server: handles the bytes of an incomplete request.
@@ -392,6 +401,13 @@ impl Exchange {
             self.out.extend_from_slice(b"connection: close\r\n");
         }
         self.out.extend_from_slice(b"\r\n");
+    }
+
+    /// Starts an event stream of the older transport: its first event has the path of messages.
+    fn start_older_stream(&mut self, number: u32) {
+        self.start_stream();
+        let event = format!("event: endpoint\ndata: {OLDER_MESSAGES}{number}\n\n");
+        self.write_part(event.as_bytes());
     }
 
     /// Writes an event of a stream.
