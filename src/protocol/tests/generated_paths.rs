@@ -75,6 +75,8 @@ fn every_generated_path_exists_in_a_fixture() {
     stepflow: response:result.completedAt
     stepflow: response:result.results[*].completedAt
     mcp: batch:[*].id
+    mcp: params._meta["io.modelcontextprotocol/related-task"].taskId
+    mcp: response:result._meta["io.modelcontextprotocol/related-task"].taskId
     mcp: response:result.content.toolUseId
     mcp: response:result.content[*].toolUseId
     lsp: request codeAction/resolve:params.data.**

@@ -173,11 +173,11 @@ fn answers_name_their_request_in_another_member() {
         check(&described(&own.replace("content-length", "lines")), lines)
     };
     let found = text(&[
-        r#">{"seq":1,"type":"request","command":"launch"}"#,
+        r#">{"seq":1,"type":"request","command":"initialize"}"#,
         r#"<{"seq":1,"type":"request","command":"runInTerminal"}"#,
         r#">{"seq":2,"type":"response","request_seq":1,"success":true,"command":"runInTerminal"}"#,
         r#"<{"seq":2,"type":"event","event":"initialized"}"#,
-        r#"<{"seq":3,"type":"response","request_seq":1,"success":true,"command":"launch"}"#,
+        r#"<{"seq":3,"type":"response","request_seq":1,"success":true,"command":"initialize"}"#,
     ]);
     assert_eq!(
         (dap.name(), found),
