@@ -66,7 +66,7 @@ fn every_generated_path_exists_in_a_fixture() {
         }
     }
     // No fixture has these.
-    insta::assert_snapshot!(astray, @"
+    insta::assert_snapshot!(astray, @r#"
     saikuro: batch:batch_items[*].capability
     saikuro: batch:batch_items[*].cap
     stepflow: response:result.details.batch_id
@@ -84,5 +84,5 @@ fn every_generated_path_exists_in_a_fixture() {
     lsp: request inlayHint/resolve:params.data.**
     lsp: request workspaceSymbol/resolve:params.data.**
     acp: request session/request_permission:params.toolCall.content[*].terminalId
-    ");
+    "#);
 }
