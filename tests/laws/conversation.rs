@@ -212,9 +212,12 @@ fn every_cut_reports_peer_that_must_send_next() {
                 );
                 let (found, after) = findings_before_end(protocol, &format!("{cut}{event}"));
                 cuts += 1;
+                // An answer that its requester cannot receive has the finding.
                 let reported = found.iter().find(|f| {
                     let closed = !f.rule.unanswered || f.text.contains(CLOSED);
-                    f.place.index == first.place.index && closed
+                    let is_unread =
+                        why.starts_with("its answer") && f.related == Some(first.place.index);
+                    f.place.index == first.place.index && closed || is_unread
                 });
                 let waits = after.iter().any(|w| {
                     let why = w.why.as_deref().unwrap_or_default();
