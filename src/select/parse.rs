@@ -348,15 +348,6 @@ impl<'t> SelectParser<'t> {
         let number = match sort {
             KeySort::Count => literal::count(text),
             KeySort::Bytes => literal::bytes(text),
-            KeySort::Time
-                if !lacks_unit(text)
-                    && let Some(ns) = literal::duration(text) =>
-            {
-                return Ok(Operand::SinceStart(ns));
-            }
-            KeySort::Time if let Some(ns) = literal::time_of_day(text) => {
-                return Ok(Operand::OfDay(ns));
-            }
             KeySort::Time | KeySort::Duration if !self.has_unit && lacks_unit(text) => {
                 let mut error = self.error(whole, wanted(sort, ordered));
                 error.hint = Some(format!("did you mean {text}ms or {text}s?"));

@@ -649,6 +649,28 @@ fn each_message_keeps_its_encoding() {
     assert_eq!(exact(&recording), exact(&again));
 }
 
+/// A stub names what it does not answer: a message that nothing in the description matches.
+#[test]
+fn a_stub_names_messages_that_nothing_matches() {
+    let folder = folder("described-unmatched");
+    let text = "name = \"kv\"\nframings = [\"lines\"]\nencodings = [\"text\"]\ntext = [\"GET {key}\", \"VALUE {text...}\", \"{other...}\"]\npair = \"order\"\n\
+        [[message]]\nwhen = \".key\"\nrole = \"request\"\nsubject = \".key\"\n\
+        [[message]]\nwhen = \".text\"\nrole = \"response\"\ncontent = \".text\"\n";
+    let description = file(&folder, "kv.toml", text);
+    let input = file(&folder, "in.txt", "NOPE x y\n");
+    let mut stub = wiretool();
+    stub.args(["stub", &description]);
+    let output = stub
+        .stdin(std::fs::File::open(input).unwrap())
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        err.contains("NOPE x y") && err.contains("no answer"),
+        "{err}"
+    );
+}
+
 /// Of several encodings, the first one is written where nothing else decides; `encode --msgpack` writes the other.
 #[test]
 fn the_first_encoding_is_written() {

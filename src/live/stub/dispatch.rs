@@ -344,8 +344,12 @@ impl Dispatcher {
         let is_missed =
             is_open || is_request && is_shut && replies.iter().all(|s| s.message.is_empty());
         if !is_missed {
-            self.watch
-                .received(decoded, verdict, AnswerSource::Protocol);
+            let why = "not a message of the protocol";
+            let outcome = match decoded.message.role {
+                None if replies.is_empty() => AnswerSource::UnansweredRequest(why),
+                _ => AnswerSource::Protocol,
+            };
+            self.report_outcome(decoded, verdict, outcome);
             return Dispatch::Replies(replies);
         }
         let what = MessageName::of(decoded.message).to_string();
