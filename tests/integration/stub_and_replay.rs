@@ -1062,5 +1062,7 @@ fn pauses_are_kept_after_a_late_answer() {
         }
     }
     let pause = times["second"] - times["first"];
-    assert!(pause >= 79_000_000, "{pause} ns");
+    // A recorded time is that at which the bytes were seen, so the pause between two of them can be shorter than that
+    // between the writes. Without the pause they are microseconds apart.
+    assert!(pause >= 40_000_000, "{pause} ns");
 }
