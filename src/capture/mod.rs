@@ -58,7 +58,7 @@ pub use recording::{
 };
 pub use time::Time;
 #[cfg(feature = "render")]
-pub(crate) use time::push_time;
+pub(crate) use time::write_time;
 
 #[cfg(feature = "cli")]
 use crate::protocol::{Protocol, registry};

@@ -1,5 +1,5 @@
 //! Times of captures: nanoseconds since 1970, written as RFC 3339 with nine digits of fraction. A time whose date is not
-//! known is in a year of its own, and written without a date.
+//! known is in a year of its own; screens show its time of day, and JSON leaves it out.
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
 
@@ -39,39 +39,36 @@ pub(super) fn clock_of(time: Time) -> Option<String> {
     let time = is_undated(time)
         .then(|| jiff::Timestamp::from_nanosecond(time))?
         .ok()?;
-    Some(written(time).get(..12)?.to_owned())
-}
-
-/// Returns a time as it is written.
-fn written(time: jiff::Timestamp) -> String {
-    let mut text = PRINTER.timestamp_to_string(&time);
-    if is_undated(time.as_nanosecond())
-        && let Some((_, clock)) = text.split_once('T')
-    {
-        text = clock.trim_end_matches('Z').to_owned();
-    }
-    text
+    Some(PRINTER.timestamp_to_string(&time).get(11..23)?.to_owned())
 }
 
 const PRINTER: jiff::fmt::temporal::DateTimePrinter =
     jiff::fmt::temporal::DateTimePrinter::new().precision(Some(9));
 
-/// Appends a time of a chunk.
+/// Appends a member of an object: the time of a chunk, unless it or its date is not known.
 #[cfg(feature = "render")]
-pub(crate) fn push_time(time: i64, out: &mut Vec<u8>) {
-    let is_undated = is_undated(time.into());
-    let time = jiff::Timestamp::from_nanosecond(time.into()).unwrap_or_default();
-    if is_undated {
-        return out.extend_from_slice(written(time).as_bytes());
+pub(crate) fn write_time(name: &str, time: Option<i64>, out: &mut Vec<u8>) {
+    if let Some(time) = time.filter(|time| !is_undated((*time).into())) {
+        let time = jiff::Timestamp::from_nanosecond(time.into()).unwrap_or_default();
+        out.extend_from_slice(b",\"");
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b"\":\"");
+        // A vector accepts everything.
+        let _ = PRINTER.print_timestamp(&time, &mut *out);
+        out.push(b'"');
     }
-    // A vector accepts everything.
-    let _ = PRINTER.print_timestamp(&time, out);
+}
+
+/// Returns true if a header leaves a time out.
+#[allow(clippy::ref_option)] // the shape that serde asks for
+pub(super) fn is_left_out(at: &Option<Time>) -> bool {
+    at.is_none_or(is_undated)
 }
 
 #[allow(clippy::ref_option)] // the shape that serde asks for
 pub(super) fn serialize<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
     match at.map(jiff::Timestamp::from_nanosecond) {
-        Some(Ok(at)) => to.serialize_str(&written(at)),
+        Some(Ok(at)) => to.serialize_str(&PRINTER.timestamp_to_string(&at)),
         // A time after the year 9999 cannot be written; the recording continues without it.
         None | Some(Err(_)) => to.serialize_none(),
     }

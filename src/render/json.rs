@@ -6,7 +6,7 @@
 
 use super::style::escape_json;
 use super::{DisplayOptions, findings};
-use crate::capture::push_time;
+use crate::capture::write_time;
 use crate::conversation::Verdict;
 use crate::decoder::{Decoded, RawFrame};
 use crate::encoding::json::{self, push_short, write_short, write_str};
@@ -111,11 +111,7 @@ fn write_place(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
     if let Some(direction) = origin.direction {
         write_text(b",\"dir\":\"", direction.name(), out);
     }
-    if let Some(time) = origin.time {
-        out.extend_from_slice(b",\"time\":\"");
-        push_time(time, out);
-        out.push(b'"');
-    }
+    write_time("time", origin.time, out);
     out.extend_from_slice(b",\"offset\":");
     write_int(frame.offset, out);
     out.extend_from_slice(b",\"len\":");

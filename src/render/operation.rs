@@ -12,7 +12,7 @@ use super::line::{clock, fit, push_cut};
 use super::style::{Highlight, escape, escape_json};
 use super::subject::masked_subject;
 use super::wrap::columns;
-use crate::capture::push_time;
+use crate::capture::write_time;
 use crate::conversation::{Operation, OperationState};
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_int;
@@ -166,11 +166,7 @@ pub fn write_json(operation: &Operation, display: DisplayOptions, out: &mut Vec<
     write_int(operation.index, out);
     write_parent(operation.parent, operation.link, out);
     write_text(b",\"state\":\"", operation.state.name(), out);
-    if let Some(time) = operation.origin.time {
-        out.extend_from_slice(b",\"start\":\"");
-        push_time(time, out);
-        out.push(b'"');
-    }
+    write_time("start", operation.origin.time, out);
     if let Some(lasted) = operation.duration {
         out.extend_from_slice(b",\"duration_ms\":");
         out.extend_from_slice(millis(lasted).as_bytes());

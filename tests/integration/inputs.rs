@@ -297,3 +297,31 @@ fn prose_and_source_code_are_raw() {
         assert_eq!(run.form, "raw", "{}: {}", path.display(), run.evidence);
     }
 }
+
+/// JSON and recordings have times of RFC 3339 only; screens show a time without a date as it is.
+#[test]
+fn times_without_a_date_are_on_screens_only() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "10:00:00.123 --> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\
+        10:00:00.200 <-- {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";
+    let shown = |arguments: &[&str]| {
+        let mut decode = crate::common::wiretool();
+        let (code, out, err) = crate::common::run(decode.arg("decode").args(arguments), text);
+        assert_eq!(code, 0, "{err}");
+        assert!(err.contains("have no date"), "{err}");
+        out
+    };
+    let lines = shown(&["-f", "line"]);
+    assert!(
+        lines.contains("10:00:00.123") && lines.contains("77 ms"),
+        "{lines}"
+    );
+    let json = shown(&["-f", "json"]);
+    assert!(!json.contains("\"time\""), "{json}");
+    let path = folder.path().join("a.jsonl").display().to_string();
+    shown(&["-w", &path]);
+    let recording = fs::read_to_string(&path).expect("a recording");
+    let header = recording.lines().next().unwrap_or_default();
+    assert!(!header.contains("started"), "{header}");
+    assert!(recording.contains("\"t\":77000000"), "{recording}");
+}

@@ -61,7 +61,7 @@ pub struct Header {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
     /// The time at `t` = 0.
-    #[serde(with = "time", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "time", skip_serializing_if = "time::is_left_out")]
     pub started: Option<Time>,
     /// `tcp`, `unix`, `websocket`, `http`, `stdio`, ...
     #[serde(skip_serializing_if = "Option::is_none")]

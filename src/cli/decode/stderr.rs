@@ -1,6 +1,6 @@
 //! Lines that children wrote to stderr, between the messages.
 
-use crate::capture::{Event, EventKind, push_time};
+use crate::capture::{Event, EventKind, write_time};
 use crate::encoding::json::write_str;
 use crate::framing::fields::text_secrets;
 use crate::protocol::HIDDEN;
@@ -117,11 +117,7 @@ impl StderrLines {
 
     fn write_json(&self, conn: u32, line: &[u8], display: DisplayOptions, out: &mut Vec<u8>) {
         out.extend_from_slice(format!("{{\"v\":1,\"conn\":{conn}").as_bytes());
-        if let Some(time) = self.time {
-            out.extend_from_slice(b",\"time\":\"");
-            push_time(time, out);
-            out.push(b'"');
-        }
+        write_time("time", self.time, out);
         out.extend_from_slice(b",\"kind\":\"stderr\",\"role\":\"control\",\"message\":");
         match std::str::from_utf8(line) {
             Ok(text) => write_str(text, out),
