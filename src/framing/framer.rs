@@ -45,6 +45,23 @@ impl fmt::Debug for Framer {
     }
 }
 
+/// The state of a framer between two messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FramerRest {
+    /// That of a new framer.
+    New,
+    /// The length mode of the last frame that showed one.
+    Method(Option<LengthMode>),
+    /// `true` if the last WebSocket frame was masked.
+    WebSocket(Option<bool>),
+    /// The numbers of requests and of answered requests.
+    Http {
+        requests: u32,
+        answered: u32,
+        asked: bool,
+    },
+}
+
 enum Inner {
     Lines(lines::LinesFraming),
     Prefix(prefix::Prefix),
@@ -192,14 +209,27 @@ impl Framer {
         is_between.then_some(framing)
     }
 
-    /// Returns `true` if a new framer would read what follows in the same way. It is `false` for framings with a state
-    /// between messages.
-    pub(crate) fn is_at_rest(&self) -> bool {
+    /// Returns what a new framer needs to read what follows in the same way; `None` if that is not a few bytes.
+    pub(crate) fn rest(&self) -> Option<FramerRest> {
+        let fresh = |is_at_rest: bool| is_at_rest.then_some(FramerRest::New);
         match &self.kind {
-            Inner::Lines(f) => f.is_at_rest(),
-            Inner::Prefix(f) => f.is_at_rest(),
-            Inner::ContentLength(f) => f.is_at_rest(),
-            _ => false,
+            Inner::Lines(f) => fresh(f.is_at_rest()),
+            Inner::Prefix(f) => fresh(f.is_at_rest()),
+            Inner::ContentLength(f) => fresh(f.is_at_rest()),
+            Inner::Method(f) => f.rest(),
+            Inner::WebSocket(f) => f.rest(),
+            Inner::Http(f) => f.rest(),
+            Inner::Http3(_) | Inner::Values(_) | Inner::Custom(_) => None,
+        }
+    }
+
+    /// Gives a new framer the state of an earlier one.
+    pub(crate) fn continue_from(&mut self, rest: FramerRest) {
+        match &mut self.kind {
+            Inner::Method(f) => f.continue_from(rest),
+            Inner::WebSocket(f) => f.continue_from(rest),
+            Inner::Http(f) => f.continue_from(rest),
+            _ => {}
         }
     }
 

@@ -46,6 +46,7 @@ pub(crate) use first_line::header_framings;
 pub(crate) use frame::OwnedPlaces;
 pub use frame::{Fault, Frame, Head, LengthMode, Piece, Places, Step, View};
 pub use framer::Framer;
+pub(crate) use framer::FramerRest;
 pub use frames::{BufferFrame, BufferStep, Frames, frames};
 pub(crate) use http::EventStream;
 #[cfg(feature = "cli")]
