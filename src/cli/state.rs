@@ -7,22 +7,23 @@
 //! Only the user can read it. When a recording begins, the oldest ones are removed if all together are too large.
 
 use super::config::variable;
+use crate::capture::Time;
 use anyhow::{Context as _, Result};
 use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 /// The default limit for the size of all recordings, in bytes.
 const MAX_SIZE: u64 = 1 << 30;
-/// Recordings that changed within this time are not removed: a program may still write them.
-const MIN_AGE: Duration = Duration::from_secs(3600);
+/// Recordings that changed within this time, in nanoseconds, are not removed: a program may still write them.
+const MIN_AGE: Time = 3_600_000_000_000;
 
 /// A recording in the folder.
 struct StoredRecording {
     path: PathBuf,
     name: String,
-    changed: SystemTime,
+    /// Nanoseconds since 1970.
+    changed: Time,
     size: u64,
 }
 
@@ -81,7 +82,8 @@ fn list() -> Vec<StoredRecording> {
                 all.push(StoredRecording {
                     path: file.path(),
                     name: name.clone(),
-                    changed: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                    changed: Time::from(meta.mtime()) * 1_000_000_000
+                        + Time::from(meta.mtime_nsec()),
                     size: meta.len(),
                 });
             }
@@ -148,7 +150,8 @@ pub fn new_recording(name: &str) -> Result<PathBuf> {
 fn remove_oldest(max: u64) {
     let all = list();
     let mut size: u64 = all.iter().map(|one| one.size).sum();
-    let is_old = |one: &StoredRecording| one.changed.elapsed().is_ok_and(|age| age > MIN_AGE);
+    let now = crate::transport::now();
+    let is_old = |one: &StoredRecording| now - one.changed > MIN_AGE;
     for one in all.iter().filter(|one| is_old(one)) {
         if size <= max {
             return;

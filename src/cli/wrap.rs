@@ -135,13 +135,15 @@ impl PlaceArgs {
             return Ok(vec![(file, entries)]);
         }
         let home = std::env::var_os("HOME").map(PathBuf::from);
-        let mut all = Vec::new();
+        let mut all: Selected = Vec::new();
         let is_wanted = |client: &str| self.client.as_deref().is_none_or(|only| only == client);
         for config in CONFIGS.iter().filter(|config| is_wanted(config.client)) {
             let Some(path) = config.path(home.as_deref()).filter(|path| path.is_file()) else {
                 continue;
             };
             match ConfigFile::read(&path, config.client) {
+                // In the home folder, two paths name one file.
+                Ok(file) if all.iter().any(|(other, _)| other.is_same(&file)) => {}
                 Ok(file) => {
                     let entries = entries(&file, config.tables);
                     all.push((file, entries));
@@ -322,9 +324,9 @@ fn select(files: Selected, names: &[String], all: bool) -> Result<Selected> {
             [_] => {}
             // One of them may be recorded, and the others not: the user decides.
             several => bail!(
-                "{name} is there {} times: choose one with --client, or with --in and --entry\n  {}",
+                "{name} is there {} times: choose one with --client, or with --in and --entry: {}",
                 several.len(),
-                several.join("\n  ")
+                several.join(", ")
             ),
         }
     }

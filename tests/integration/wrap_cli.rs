@@ -211,7 +211,7 @@ fn named_recordings_are_found_by_every_command() {
     for (args, wanted) in [
         (&["decode", "@one"][..], "ping"),
         (&["@last"], "ping"),
-        (&["stat", "@two"], "ping"),
+        (&["stat", "@two"], "2 messages"),
         (&["diff", "@one", "@last"], "no difference"),
         (&["redact", "@one"], "{\"wiretool\":1"),
         (
@@ -260,7 +260,7 @@ fn a_launcher_records_a_command() {
         .env_remove("XDG_STATE_HOME");
     let (code, out, err) = common::run(command, "in\n");
     assert_eq!((code, &*out), (0, "in\na b c d\n"), "{err}");
-    let (_, out, _) = home.run(&["decode", "-f", "json", "@rec"]);
+    let (_, out, _) = home.run(&["redact", "@rec"]);
     assert!(out.contains("a b c d"), "{out}");
     let (code, _, err) = home.run(&["wrap", "--launcher", "rec", "--", "cat"]);
     assert_eq!((code, err.contains("File exists")), (2, true), "{err}");

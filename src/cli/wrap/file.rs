@@ -61,6 +61,11 @@ impl ConfigFile {
         })
     }
 
+    /// Returns `true` for two paths of one file.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+
     /// Reads the entry of a server.
     pub fn server(&self, path: &KeyPath) -> Result<Server<'_>> {
         self.find(&self.root, path)
