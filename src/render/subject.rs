@@ -66,7 +66,7 @@ pub(super) fn of_answer<'s>(
 }
 
 /// Returns a subject without secrets, or as it is.
-pub(super) fn masked_subject(subject: &str, show_secrets: bool) -> Cow<'_, str> {
+pub(crate) fn masked_subject(subject: &str, show_secrets: bool) -> Cow<'_, str> {
     if show_secrets {
         return Cow::Borrowed(subject);
     }

@@ -1,11 +1,12 @@
 //! The text of a message as screens show it, for searches.
 
 use super::super::kind_text;
-use super::content::Content;
+use super::content::{Content, MAX_TEXT};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::escape::escape;
 use crate::protocol::Notes;
+use crate::protocol::session::Answer;
 use crate::render::{findings, subject};
 
 /// Returns what lines show of a message, without columns and without limits of length, and all its values in the same
@@ -29,6 +30,39 @@ pub(crate) fn shown(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Stri
         all.push_str(&escape(line));
     }
     all
+}
+
+/// Returns kind, subject and name of a message, as lines show them.
+#[cfg(feature = "cli")]
+pub(crate) fn names(decoded: &Decoded<'_>, answer: Option<&Answer>, show_secrets: bool) -> String {
+    let mut all = kind_text(decoded.message, "-").into_owned();
+    let own = subject::subject(decoded, answer, show_secrets);
+    let asked = answer.and_then(|answer| answer.subject.as_deref());
+    let asked = asked.map(|asked| subject::masked_subject(asked, show_secrets));
+    if let Some(what) = subject::of_answer(decoded, own, asked) {
+        all.push(' ');
+        all.push_str(&what);
+    }
+    all
+}
+
+/// Returns outcome and content of a message, in about this number of characters.
+#[cfg(feature = "cli")]
+pub(crate) fn detail(
+    decoded: &Decoded<'_>,
+    answer: Option<&Answer>,
+    show_secrets: bool,
+    space: usize,
+) -> String {
+    let mut detail = findings::outcome(decoded, answer).into_owned();
+    let content = Content {
+        show_secrets,
+        space,
+        text: MAX_TEXT,
+        escapes: true,
+    };
+    content.push(decoded, &mut Notes::of_secrets(), &mut detail);
+    detail
 }
 
 /// Returns what lines show of a message except its values: kind, subject, name and id.
