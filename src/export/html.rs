@@ -15,7 +15,7 @@ use crate::decoder::Decoded;
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_int;
 use crate::protocol::session::{Place, Rule, WaitingList};
-use crate::protocol::{Direction, Notes};
+use crate::protocol::{Direction, Notes, Role};
 use crate::render::DisplayOptions;
 use crate::render::findings::{self, millis};
 use crate::render::line::content_text;
@@ -106,7 +106,7 @@ impl Page {
     }
 
     /// Writes the page up to the messages.
-    pub(crate) fn begin(&self, out: &mut Vec<u8>) {
+    pub(crate) fn begin(out: &mut Vec<u8>) {
         let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
         let policy = format!(
             "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
@@ -123,9 +123,12 @@ impl Page {
     pub(crate) fn input(&mut self, name: &str, is_one_of_several: bool) {
         self.inputs += 1;
         self.has_several = is_one_of_several;
-        if self.names.len() < MAX_NAMES {
-            self.names.push(name.to_owned());
+        if self.names.len() >= MAX_NAMES {
+            self.names.pop();
         }
+        // The folders of a machine are nothing for other readers.
+        self.names
+            .push(name.rsplit('/').next().unwrap_or(name).to_owned());
     }
 
     /// Adds a message with its findings.
@@ -176,7 +179,10 @@ impl Page {
         put_number("len", Some(frame.len), out);
         put("framing", Some(frame.framing.name()), MAX_CELL, out);
         put("protocol", Some(decoded.protocol.name()), MAX_CELL, out);
-        let merged = self.display.sources.and_then(|all| all.name_of(origin.conn));
+        let merged = self
+            .display
+            .sources
+            .and_then(|all| all.name_of(origin.conn));
         let alone = self.names.last().filter(|_| self.has_several);
         put("src", merged.or(alone.map(String::as_str)), MAX_CELL, out);
     }
@@ -187,7 +193,7 @@ impl Page {
         let shows = self.display.show_secrets;
         put("kind", Some(&message.kind), MAX_CELL, out);
         put_true("guess", message.guess, out);
-        put("role", message.role.map(|role| role.name()), MAX_CELL, out);
+        put("role", message.role.map(Role::name), MAX_CELL, out);
         let id = message.id.text();
         put("id", Some(&*id).filter(|id| !id.is_empty()), MAX_CELL, out);
         let (subject, name) = parts(decoded, answer, shows);
@@ -196,7 +202,12 @@ impl Page {
         put_true("failed", message.is_error(), out);
         put_true("outcome", message.failed, out);
         let brief = content_text(decoded, answer, shows, MAX_CELL, &mut self.notes);
-        put("brief", Some(&*brief).filter(|text| !text.is_empty()), MAX_CELL, out);
+        put(
+            "brief",
+            Some(&*brief).filter(|text| !text.is_empty()),
+            MAX_CELL,
+            out,
+        );
         if let Some(answer) = answer {
             put_number("re", Some(answer.to), out);
             if let Some(latency) = answer.latency {
@@ -240,7 +251,9 @@ impl Page {
             put("text", Some(&finding.text), MAX_SENTENCE, out);
             put_number("see", finding.related, out);
             out.push(b'}');
-            self.rules.entry(name).or_insert_with(|| Arc::clone(&finding.rule));
+            self.rules
+                .entry(name)
+                .or_insert_with(|| Arc::clone(&finding.rule));
         }
     }
 
@@ -341,9 +354,19 @@ impl Page {
         if let Some(first) = self.first {
             put_json("start", &millis(first), out);
         }
-        put("tool", Some(concat!("wiretool ", env!("CARGO_PKG_VERSION"))), MAX_CELL, out);
+        put(
+            "tool",
+            Some(concat!("wiretool ", env!("CARGO_PKG_VERSION"))),
+            MAX_CELL,
+            out,
+        );
         out.push(b'}');
-        out.extend_from_slice(head_and_tail().1.replacen("{{script}}", SCRIPT, 1).as_bytes());
+        out.extend_from_slice(
+            head_and_tail()
+                .1
+                .replacen("{{script}}", SCRIPT, 1)
+                .as_bytes(),
+        );
     }
 }
 

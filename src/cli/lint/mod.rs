@@ -4,13 +4,13 @@ mod reporter;
 mod rules;
 mod source;
 
-use super::{Exit, print_message};
 use super::input::{self, Flow, InputRun, unless_failed};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output as TextOutput;
 use super::report::{self, Kind, Report};
 use super::unmatched::Unmatched;
+use super::{Exit, print_message};
 use crate::capture::Item;
 use crate::conversation::{Finding, Output, RuleSettings, Run, Sink};
 use crate::encoding::Want;

@@ -50,8 +50,8 @@ pub struct FindingWriter {
 impl FindingWriter {
     /// Writes the beginning of the page, if the report is one.
     pub fn begin_page(&mut self) {
-        if let Some(Report::Html(page)) = &self.report {
-            page.begin(self.output.buffer());
+        if matches!(self.report, Some(Report::Html(_))) {
+            Page::begin(self.output.buffer());
         }
     }
 

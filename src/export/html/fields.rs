@@ -42,7 +42,8 @@ pub(super) fn write(
     decoded.annotate(notes);
     out.extend_from_slice(b",\"f\":[");
     let (mut first, mut secret_below) = (true, None);
-    for field in &fields(decoded, MAX_FIELDS) {
+    let all = fields(decoded, MAX_FIELDS);
+    for field in &all {
         if secret_below.is_some_and(|depth| field.depth > depth) {
             continue;
         }
@@ -54,7 +55,8 @@ pub(super) fn write(
         write_field(field, is_secret, notes, display, out);
     }
     out.push(b']');
-    write_bytes(decoded, display, notes, out);
+    let hidden = hex::secret_spans_of(decoded, &all, display, notes);
+    write_bytes(decoded, hidden, out);
 }
 
 fn write_field(
@@ -132,32 +134,33 @@ fn start(text: Cow<'_, str>) -> (Cow<'_, str>, bool) {
     }
 }
 
-fn write_bytes(
-    decoded: &Decoded<'_>,
-    display: DisplayOptions,
-    notes: &mut Notes,
-    out: &mut Vec<u8>,
-) {
+fn write_bytes(decoded: &Decoded<'_>, mut hidden: Vec<Span>, out: &mut Vec<u8>) {
     let view = decoded.frame.view;
     let shown = view.bytes.get(..MAX_BYTES).unwrap_or(view.bytes);
     let mut bytes = shown.to_vec();
-    let mut hidden = hex::secret_spans(decoded, display, notes);
     hidden.retain(|span| span.at() < bytes.len());
     for span in &mut hidden {
         *span = Span::new(span.at(), span.end().min(bytes.len()));
-        bytes.get_mut(span.at()..span.end()).unwrap_or_default().fill(HIDDEN);
+        bytes
+            .get_mut(span.at()..span.end())
+            .unwrap_or_default()
+            .fill(HIDDEN);
     }
     out.extend_from_slice(b",\"b\":\"");
     out.extend_from_slice(STANDARD.encode(&bytes).as_bytes());
     out.extend_from_slice(b"\",\"size\":");
     write_int(view.bytes.len() as u64, out);
-    let pairs = hidden.iter().map(|span| (span.at() as u64, u64::from(span.len)));
+    let pairs = hidden
+        .iter()
+        .map(|span| (span.at() as u64, u64::from(span.len)));
     write_pairs(",\"h\":", pairs, out);
     let pieces = match view.places {
         Places::Run(offset) | Places::Packed(offset) => vec![(0, offset)],
         Places::Pieces(pieces) => {
             let first = pieces.iter().take(MAX_PLACES);
-            first.map(|piece| (u64::from(piece.at), piece.offset)).collect()
+            first
+                .map(|piece| (u64::from(piece.at), piece.offset))
+                .collect()
         }
     };
     write_pairs(",\"places\":", pieces.into_iter(), out);
