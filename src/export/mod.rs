@@ -7,6 +7,7 @@
 //! A form keeps a bounded part of the capture. Texts of the wire are escaped with [`crate::escape`], then for the form;
 //! secrets are masked, unless the options show them.
 
+pub(crate) mod html;
 mod mermaid;
 mod text;
 
