@@ -41,7 +41,14 @@ pub fn usage_text(error: &clap::Error, root: &Command, args: &[OsString]) -> Str
     let tips = Situation::new(error, root, args).tips();
     // The text contains arguments of the command line.
     let text = error.render().to_string();
-    let text = framing::fields::masked(&text);
+    // Conditions are shown as they were typed, with the place of the error.
+    let arg = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+    let is_condition = arg.is_some_and(|arg| arg.starts_with("--where"));
+    let text = if is_condition {
+        text.into()
+    } else {
+        framing::fields::masked(&text)
+    };
     let mut lines = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let is_tip = line.trim_start().starts_with("tip: ");
@@ -71,7 +78,11 @@ pub fn usage_text(error: &clap::Error, root: &Command, args: &[OsString]) -> Str
             .find(|arg| !is_flag(arg))
             .is_some_and(|arg| *arg == *word);
         if is_top {
+            let is_file = shapes::is_file_name(&word) && matches!(tips, Tips::Parser);
             let word = super::escape_lines(&word);
+            if is_file {
+                return format!("error: there is no file '{word}'\n");
+            }
             *first = format!("error: '{word}' is neither a command nor a file");
         }
     }
@@ -138,7 +149,7 @@ impl<'a> Situation<'a> {
             _ => None,
         };
         match own {
-            Some(tip) => Tips::Own(self.with_other_flags(tip)),
+            Some(tip) => Tips::Own(self.with_other_flags(self.filled(&tip))),
             None if self.is_misled() => Tips::Own(Vec::new()),
             None => Tips::Parser,
         }
@@ -183,6 +194,10 @@ impl<'a> Situation<'a> {
         if let Some(tip) = record_tip(self.args) {
             return Some(tip);
         }
+        let of_server = self.args.iter().skip_while(|arg| *arg != "--");
+        if of_server.skip(1).any(|arg| *arg == flag) {
+            return self.tip_of_server(name);
+        }
         if let Some(tip) = self.tip_of_code().filter(|_| name == "lint") {
             return Some(tip);
         }
@@ -200,6 +215,9 @@ impl<'a> Situation<'a> {
             && let Some(address) = self.address()
         {
             return Some(tip_of_address(&address));
+        }
+        if flag == "-T" && self.value_of(flag) == Some("fields") {
+            return Some(words::COLUMNS.to_owned());
         }
         if words::READERS.contains(&name) && ["-r", "--read-file"].contains(&flag) {
             return Some(self.tip_of_read());
@@ -225,7 +243,9 @@ impl<'a> Situation<'a> {
         let mut words = self.args.iter().filter_map(|arg| arg.to_str());
         let value = words.find_map(|word| word.strip_prefix(flag))?;
         match value.strip_prefix('=') {
-            None => words.next().filter(|next| !next.starts_with('-')),
+            None => words
+                .next()
+                .filter(|next| !next.starts_with('-') || next.parse::<i64>().is_ok()),
             given => given,
         }
     }
@@ -258,14 +278,6 @@ impl<'a> Situation<'a> {
             }
         }
         format!("a capture is an argument without a flag: {text}")
-    }
-
-    /// Returns a tip with the value of the flag, if it has one.
-    fn with_value(&self, tip: &str, flag: &str) -> String {
-        match self.value_of(flag).map(shell_words::quote) {
-            Some(value) => tip.replace("VALUE", &value),
-            None => tip.to_owned(),
-        }
     }
 
     /// Returns the number after `-p` without a command: strace takes a process there.
@@ -327,6 +339,9 @@ impl<'a> Situation<'a> {
                 .any(|arg| arg.get_long() == Some(long))
         };
         let takes_command = command.get_arguments().any(clap::Arg::is_last_set);
+        if !takes_command && let Some(tip) = self.tip_of_server(command.get_name()) {
+            return Some(tip);
+        }
         if has("connect")
             && let Some(addresses) = self.addresses(word)
         {
@@ -404,7 +419,9 @@ impl<'a> Situation<'a> {
             return Some(tip_of_process(pid));
         }
         let lower = word.to_lowercase();
-        if let Some(tip) = self.tip_of_test(&lower) {
+        let tip = self.tip_of_test(&lower);
+        let tip = tip.or_else(|| self.tip_of_call(word));
+        if let Some(tip) = tip.or_else(|| self.tip_of_relay(&lower)) {
             return Some(tip);
         }
         if let Some(tip) = command_tip(&lower) {
@@ -492,6 +509,12 @@ impl<'a> Situation<'a> {
             return Some(format!(
                 "--report {value} writes such a report, in lint, snapshot test and replay"
             ));
+        }
+        let is_template = ["{{", "{%", "%{", "%("]
+            .iter()
+            .any(|mark| value.contains(mark));
+        if arg.starts_with("--format") && is_template {
+            return Some(words::COLUMNS.to_owned());
         }
         if arg.contains("<N>") && value.parse::<u64>().is_err() {
             let flag = arg.split(' ').next().unwrap_or_default();
