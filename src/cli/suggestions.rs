@@ -5,6 +5,7 @@ mod filled;
 mod shapes;
 #[cfg(test)]
 mod tests;
+mod values;
 mod words;
 
 use super::topics;
@@ -22,19 +23,6 @@ use shapes::{
 };
 use std::ffi::OsString;
 use std::path::Path;
-
-/// Formats of reports.
-const REPORTS: [&str; 3] = ["github", "junit", "sarif"];
-
-/// Formats of other tools.
-const OTHER_FORMATS: [&str; 10] = [
-    "csv", "jsonl", "ndjson", "raw", "table", "text", "tsv", "wide", "xml", "yaml",
-];
-
-/// Words for the sides of a connection.
-const SIDES: [&str; 8] = [
-    "client", "server", "in", "out", "sent", "received", "request", "response",
-];
 
 /// Returns the text of a usage error for stderr, in a few lines: the error, tips, the usage.
 pub fn usage_text(error: &clap::Error, root: &Command, args: &[OsString]) -> String {
@@ -502,89 +490,6 @@ impl<'a> Situation<'a> {
             "the protocol comes first: wiretool send {start} {}",
             text.trim_end()
         ))
-    }
-
-    fn tip_of_value(&self, arg: &str, value: &str) -> Option<String> {
-        if arg.starts_with("--format") && REPORTS.contains(&value) {
-            return Some(format!(
-                "--report {value} writes such a report, in lint, snapshot test and replay"
-            ));
-        }
-        let is_template = ["{{", "{%", "%{", "%("]
-            .iter()
-            .any(|mark| value.contains(mark));
-        if arg.starts_with("--format") && is_template {
-            return Some(words::COLUMNS.to_owned());
-        }
-        if arg.contains("<N>") && value.parse::<u64>().is_err() {
-            let flag = arg.split(' ').next().unwrap_or_default();
-            return Some(format!(
-                "{flag} takes a number, such as {flag} 3; a capture is an argument without a flag"
-            ));
-        }
-        if arg.starts_with("--format") && OTHER_FORMATS.contains(&value) {
-            return Some(
-                "-f json prints an object per line; jq -c .message leaves the messages alone, jq -r .message.method one member, jq -r '[.kind, .subject] | @csv' makes a table"
-                    .into(),
-            );
-        }
-        let lower = value.to_lowercase();
-        if arg.contains("<PROTOCOL>")
-            && let Some((_, tip)) = words::ENCODINGS
-                .iter()
-                .find(|(all, _)| has_word(all, &lower))
-        {
-            return Some((*tip).to_owned());
-        }
-        if (arg.starts_with("--from") || arg.starts_with("--dir")) && SIDES.contains(&&*lower) {
-            return Some(
-                "--dir c2s selects what the client sends, --dir s2c what the server sends".into(),
-            );
-        }
-        let command = self.command?;
-        let has_listen = command
-            .get_arguments()
-            .any(|arg| arg.get_long() == Some("listen"));
-        if arg.contains("<PROTOCOL>")
-            && has_listen
-            && let Some([listen, connect]) = self.addresses(value).as_deref()
-        {
-            return Some(format!("use --listen {listen} --connect {connect}"));
-        }
-        if arg.contains("<PROTOCOL>") && has_listen && value.parse::<u16>().is_ok() {
-            return Some(format!(
-                "-p is the protocol; to listen on a port: --listen {}",
-                local(value)
-            ));
-        }
-        let connects = command
-            .get_arguments()
-            .any(|arg| arg.get_long() == Some("connect"));
-        if !arg.contains("<PROTOCOL>") || !connects {
-            return None;
-        }
-        let name = command.get_name();
-        let Some(address) = as_address(value) else {
-            let file = Path::new(value).exists();
-            return Some(match name {
-                "stub" if file => format!(
-                    "the protocol comes first: wiretool stub mcp --from-recording {}",
-                    shell_words::quote(value)
-                ),
-                "send" => self.tip_of_message(value)?,
-                _ => return None,
-            });
-        };
-        let words = match name {
-            "send" => "WORD..., or with --json -",
-            _ => "",
-        };
-        Some(match words {
-            "" => format!("an address is --connect {address}, a protocol is for example mcp"),
-            words => format!(
-                "an address is --connect {address}, after the protocol: wiretool send mcp {words}"
-            ),
-        })
     }
 }
 

@@ -425,7 +425,7 @@ fn words_that_exist_are_listed_if_none_matches() {
         ),
         (
             &["--where", "jsonrpc.method=invoke"],
-            "; members: .method, .jsonrpc, .id, .result, .params, .params.selector, .params.calldata",
+            "; members: .method, .jsonrpc, .params, .result, .id, .params.selector, .params.calldata",
         ),
         (
             &["--where", ".selector=pow"],
