@@ -429,7 +429,7 @@ fn words_that_exist_are_listed_if_none_matches() {
         ),
         (
             &["--where", ".selector=pow"],
-            "; members: .params.selector, .result, .params, .method, .jsonrpc, .id, .params.calldata",
+            "; members: .params.selector, .method, .result, .id, .jsonrpc, .params, .params.calldata",
         ),
         (&["--where", ".params.calldata[0]=0x9"], ""),
         (
