@@ -111,7 +111,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     run.stall = args.stall;
     run.counts_each_source = true;
     run.findings_explain = true;
-    let filter = args.condition.filter();
+    let filter = args.condition.filter_of_calls();
     let mut screen = LintScreen {
         rules,
         reporter: FindingWriter {
