@@ -12,8 +12,8 @@ use super::poll::print_nonblocking;
 use super::tls::TlsArgs;
 use super::{Exit, count_text, print_message, recording};
 use crate::capture::{Header, Time};
-use crate::conversation::guard::{Guard, Quarantine, uses_lines};
 use crate::conversation::RuleSettings;
+use crate::conversation::guard::{Guard, Quarantine, uses_lines};
 use crate::conversation::tap::{TapConfig, TapCounts};
 use crate::decoder;
 use crate::framing::Framing;
@@ -440,7 +440,8 @@ fn new_setup(
     stdout_is_free: bool,
 ) -> Result<Setup> {
     // The keys of operations are those of JSON.
-    let operations = (config.screen.as_ref()).is_some_and(|screen| screen.format == Some(Format::Json));
+    let operations =
+        (config.screen.as_ref()).is_some_and(|screen| screen.format == Some(Format::Json));
     let view = config
         .screen
         .map(|screen| view::open_view(&screen, config.shared))

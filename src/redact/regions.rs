@@ -155,7 +155,10 @@ mod tests {
     #[test]
     fn names_are_no_tokens() {
         for (text, wanted) in [
-            ("data: /message?sessionId=bf7c3675-29fe", &["bf7c3675-29fe"][..]),
+            (
+                "data: /message?sessionId=bf7c3675-29fe",
+                &["bf7c3675-29fe"][..],
+            ),
             ("a bf7c3675=29fe428aafae b", &["bf7c3675=29fe428aafae"]),
             ("Access-Control-Allow-Origin: *", &[]),
             ("0123456789abcde", &[]),

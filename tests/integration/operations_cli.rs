@@ -186,7 +186,11 @@ fn messages_whose_protocol_is_found_late_have_their_own_times() {
     let lines = [
         header.to_owned(),
         chunk(0, "c2s", r#"{"jsonrpc":"2.0","id":0,"method":"m"}"#),
-        chunk(100_000_000, "s2c", r#"{"jsonrpc":"2.0","id":0,"result":[]}"#),
+        chunk(
+            100_000_000,
+            "s2c",
+            r#"{"jsonrpc":"2.0","id":0,"result":[]}"#,
+        ),
         r#"{"t":3000000000,"conn":1,"event":"close"}"#.to_owned(),
     ];
     let mut command = common::wiretool();
