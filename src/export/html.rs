@@ -378,6 +378,13 @@ fn head_and_tail() -> (&'static str, &'static str) {
 /// Writes text of the wire as a JSON string that ends no script: escaped, and at most `most` characters with a mark that
 /// says how much is left out.
 fn write_text(text: &str, most: usize, out: &mut Vec<u8>) {
+    let is_plain = |b: u8| matches!(b, b' '..=b'~') && !matches!(b, b'"' | b'\\' | b'<');
+    if text.len() <= most && text.bytes().all(is_plain) {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+        return;
+    }
     let start = out.len();
     if text.len() > most && text.chars().nth(most).is_some() {
         let cut = format!("{} ({} bytes)", escape(&shorten(text, most)), text.len());
