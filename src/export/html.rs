@@ -10,15 +10,17 @@
 
 mod fields;
 
-use crate::conversation::{Finding, Verdict};
+use super::Form;
+use crate::conversation::{Conversation, Finding, Run, Verdict};
 use crate::decoder::Decoded;
+use crate::encoding::Want;
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_int;
 use crate::protocol::session::{Place, Rule, WaitingList};
 use crate::protocol::{Direction, Notes, Role};
 use crate::render::DisplayOptions;
 use crate::render::findings::{self, millis};
-use crate::render::line::content_text;
+use crate::render::line;
 use crate::render::style::{Style, escape, shorten};
 use crate::render::subject::{masked_subject, parts};
 use base64::Engine as _;
@@ -106,7 +108,7 @@ impl Page {
     }
 
     /// Writes the page up to the messages.
-    pub(crate) fn begin(out: &mut Vec<u8>) {
+    fn write_head(out: &mut Vec<u8>) {
         let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
         let policy = format!(
             "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
@@ -120,7 +122,7 @@ impl Page {
     }
 
     /// Begins an input.
-    pub(crate) fn input(&mut self, name: &str, is_one_of_several: bool) {
+    fn input(&mut self, name: &str, is_one_of_several: bool) {
         self.inputs += 1;
         self.has_several = is_one_of_several;
         if self.names.len() >= MAX_NAMES {
@@ -132,12 +134,7 @@ impl Page {
     }
 
     /// Adds a message with its findings.
-    pub(crate) fn message(
-        &mut self,
-        decoded: &Decoded<'_>,
-        verdict: Verdict<'_>,
-        out: &mut Vec<u8>,
-    ) {
+    fn add_message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>) {
         self.add_findings(verdict.findings);
         if self.messages >= MAX_MESSAGES {
             self.more += 1;
@@ -201,7 +198,7 @@ impl Page {
         put("name", name.as_deref(), MAX_CELL, out);
         put_true("failed", message.is_error(), out);
         put_true("outcome", message.failed, out);
-        let brief = content_text(decoded, answer, shows, MAX_CELL, &mut self.notes);
+        let brief = line::detail(decoded, answer, shows, MAX_CELL);
         put(
             "brief",
             Some(&*brief).filter(|text| !text.is_empty()),
@@ -233,7 +230,7 @@ impl Page {
     }
 
     /// Adds findings between messages, or at the end.
-    pub(crate) fn add_findings(&mut self, found: &[Finding]) {
+    fn add_findings(&mut self, found: &[Finding]) {
         for finding in found {
             if self.found >= MAX_FINDINGS || self.findings.len() >= MAX_FINDING_TEXT {
                 self.more_findings += 1;
@@ -258,7 +255,7 @@ impl Page {
     }
 
     /// Adds the messages of an input that wait for an answer at its end, and the names of its sides.
-    pub(crate) fn add_waiting(&mut self, list: &WaitingList, now: Option<i64>, sides: [&str; 2]) {
+    fn add_waiting(&mut self, list: &WaitingList, now: Option<i64>, sides: [&str; 2]) {
         self.sides = sides.map(str::to_owned);
         self.waits += list.count;
         for one in &list.first {
@@ -279,13 +276,8 @@ impl Page {
         }
     }
 
-    /// Returns the maximum number of messages that wait for an answer to be listed.
-    pub(crate) const fn most_waiting() -> usize {
-        MAX_WAITING
-    }
-
     /// Returns what is left out, in sentences.
-    pub(crate) fn left_out(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let mut note = |n: u64, one: &str, many: &str| match n {
             0 => {}
@@ -311,7 +303,7 @@ impl Page {
     }
 
     /// Writes the rest of the page.
-    pub(crate) fn finish(&self, out: &mut Vec<u8>) {
+    fn write_rest(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"],\n\"findings\":[");
         out.extend_from_slice(&self.findings);
         out.extend_from_slice(b"],\n\"waiting\":[");
@@ -331,7 +323,7 @@ impl Page {
             out.extend_from_slice(b"]}");
         }
         out.extend_from_slice(b"},\n\"notes\":[");
-        for (n, note) in self.left_out().iter().enumerate() {
+        for (n, note) in self.notes().iter().enumerate() {
             out.extend_from_slice(if n == 0 { b"" } else { b"," });
             write_text(note, MAX_SENTENCE, out);
         }
@@ -367,6 +359,49 @@ impl Page {
                 .replacen("{{script}}", SCRIPT, 1)
                 .as_bytes(),
         );
+    }
+}
+
+impl Form for Page {
+    fn want(&self) -> Want {
+        Want::Places
+    }
+
+    fn needs_operations(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, run: &Run<'_>, out: &mut Vec<u8>) {
+        if self.inputs == 0 {
+            Self::write_head(out);
+        }
+        let source = run.source();
+        self.input(&source.name, source.is_one_of_several);
+    }
+
+    fn message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>) {
+        self.add_message(decoded, verdict, out);
+    }
+
+    fn findings(&mut self, findings: &[Finding], _out: &mut Vec<u8>) {
+        self.add_findings(findings);
+    }
+
+    fn wait(&mut self, conversation: &Conversation<'_>, has_both: bool) {
+        let list = conversation.unanswered(has_both, MAX_WAITING);
+        self.add_waiting(&list, self.last, conversation.sides());
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        self.notes()
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+        if self.inputs == 0 {
+            Self::write_head(out);
+        }
+        self.write_rest(out);
+        Ok(())
     }
 }
 
