@@ -85,8 +85,9 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     };
     input::read(input, &options, &mut run, &mut screen)?;
     if run.cut_short().is_none() {
-        for note in screen.form.left_out() {
-            print_message(&note);
+        let left_out = screen.form.left_out();
+        for note in left_out.iter().filter(|_| !shared.quiet) {
+            print_message(note);
         }
         let finished = screen.form.finish(screen.output.buffer());
         finished.map_err(anyhow::Error::msg)?;

@@ -20,7 +20,7 @@ use crate::protocol::session::{Place, Rule, WaitingList};
 use crate::protocol::{Direction, Notes, Role};
 use crate::render::DisplayOptions;
 use crate::render::findings::{self, millis};
-use crate::render::line;
+use crate::render::line::content_text;
 use crate::render::style::{Style, escape, shorten};
 use crate::render::subject::{masked_subject, parts};
 use base64::Engine as _;
@@ -44,6 +44,8 @@ const MAX_FINDING_TEXT: usize = 2 << 20;
 const MAX_WAITING: usize = 500;
 /// The maximum number of names of inputs in the title.
 const MAX_NAMES: usize = 4;
+/// The maximum number of inputs whose sides have names.
+const MAX_SIDES: usize = 100;
 /// The maximum number of characters of a text in a line, and of a sentence.
 const MAX_CELL: usize = 200;
 const MAX_SENTENCE: usize = 2_000;
@@ -70,7 +72,8 @@ pub(crate) struct Page {
     inputs: usize,
     has_several: bool,
     protocols: Vec<String>,
-    sides: [String; 2],
+    /// The names of the two sides in each input, by its name if there are several.
+    sides: BTreeMap<String, [String; 2]>,
     /// The first and the last time.
     first: Option<i64>,
     last: Option<i64>,
@@ -101,7 +104,7 @@ impl Page {
             inputs: 0,
             has_several: false,
             protocols: Vec::new(),
-            sides: ["client".to_owned(), "server".to_owned()],
+            sides: BTreeMap::new(),
             first: None,
             last: None,
         }
@@ -131,6 +134,12 @@ impl Page {
         // The folders of a machine are nothing for other readers.
         self.names
             .push(name.rsplit('/').next().unwrap_or(name).to_owned());
+    }
+
+    /// Returns the name of the input that is read, if there are several.
+    fn own_name(&self) -> Option<&str> {
+        let name = self.names.last().filter(|_| self.has_several);
+        name.map(String::as_str)
     }
 
     /// Adds a message with its findings.
@@ -180,8 +189,7 @@ impl Page {
             .display
             .sources
             .and_then(|all| all.name_of(origin.conn));
-        let alone = self.names.last().filter(|_| self.has_several);
-        put("src", merged.or(alone.map(String::as_str)), MAX_CELL, out);
+        put("src", merged.or(self.own_name()), MAX_CELL, out);
     }
 
     /// Writes what a message means, alone and in the conversation.
@@ -198,7 +206,7 @@ impl Page {
         put("name", name.as_deref(), MAX_CELL, out);
         put_true("failed", message.is_error(), out);
         put_true("outcome", message.failed, out);
-        let brief = line::detail(decoded, answer, shows, MAX_CELL);
+        let brief = content_text(decoded, answer, shows, MAX_CELL, &mut self.notes);
         put(
             "brief",
             Some(&*brief).filter(|text| !text.is_empty()),
@@ -256,7 +264,10 @@ impl Page {
 
     /// Adds the messages of an input that wait for an answer at its end, and the names of its sides.
     fn add_waiting(&mut self, list: &WaitingList, now: Option<i64>, sides: [&str; 2]) {
-        self.sides = sides.map(str::to_owned);
+        let name = self.own_name().unwrap_or_default();
+        if self.sides.len() < MAX_SIDES {
+            self.sides.insert(name.to_owned(), sides.map(str::to_owned));
+        }
         self.waits += list.count;
         for one in &list.first {
             if self.waiting.len() >= MAX_FINDING_TEXT {
@@ -334,12 +345,17 @@ impl Page {
         }
         put("title", Some(&title), MAX_SENTENCE, out);
         put("protocol", Some(&self.protocols.join(", ")), MAX_CELL, out);
-        out.extend_from_slice(b",\"sides\":[");
-        let [client, server] = &self.sides;
-        write_text(client, MAX_CELL, out);
-        out.push(b',');
-        write_text(server, MAX_CELL, out);
-        out.push(b']');
+        out.extend_from_slice(b",\"sides\":{");
+        for (n, (name, [client, server])) in self.sides.iter().enumerate() {
+            out.extend_from_slice(if n == 0 { b"" } else { b"," });
+            write_text(name, MAX_CELL, out);
+            out.extend_from_slice(b":[");
+            write_text(client, MAX_CELL, out);
+            out.push(b',');
+            write_text(server, MAX_CELL, out);
+            out.push(b']');
+        }
+        out.push(b'}');
         put_number("waits", Some(self.waits as u64), out);
         put_number("more", Some(self.more), out);
         put_true("masked", !self.display.show_secrets, out);

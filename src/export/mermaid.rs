@@ -23,7 +23,7 @@ use crate::decoder::{Decoded, Origin};
 use crate::encoding::Want;
 use crate::escape::{escape, shorten};
 use crate::protocol::session::{Answer, Place, Waiting};
-use crate::protocol::{Direction, Role, registry};
+use crate::protocol::{Direction, Notes, Role, registry};
 use crate::render::findings::{duration, expected_text};
 use crate::render::line;
 use crate::render::operation::{about, inside};
@@ -363,7 +363,8 @@ fn detail(decoded: &Decoded<'_>, answer: Option<&Answer>, show_secrets: bool) ->
     if let Some(latency) = answer.and_then(|answer| answer.latency) {
         parts.push(duration(latency));
     }
-    let content = line::detail(decoded, answer, show_secrets, MAX_DETAIL);
+    let notes = &mut Notes::of_secrets();
+    let content = line::content_text(decoded, answer, show_secrets, MAX_DETAIL, notes);
     if !content.is_empty() {
         parts.push(escape(&shorten(&content, MAX_DETAIL)).into_owned());
     }

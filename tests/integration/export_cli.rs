@@ -67,29 +67,79 @@ fn call(id: u64, name: &str) -> [(&'static str, serde_json::Value); 2] {
 fn diagrams_show_requests_answers_and_who_must_send() {
     let (code, out, err) = run(&["-f", "mermaid", "fixtures/cli/mixed.jsonl"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    insta::assert_snapshot!(out, @r"
-    ");
+    insta::assert_snapshot!(out, @r#"
+    sequenceDiagram
+        participant p0 as client
+        participant p1 as server
+        p0->>+p1: #35;0 INV feed.open (id 1)
+        loop 2 times, #35;1 to #35;2
+        p1-->>p0: STR feed.open
+        end
+        p1-->>-p0: #35;3 #69;ND feed.open (id 1, 3 ms)
+        p0->>+p1: #35;4 INV math.add (id 2)
+        p1-->>-p0: #35;5 ERR math.add (id 2, 1 ms, INTERNAL)
+        p0->>+p1: #35;6 INV math.add (id 3)
+        Note over p1: open: #35;6 INV math.add#59; the server must send it
+        deactivate p1
+    "#);
     let (code, out, err) = run(&["-f", "mermaid", "--ops", "fixtures/cli/operations.jsonl"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    insta::assert_snapshot!(out, @r"
-    ");
+    insta::assert_snapshot!(out, @r#"
+    sequenceDiagram
+        participant p0 as client
+        participant p1 as server
+        p0->>+p1: #35;0 initialize
+        p1-->>-p0: #35;1 answered initialize (2 ms)
+        p0->>+p1: #35;3 tools/call book
+        p1->>+p0: #35;5 elicitation/create
+        p0-->>-p1: #35;6 answered elicitation/create (6 s)
+        Note over p0: in #35;3#59; person
+        p1-->>-p0: #35;7 failed tools/call book (6 s)
+        Note over p1: server 40 ms, person 6 s#59; 1 notifications/progress, ~1 elicitation/create
+        p0->>+p1: #35;8 tools/call wait
+        p1->>p0: #35;8 open tools/call wait (940 ms)
+        Note over p1: open: #35;8 request tools/call wait#59; the server must send it (the connection is closed)
+        deactivate p1
+    "#);
 }
 
 #[test]
 fn processes_are_participants() {
     let files =
         ["planner", "search", "index"].map(|name| format!("fixtures/cli/merge/{name}.jsonl"));
-    let mut args = vec!["-f", "mermaid", "--merge", "--where", "subject=tools/call"];
+    let mut args = vec![
+        "-f",
+        "mermaid",
+        "--merge",
+        "--allow",
+        "mcp/before-initialize",
+    ];
     args.extend(files.iter().map(String::as_str));
     let (code, out, _) = run(&args);
     assert_eq!(code, 0);
-    insta::assert_snapshot!(out, @r"
-    ");
+    insta::assert_snapshot!(out, @r#"
+    sequenceDiagram
+        participant p0 as client planner
+        participant p1 as server planner
+        participant p2 as server search
+        participant p3 as server index
+        p0->>+p1: #35;0 request tools/call plan (id 1, {goal: "tea"}, _meta: {traceparent: "00-0a…001-01"})
+        p1->>+p2: #35;1 request tools/call find (id 1, {what: "kettle"}, _meta: {traceparent: "00-0a…002-01"})
+        p2->>+p3: #35;2 request tools/call look (id 1, {key: "kettle"})
+        p3-->>-p2: #35;3 response tools/call look (id 1, 800 ms, "7")
+        p2-->>-p1: #35;4 response tools/call find (id 1, 820 ms, "shelf")
+        p1-->>-p0: #35;5 response tools/call plan (id 1, 890 ms, "done")
+        p0->>+p1: #35;6 request ping (id 2)
+        p1-->>-p0: #35;7 response ping (id 2, 1 ms, {})
+    "#);
 }
 
 #[test]
 fn repeated_messages_are_a_loop_and_many_are_counted() {
-    let mut lines = Vec::new();
+    let hello = json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {}});
+    let answer = json!({"jsonrpc": "2.0", "id": "hello", "result": {}});
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let mut lines = vec![("c2s", hello), ("s2c", answer), ("c2s", ready)];
     for n in 0..500 {
         lines.extend(call(n, "same"));
     }
@@ -102,15 +152,13 @@ fn repeated_messages_are_a_loop_and_many_are_counted() {
     let arrows = out.lines().filter(|line| line.contains(">>")).count();
     assert_eq!(arrows, 60, "{out}");
     assert!(
-        out.contains("    loop 500 times, #35;0 to #35;999\n"),
+        out.contains("    loop 500 times, #35;3 to #35;1002\n"),
         "{out}"
     );
-    assert!(
-        out.contains("Note over p0,p1: 942 more messages\n"),
-        "{out}"
-    );
-    let (activated, ended) = (out.matches(">>+").count(), out.matches(">>-").count());
-    assert_eq!((activated, ended), (30, 30), "{out}");
+    assert!(out.contains("Note over p0,p1: 945 more messages"), "{out}");
+    let marks = |sign: &str| out.matches(sign).count();
+    assert_eq!(marks(">>+"), 30, "{out}");
+    assert_eq!(marks(">>+"), marks(">>-") + marks("deactivate"), "{out}");
 }
 
 #[test]

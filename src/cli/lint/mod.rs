@@ -111,7 +111,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     run.stall = args.stall;
     run.counts_each_source = true;
     run.findings_explain = true;
-    let filter = args.condition.filter();
+    let filter = args.condition.filter_of_calls();
     let mut screen = LintScreen {
         rules,
         reporter: FindingWriter {
@@ -154,8 +154,9 @@ struct LintScreen {
 impl LintScreen {
     fn finish(mut self, run: &InputRun) -> Result<Exit> {
         if let Some(report) = self.reporter.report.take() {
-            for note in report.left_out() {
-                print_message(&note);
+            let left_out = report.left_out();
+            for note in left_out.iter().filter(|_| !self.reporter.quiet) {
+                print_message(note);
             }
             self.reporter.write_text(&report.text()?);
         }

@@ -1,11 +1,14 @@
 //! The text of a message as screens show it, for searches.
 
 use super::super::kind_text;
-use super::content::{Content, MAX_TEXT};
+use super::content::Content;
+#[cfg(feature = "cli")]
+use super::content::MAX_TEXT;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::escape::escape;
 use crate::protocol::Notes;
+#[cfg(feature = "cli")]
 use crate::protocol::session::Answer;
 use crate::render::{findings, subject};
 
@@ -46,25 +49,6 @@ pub(crate) fn names(decoded: &Decoded<'_>, answer: Option<&Answer>, show_secrets
     all
 }
 
-/// Returns outcome and content of a message, in about this number of characters.
-#[cfg(feature = "cli")]
-pub(crate) fn detail(
-    decoded: &Decoded<'_>,
-    answer: Option<&Answer>,
-    show_secrets: bool,
-    space: usize,
-) -> String {
-    let mut detail = findings::outcome(decoded, answer).into_owned();
-    let content = Content {
-        show_secrets,
-        space,
-        text: MAX_TEXT,
-        escapes: true,
-    };
-    content.push(decoded, &mut Notes::of_secrets(), &mut detail);
-    detail
-}
-
 /// Returns what lines show of a message except its values: kind, subject, name and id.
 pub(crate) fn shown_names(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> String {
     let answer = verdict.and_then(|verdict| verdict.answer);
@@ -78,4 +62,24 @@ pub(crate) fn shown_names(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -
         all.push_str(&part.unwrap_or_default());
     }
     all
+}
+
+/// Returns the outcome of a message and its content in brief, as lines show them in this space.
+#[cfg(feature = "cli")]
+pub(crate) fn content_text(
+    decoded: &Decoded<'_>,
+    answer: Option<&Answer>,
+    show_secrets: bool,
+    space: usize,
+    notes: &mut Notes,
+) -> String {
+    let content = Content {
+        show_secrets,
+        space,
+        text: MAX_TEXT,
+        escapes: true,
+    };
+    let mut text = findings::outcome(decoded, answer).into_owned();
+    content.push(decoded, notes, &mut text);
+    text
 }
