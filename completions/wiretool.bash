@@ -877,11 +877,11 @@ _wiretool() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "mermaid" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mermaid html" -- "${cur}"))
                     return 0
                     ;;
                 -f)
-                    COMPREPLY=($(compgen -W "mermaid" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mermaid html" -- "${cur}"))
                     return 0
                     ;;
                 --output)

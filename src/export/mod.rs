@@ -15,22 +15,26 @@ use crate::capture::{Item, Sources};
 use crate::conversation::{Conversation, Finding, Operation, Run, Verdict};
 use crate::decoder::{Decoded, Origin};
 use crate::encoding::Want;
+use crate::render::DisplayOptions;
 
 /// The forms that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FormName {
     /// A sequence diagram of mermaid.
     Mermaid,
+    /// A page.
+    Html,
 }
 
 impl FormName {
     /// All forms.
-    pub(crate) const ALL: [Self; 1] = [Self::Mermaid];
+    pub(crate) const ALL: [Self; 2] = [Self::Mermaid, Self::Html];
 
     /// Returns its name on the command line.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Mermaid => "mermaid",
+            Self::Html => "html",
         }
     }
 
@@ -38,6 +42,7 @@ impl FormName {
     pub(crate) const fn about(self) -> &'static str {
         match self {
             Self::Mermaid => "A sequence diagram, as text that GitHub and others draw",
+            Self::Html => "A page that shows the session: one file that opens without a network",
         }
     }
 
@@ -50,6 +55,11 @@ impl FormName {
     pub(crate) fn start(self, options: ExportOptions) -> Box<dyn Form> {
         match self {
             Self::Mermaid => Box::new(mermaid::Mermaid::new(options)),
+            Self::Html => Box::new(html::Page::new(DisplayOptions {
+                show_secrets: options.show_secrets,
+                sources: options.sources,
+                ..DisplayOptions::default()
+            })),
         }
     }
 }
@@ -97,6 +107,11 @@ pub(crate) trait Form {
 
     /// Ends a capture.
     fn end(&mut self, _run: &Run<'_>, _out: &mut Vec<u8>) {}
+
+    /// Returns what the output lacks, in sentences.
+    fn left_out(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Ends the output after the last capture; returns the reason if the captures have no such form.
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), String>;
