@@ -41,10 +41,10 @@ const MAX_BYTES: usize = 1 << 30;
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
     /// First capture
-    #[arg(value_name = "A")]
+    #[arg(value_name = "A", value_parser = options::capture())]
     left: PathBuf,
     /// Second capture
-    #[arg(value_name = "B")]
+    #[arg(value_name = "B", value_parser = options::capture())]
     right: PathBuf,
     /// Form of the input; the same for both files
     #[arg(long, value_name = "FORM", default_value = "auto", value_parser = options::form(), hide_possible_values = true, help_heading = "Input")]
@@ -245,7 +245,7 @@ fn read_side<'p>(
     };
     let mut reader = SideReader {
         known: options.protocols.clone(),
-        filter: args.condition.filter(),
+        filter: args.condition.filter_of_calls(),
         ..SideReader::default()
     };
     let mut run = InputRun::new(shared, false, None);

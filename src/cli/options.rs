@@ -12,6 +12,7 @@ use crate::render::style::Style;
 use crate::select::{Expr, Filter, Select};
 use crate::settings::{is_rule, nearest_rule};
 use crate::transport::Address;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use rustix::termios::tcgetwinsize;
 use std::io::IsTerminal as _;
@@ -34,7 +35,7 @@ pub const HELP: &str =
 pub struct SharedArgs {
     #[arg(long, help = help_of("color"), global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", hide_short_help = true)]
     pub color: Color,
-    /// Print no notes and no summary; of lint and snapshot test, only the exit code tells the result
+    /// Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result
     #[arg(short, long, global = true, hide_short_help = true)]
     pub quiet: bool,
     /// Explain on stderr what was detected, and why
@@ -119,12 +120,17 @@ pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
     }
 }
 
+/// Returns the parser of the path of a capture, which can be the name of a recording in the state folder.
+pub fn capture() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(super::state::find)
+}
+
 /// The input files and their form.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Captures to read, or folders of them; `-` or none: stdin
-    #[arg(value_name = "FILE")]
+    /// Captures to read, or folders of them; `-` or none: stdin; `@last`: what was recorded last
+    #[arg(value_name = "FILE", value_parser = capture())]
     pub files: Vec<PathBuf>,
     #[arg(long, help = help_of("from"), value_name = "FORM", default_value = default_of("from"), value_parser = form(), hide_possible_values = true, hide_default_value = true)]
     pub from: Form,
@@ -132,10 +138,10 @@ pub struct InputArgs {
     #[arg(long, value_name = "c2s|s2c", value_parser = direction())]
     pub dir: Option<Direction>,
     /// Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)
-    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    #[arg(long, value_name = "FILE", value_parser = capture(), conflicts_with = "files")]
     pub c2s: Vec<PathBuf>,
     /// Server-to-client bytes
-    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    #[arg(long, value_name = "FILE", value_parser = capture(), conflicts_with = "files")]
     pub s2c: Vec<PathBuf>,
     /// Continue to read while the file grows
     #[arg(long)]
@@ -220,6 +226,15 @@ impl WhereArgs {
     pub fn filter(&self) -> Filter {
         Select {
             conditions: self.conditions.clone(),
+            ..Select::default()
+        }
+        .filter()
+    }
+
+    /// Returns the filter of a command that counts or compares calls: an answer also has the subject of its request.
+    pub fn filter_of_calls(&self) -> Filter {
+        Select {
+            conditions: self.conditions.iter().map(Expr::of_calls).collect(),
             ..Select::default()
         }
         .filter()

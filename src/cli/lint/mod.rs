@@ -4,13 +4,13 @@ mod reporter;
 mod rules;
 mod source;
 
-use super::Exit;
 use super::input::{self, Flow, InputRun, unless_failed};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output as TextOutput;
-use super::report::ReportArgs;
+use super::report::{self, Kind, Report};
 use super::unmatched::Unmatched;
+use super::{Exit, print_about, print_message};
 use crate::capture::Item;
 use crate::conversation::{Finding, Output, RuleSettings, Run, Sink};
 use crate::encoding::Want;
@@ -72,8 +72,15 @@ pub struct Args {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("One line per finding", "One JSON object per finding, and one with the totals of each input"), help_heading = "Output")]
     format: options::OutputFormat,
-    #[command(flatten)]
-    report: ReportArgs,
+    /// Write a report for CI services (junit, github), code review tools (sarif) or browsers (html)
+    #[arg(
+        long,
+        value_parser = report::kinds(true),
+        value_name = "KIND",
+        help_heading = "Output",
+        conflicts_with = "format"
+    )]
+    report: Option<Kind>,
     /// After this time without input, list the requests without an answer: 5s, 500ms
     #[arg(long, value_name = "TIME", value_parser = options::parse_duration, help_heading = "Input")]
     stall: Option<Duration>,
@@ -90,7 +97,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let input = &args.input;
     let mut output = TextOutput::open(args.output.as_deref(), &input.paths())?;
     let as_json = args.format.is_json();
-    output.is_json = as_json || args.report.report.is_some();
+    output.is_json = as_json || args.report.is_some_and(|kind| kind != Kind::Html);
     if args.rules {
         return rules::write_rules(&args.wire, &rules.judge, as_json, display, output);
     }
@@ -104,7 +111,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     run.stall = args.stall;
     run.counts_each_source = true;
     run.findings_explain = true;
-    let filter = args.condition.filter();
+    let filter = args.condition.filter_of_calls();
     let mut screen = LintScreen {
         rules,
         reporter: FindingWriter {
@@ -116,15 +123,19 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
             most: args.most,
             display,
             output,
-            report: args.report.new_report("wiretool lint"),
+            report: args
+                .report
+                .map(|kind| Report::new(kind, "wiretool lint", display)),
             fail_on: Severity::from_name(&args.fail_on),
             source: SourceSummary::default(),
             worst: Severity::Off,
             matched: 0,
         },
         waiting: WaitingList::default(),
+        empty: Vec::new(),
         stop: run.stop.clone(),
         verbose: shared.verbose,
+        has_page: args.report == Some(Kind::Html),
     };
     input::read(&args.input, &options, &mut run, &mut screen)?;
     screen.finish(&run)
@@ -135,13 +146,21 @@ struct LintScreen {
     reporter: FindingWriter,
     /// The requests without an answer at the end of the source.
     waiting: WaitingList,
+    /// The names of the inputs without bytes.
+    empty: Vec<String>,
     stop: Option<Stop>,
     verbose: bool,
+    /// The report is a page: its messages name their operations.
+    has_page: bool,
 }
 
 impl LintScreen {
     fn finish(mut self, run: &InputRun) -> Result<Exit> {
         if let Some(report) = self.reporter.report.take() {
+            let left_out = report.left_out();
+            for note in left_out.iter().filter(|_| !self.reporter.quiet) {
+                print_message(note);
+            }
             self.reporter.write_text(&report.text()?);
         }
         let reporter = self.reporter;
@@ -149,8 +168,11 @@ impl LintScreen {
         if let Some(exit) = run.finish(reporter.output, "check")? {
             return Ok(exit);
         }
+        for name in self.empty.iter().filter(|_| !is_empty && !reporter.quiet) {
+            print_about(name, "empty input: there is nothing to check");
+        }
         // Nothing was checked, so nothing is right.
-        if is_empty {
+        if !self.empty.is_empty() {
             return Ok(Exit::Error);
         }
         let none = !reporter.filter.is_open() && reporter.matched == 0 && run.messages > 0;
@@ -164,7 +186,7 @@ impl LintScreen {
     }
     fn output(&mut self, output: Output<'_>) -> Result<()> {
         match output {
-            Output::Begin(run) => self.reporter.source = SourceSummary::new(run.source()),
+            Output::Begin(run) => self.reporter.begin(run),
             Output::Item(item, _) => self.item(item),
             Output::Message(decoded, verdict) => {
                 self.reporter.source.count(decoded);
@@ -214,13 +236,16 @@ impl LintScreen {
         // After an interruption, nothing is awaited.
         let stopped = self.stop.as_ref().is_some_and(Stop::is_set);
         let conversation = run.conversation().filter(|_| !run.is_unrecognised());
-        let reporter = &self.reporter;
+        let reporter = &mut self.reporter;
         self.waiting =
             conversation.map_or(WaitingList::default(), |one| reporter.waiting(one, stopped));
     }
 
     fn end(&mut self, run: &Run<'_>, findings: &[Finding]) -> Result<()> {
-        // An empty input is noted once, for all inputs.
+        if run.bytes() == 0 {
+            self.empty.push(self.reporter.source.name.clone());
+        }
+        // Empty inputs are noted at the end.
         let is_empty = run.bytes() == 0 && !self.reporter.json;
         let is_unknown = run.is_unrecognised() && findings.is_empty();
         let conversation = run.conversation().filter(|_| !is_empty && !is_unknown);
@@ -238,7 +263,7 @@ impl Sink for LintScreen {
 
     fn rules(&self) -> Option<RuleSettings> {
         Some(RuleSettings {
-            operations: self.reporter.filter.needs_operations(),
+            operations: self.reporter.filter.needs_operations() || self.has_page,
             ..self.rules.clone()
         })
     }

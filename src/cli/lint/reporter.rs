@@ -5,10 +5,11 @@ use super::super::report::{FilePlace, Report};
 use super::super::unmatched::Unmatched;
 use super::super::{count_text, print_message, print_wrapped};
 use super::source::SourceSummary;
-use crate::conversation::{Conversation, Finding, Verdict, full_name};
+use crate::conversation::{Conversation, Finding, Run, Verdict, full_name};
 use crate::decoder::{Decoded, Partial};
 use crate::encoding::json;
 use crate::error::with_flags;
+use crate::export::Form as _;
 use crate::protocol::Direction;
 use crate::protocol::session::{Need, Place, Severity, WaitingList};
 use crate::render::style::{Highlight, Style};
@@ -47,10 +48,19 @@ pub struct FindingWriter {
 }
 
 impl FindingWriter {
+    /// Begins an input.
+    pub fn begin(&mut self, run: &Run<'_>) {
+        if let Some(Report::Html(page)) = &mut self.report {
+            page.begin(run, self.output.buffer());
+        }
+        self.source = SourceSummary::new(run.source());
+    }
+
     /// Adds the findings of a message, if it is selected.
     pub fn add_message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) -> Result<()> {
         // Without a condition, most messages need no second look.
-        if self.filter.is_open() && verdict.findings.is_empty() {
+        let is_page = matches!(self.report, Some(Report::Html(_)));
+        if self.filter.is_open() && verdict.findings.is_empty() && !is_page {
             return Ok(());
         }
         if self
@@ -59,6 +69,10 @@ impl FindingWriter {
         {
             self.source.matched += 1;
             self.matched += 1;
+            if let Some(Report::Html(page)) = &mut self.report {
+                page.message(decoded, verdict, self.output.buffer());
+                self.output.written()?;
+            }
             return self.add_findings(verdict.findings);
         }
         if self.matched == 0 {
@@ -70,6 +84,9 @@ impl FindingWriter {
     /// Adds findings between messages or at the end; with a condition they are not reported.
     pub fn add(&mut self, found: &[Finding]) -> Result<()> {
         if self.filter.is_open() {
+            if let Some(Report::Html(page)) = &mut self.report {
+                page.findings(found, self.output.buffer());
+            }
             self.add_findings(found)
         } else {
             Ok(())
@@ -218,10 +235,17 @@ impl FindingWriter {
     }
 
     /// Returns the requests without an answer; at the end of a one-way file there are none, because its answers are elsewhere.
-    pub fn waiting(&self, conversation: &Conversation<'_>, stopped: bool) -> WaitingList {
-        let is_listed = self.json || !self.quiet && self.report.is_none();
-        let most = if is_listed { self.most_waiting() } else { 0 };
-        conversation.unanswered(self.source.recording || stopped, most)
+    pub fn waiting(&mut self, conversation: &Conversation<'_>, stopped: bool) -> WaitingList {
+        let has_both = self.source.recording || stopped;
+        if let Some(Report::Html(page)) = &mut self.report {
+            page.wait(conversation, has_both);
+        }
+        let most = match self.report {
+            Some(_) => 0,
+            None if self.quiet && !self.json => 0,
+            None => self.most_waiting(),
+        };
+        conversation.unanswered(has_both, most)
     }
 
     /// Returns the number of requests without an answer that are listed.
