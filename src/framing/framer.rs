@@ -2,6 +2,7 @@
 
 use super::custom::CustomReader;
 use super::http::EventStream;
+use super::rest::FramerRest;
 use super::{Buffer, CustomFraming, Framing, Hints, LengthMode, Limits, Step};
 use super::{content_length, http, http3, lines, method, prefix, values, websocket};
 use std::fmt;
@@ -43,23 +44,6 @@ impl fmt::Debug for Framer {
         fields.field("framing", &self.framing);
         fields.field("limits", &self.limits).finish_non_exhaustive()
     }
-}
-
-/// The state of a framer between two messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FramerRest {
-    /// That of a new framer.
-    New,
-    /// The length mode of the last frame that showed one.
-    Method(Option<LengthMode>),
-    /// `true` if the last WebSocket frame was masked.
-    WebSocket(Option<bool>),
-    /// The numbers of requests and of answered requests.
-    Http {
-        requests: u32,
-        answered: u32,
-        asked: bool,
-    },
 }
 
 enum Inner {

@@ -27,7 +27,7 @@ mod write;
 
 use super::assembly::Assembly;
 use super::fields::fields;
-use super::framer::FramerRest;
+use super::rest::FramerRest;
 use super::websocket::WebSocketFraming;
 use super::{Buffer, Fault, Step};
 use crate::error::DecodeError;

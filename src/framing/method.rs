@@ -11,7 +11,7 @@
 //! 14 bytes, because the envelope repeats its length ([`Hints::measure`]). If these contradict each
 //! other, the last known mode of the stream is used.
 
-use super::framer::FramerRest;
+use super::rest::FramerRest;
 use super::resync::Resync;
 use super::{Buffer, Framing, Head, Hints, LengthMode, PLAUSIBLE, Step, Wire};
 use crate::error::DecodeError;

@@ -19,7 +19,7 @@ mod write;
 
 use super::assembly::Assembly;
 pub(crate) use super::assembly::unmask;
-use super::framer::FramerRest;
+use super::rest::FramerRest;
 use super::{Buffer, Fault, Frame, Framing, Head, Places, Step, View};
 use crate::error::DecodeError;
 use crate::span::Span;

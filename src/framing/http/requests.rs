@@ -5,7 +5,7 @@
 //!   s2c   200 ... 200 (no body)  200 ...        answered: the 2nd response has no body, for any head
 //! ```
 
-use crate::framing::framer::FramerRest;
+use crate::framing::rest::FramerRest;
 use std::collections::VecDeque;
 
 /// The maximum number of recorded requests without a response; further ones are not recorded.
