@@ -97,6 +97,28 @@ fn first_messages_name_their_protocol() {
     }
 }
 
+/// The first answer of a server alone decides, too.
+#[test]
+fn first_answers_name_their_protocol() {
+    for (result, expected) in [
+        (r#"{"capabilities":{"hoverProvider":true}}"#, "lsp"),
+        (
+            r#"{"capabilities":{"textDocumentSync":2},"serverInfo":{"name":"s"}}"#,
+            "lsp",
+        ),
+        (r#"{"capabilities":{"hover":true}}"#, "jsonrpc"),
+    ] {
+        let body = format!("{{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{result}}}");
+        let message = format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        let mut found = String::new();
+        let mut decoder = Decoder::new(Setup::default().options(Want::Head));
+        let mut sink = |decoded: &Decoded<'_>| decoded.protocol.name().clone_into(&mut found);
+        decoder.push(Origin::default(), message.as_bytes(), &mut sink);
+        decoder.finish(&mut sink);
+        assert_eq!(found, expected, "{result}");
+    }
+}
+
 /// The end of a capture decides about a connection as a whole: a first message that cannot be read comes before its answer.
 #[test]
 fn a_bad_first_message_of_a_later_connection_keeps_its_place() {
