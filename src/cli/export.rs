@@ -1,12 +1,12 @@
 //! `wiretool export`: writes captures in the forms of other programs.
 
-use super::Exit;
 use super::input::{self, Flow, InputRun, unless_failed};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output as TextOutput;
 use super::unmatched::Unmatched;
 use super::values;
+use super::{Exit, print_message};
 use crate::capture::Item;
 use crate::conversation::{Finding, Operation, Output, RuleSettings, Run, Sink, Verdict};
 use crate::decoder::Decoded;
@@ -21,6 +21,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   wiretool export -f mermaid session.jsonl      a sequence diagram, for a ticket or a document
+  wiretool export -f html session.jsonl -o call.html  a page with each message, for a browser
   wiretool export -f mermaid --where conn=2 FILE -o call.mmd  of one connection
   wiretool export -f mermaid --ops FILE         an arrow per operation instead of its messages
   wiretool export -f otlp session.jsonl -o traces.jsonl  spans of operations, for a trace viewer
@@ -35,7 +36,7 @@ Exit codes:
   2  usage, a file that cannot be read or written, or a capture that has no such form
   130, 143  interrupted, terminated; -o leaves its file unchanged";
 
-/// Write captures in forms of other programs: diagrams, traces, packets, tables
+/// Write captures in forms of other programs: diagrams, pages, traces, packets, tables
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
@@ -99,6 +100,10 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     };
     input::read(input, &options, &mut run, &mut screen)?;
     if run.cut_short().is_none() {
+        let left_out = screen.form.left_out();
+        for note in left_out.iter().filter(|_| !shared.quiet) {
+            print_message(note);
+        }
         let finished = screen.form.finish(screen.output.buffer());
         finished.map_err(anyhow::Error::msg)?;
     }

@@ -19,12 +19,15 @@ use crate::capture::{Item, Sources};
 use crate::conversation::{Conversation, Finding, Operation, Run, Verdict};
 use crate::decoder::{Decoded, Origin};
 use crate::encoding::Want;
+use crate::render::DisplayOptions;
 
 /// The forms that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FormName {
     /// A sequence diagram of mermaid.
     Mermaid,
+    /// A page.
+    Html,
     /// Spans of OpenTelemetry.
     Otlp,
     /// A packet capture.
@@ -35,12 +38,19 @@ pub(crate) enum FormName {
 
 impl FormName {
     /// All forms.
-    pub(crate) const ALL: [Self; 4] = [Self::Mermaid, Self::Otlp, Self::Pcapng, Self::Sql];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Mermaid,
+        Self::Html,
+        Self::Otlp,
+        Self::Pcapng,
+        Self::Sql,
+    ];
 
     /// Returns its name on the command line.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Mermaid => "mermaid",
+            Self::Html => "html",
             Self::Otlp => "otlp",
             Self::Pcapng => "pcapng",
             Self::Sql => "sql",
@@ -51,6 +61,7 @@ impl FormName {
     pub(crate) const fn about(self) -> &'static str {
         match self {
             Self::Mermaid => "A sequence diagram, as text that GitHub and others draw",
+            Self::Html => "A page that shows the session: one file that opens without a network",
             Self::Otlp => "Spans of operations, for a trace viewer (OTLP JSON lines)",
             Self::Pcapng => "A packet capture: each connection as a TCP stream, for Wireshark",
             Self::Sql => "The table for decode -f json --flat, and statements over it",
@@ -66,6 +77,11 @@ impl FormName {
     pub(crate) fn start(self, options: ExportOptions) -> Option<Box<dyn Form>> {
         match self {
             Self::Mermaid => Some(Box::new(mermaid::Mermaid::new(options))),
+            Self::Html => Some(Box::new(html::Page::new(DisplayOptions {
+                show_secrets: options.show_secrets,
+                sources: options.sources,
+                ..DisplayOptions::default()
+            }))),
             Self::Otlp => Some(Box::new(otlp::Otlp::new(options))),
             Self::Pcapng => Some(Box::new(pcapng::Pcapng::new(options))),
             Self::Sql => None,
@@ -122,6 +138,11 @@ pub(crate) trait Form {
 
     /// Ends a capture.
     fn end(&mut self, _run: &Run<'_>, _out: &mut Vec<u8>) {}
+
+    /// Returns what the output lacks, in sentences.
+    fn left_out(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Ends the output after the last capture; returns the reason if the captures have no such form.
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), String>;
