@@ -38,7 +38,7 @@ function duration(ms) {
 const clock = (t) => new Date(data.start + t).toISOString().slice(11, 23);
 const arrow = (message) => ({ c2s: "→", s2c: "←" })[message.dir] ?? "·";
 const connOf = (message) => message.conn === undefined ? "" : `c${message.conn}`;
-const what = ({ subject, of, name }) => [subject ?? of, name === subject ? "" : name].filter(Boolean).join(" ");
+const what = ({ subject, of, name }) => [subject ?? of, name === (subject ?? of) ? "" : name].filter(Boolean).join(" ");
 const title = (message) => [arrow(message), message.kind || "no message", what(message)].filter(Boolean).join(" ");
 const SIGNS = { error: "✗", warning: "!", info: "i" };
 const MAX_LISTED = 200, MAX_PRINTED = 500;
@@ -288,7 +288,7 @@ function drawRows() {
   list.style.setProperty("--row", `${height}px`);
   rows.style.height = `${shown.length * height}px`;
   rows.replaceChildren(...shown.slice(first, end).map((at, n) => row(at, first + n, height)));
-  if (shown.length === 0) rows.append(make("p", { class: "none", role: "option" }, "No message matches."));
+  if (shown.length === 0) rows.append(make("p", { class: "none", role: "option" }, "No messages."));
   if ($(`row${selected}`)) list.setAttribute("aria-activedescendant", `row${selected}`);
   else list.removeAttribute("aria-activedescendant");
 }
@@ -866,7 +866,7 @@ function start() {
     data.waits && fact(`${data.waits} without an answer`, "warning"),
     fact(data.masked ? "secrets are masked" : "secrets are shown")].filter(Boolean));
   $("notes").append(...data.notes.map((note) => make("li", {}, note)));
-  $("notes").hidden = data.notes.length === 0;
+  [$("notes").hidden, $("picture").hidden] = [data.notes.length === 0, messages.length === 0];
   $("tab-findings").append(make("span", { class: "badge" }, String(data.findings.length)));
   $("key-list").append(...KEYS.flatMap(([key, text]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, text)]));
   if (several) list.style.setProperty("--conn", "4.5ch");
