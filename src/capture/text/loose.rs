@@ -59,16 +59,7 @@ pub(in super::super) fn detect_loose(
                 .split_at_checked(after.len() - rest.len())
                 .unwrap_or_default();
             return match rest.first() {
-                Some(b'$' | b',') if has_mark(rest) => {
-                    Yes("its lines have a mark after each message".into())
-                }
-                Some(_)
-                    if blanks.contains(&b'\n')
-                        && framing == Some(MessageFraming::Either)
-                        && is_other_line(rest, end) =>
-                {
-                    Yes("another line is after its first message".into())
-                }
+                Some(b'$' | b',') if !blanks.contains(&b'\n') => has_mark(rest, end),
                 _ if blanks.contains(&b'\n') => No,
                 None if end == InputEnd::More => Open,
                 Some(b'{') => Yes("several messages are on one line".into()),
@@ -89,25 +80,16 @@ pub(in super::super) fn detect_loose(
     }
 }
 
-/// Returns true if a text begins with a line of words, which is neither JSON nor a header.
-fn is_other_line(rest: &[u8], end: InputEnd) -> bool {
+/// Says if a line has only one character after its message: `$` of `cat -A`, the comma after an element of a list.
+fn has_mark(rest: &[u8], end: InputEnd) -> FormVerdict {
     let line = match memchr::memchr(b'\n', rest) {
-        Some(at) => rest.get(..at).unwrap_or_default(),
-        None if end == InputEnd::Real => rest,
-        None => return false,
+        None if end == InputEnd::More && rest.trim_ascii_end().len() == 1 => return Open,
+        at => at.and_then(|at| rest.get(..at)).unwrap_or(rest),
     };
-    let is_text = line
-        .iter()
-        .all(|c| !c.is_ascii_control() || c.is_ascii_whitespace());
-    let is_word = rest.first().is_some_and(u8::is_ascii_alphabetic);
-    is_text && is_word && !line.contains(&b':') && std::str::from_utf8(line).is_ok()
-}
-
-/// Returns true if a line has only one character after its message: `$` of `cat -A`, the comma after an element of a list.
-fn has_mark(rest: &[u8]) -> bool {
-    let end = memchr::memchr(b'\n', rest);
-    let line = end.and_then(|end| rest.get(..end)).unwrap_or_default();
-    line.trim_ascii_end().len() == 1
+    match line.trim_ascii_end().len() {
+        1 => Yes("its lines have a mark after each message".into()),
+        _ => No,
+    }
 }
 
 /// Judges a message that does not end here, or that is no JSON.

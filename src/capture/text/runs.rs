@@ -416,6 +416,51 @@ mod tests {
     }
 
     #[test]
+    fn short_runs_that_begin_as_a_long_one_are_read() {
+        let (long, short) = ("940002b36e76696d5f6275665f6c696e65", "940102c02a");
+        let (long64, short64) = ("lAACs252aW1fYnVmX2xpbmVfY291bnSRAA==", "lAECwCo=");
+        for (kind, text, want) in [
+            (
+                RunKind::Hex,
+                format!("request {long}\nanswer {short}\n"),
+                [17, 5],
+            ),
+            (
+                RunKind::Hex,
+                format!("recv {short}\nsend {long}\n"),
+                [5, 17],
+            ),
+            (
+                RunKind::Hex,
+                format!("send {long}\ncommit 950102c02a\n"),
+                [17, 0],
+            ),
+            (
+                RunKind::Base64,
+                format!("send {long64}\nrecv {short64}\n"),
+                [25, 5],
+            ),
+            (
+                RunKind::Base64,
+                format!("{{\"b\":\"{short64}\",\"s\":0}}\n{{\"b\":\"{long64}\",\"s\":0}}\n"),
+                [5, 25],
+            ),
+        ] {
+            let mut lines = Lines::new(Runs::new(false, kind));
+            let mut found = Vec::new();
+            let mut sink = |item: Item<'_>| {
+                if let Item::Chunk(chunk) = item {
+                    found.push(chunk.bytes.len());
+                }
+            };
+            lines.push(text.as_bytes(), &mut sink);
+            lines.finish(&mut sink);
+            let want: Vec<usize> = want.into_iter().filter(|len| *len > 0).collect();
+            assert_eq!(found, want, "{text}");
+        }
+    }
+
+    #[test]
     fn short_runs_in_the_column_of_a_long_one_are_read() {
         let long = "940001b16e76696d5f6765745f6170695f696e666f90";
         for (before, short, after, want) in [
