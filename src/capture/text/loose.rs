@@ -62,7 +62,7 @@ pub(in super::super) fn detect_loose(
                 Some(b'$' | b',') if !blanks.contains(&b'\n') => has_mark(rest, end),
                 _ if blanks.contains(&b'\n') => No,
                 None if end == InputEnd::More => Open,
-                Some(b'{') => Yes("several messages are on one line".into()),
+                Some(b'{') => is_second(rest, end),
                 _ => No,
             };
         }
@@ -77,6 +77,21 @@ pub(in super::super) fn detect_loose(
         Open
     } else {
         No
+    }
+}
+
+/// Says if a line has a second message: what cannot be read behind the first one is an error in a stream.
+fn is_second(rest: &[u8], end: InputEnd) -> FormVerdict {
+    let is_whole = json_len(rest)
+        .or_else(|| json_len(&unwrapped(rest)))
+        .is_some();
+    let has_end = rest.contains(&b'\n');
+    match (is_whole, has_end, end) {
+        (false, false, InputEnd::More) => Open,
+        (true, ..) | (false, false, InputEnd::Limit) => {
+            Yes("several messages are on one line".into())
+        }
+        (false, ..) => No,
     }
 }
 

@@ -379,8 +379,8 @@ impl Text {
                 if is_open && !last {
                     return None;
                 }
-                // A stream in which no message is found yet has none in the end.
-                if has_stream {
+                // Without a name, a stream in which no message is found yet has none in the end.
+                if has_stream || self.expected.is_some() {
                     let raw = READINGS.iter().find(|reading| reading.form == Form::Raw)?;
                     return Some((raw, quoted, score));
                 }

@@ -626,7 +626,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         READERS,
         "--slow --slower-than --latency --min-latency",
-        "slow answers are --where 'latency>100ms'",
+        "slow answers are --where 'latency>VALUE', with a unit as in 100ms",
     ),
     (
         READERS,
