@@ -36,6 +36,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('stat', 'stat', [CompletionResultType]::ParameterValue, 'Count messages, bytes, latencies, errors and streams')
             [CompletionResult]::new('watch', 'watch', [CompletionResultType]::ParameterValue, 'Show messages on the whole screen: scroll, search, look inside')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two captures message by message')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write captures in forms of other programs: diagrams, pages, traces, packets, tables')
             [CompletionResult]::new('encode', 'encode', [CompletionResultType]::ParameterValue, 'Encode messages: lines of decode -f json, or plain messages')
             [CompletionResult]::new('make', 'make', [CompletionResultType]::ParameterValue, 'Make a message from its kind and arguments')
             [CompletionResult]::new('proxy', 'proxy', [CompletionResultType]::ParameterValue, 'Forward traffic between two programs; show and record it')
@@ -45,6 +46,8 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message to a live peer, and show the answer')
             [CompletionResult]::new('stub', 'stub', [CompletionResultType]::ParameterValue, 'Answer requests from a script or a recording')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Use captures as regression tests')
+            [CompletionResult]::new('wrap', 'wrap', [CompletionResultType]::ParameterValue, 'Record the servers that a client starts, by a change of its configuration')
+            [CompletionResult]::new('unwrap', 'unwrap', [CompletionResultType]::ParameterValue, 'Start servers without the recorder that `wrap` has put around them')
             [CompletionResult]::new('protocol', 'protocol', [CompletionResultType]::ParameterValue, 'Check, show and draft descriptions of protocols')
             [CompletionResult]::new('telequick', 'telequick', [CompletionResultType]::ParameterValue, 'Commands for telequick: schemas, method ids, sound of calls')
             [CompletionResult]::new('oracle', 'oracle', [CompletionResultType]::ParameterValue, 'Commands for oracle: felts, values and connection strings')
@@ -112,6 +115,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--pair', '--pair', [CompletionResultType]::ParameterName, 'Also show the request or the answer of each match')
             [CompletionResult]::new('--lint', '--lint', [CompletionResultType]::ParameterName, 'Check the rules of the protocol; show findings and answers')
             [CompletionResult]::new('--exact', '--exact', [CompletionResultType]::ParameterName, 'With -f json: add `wire` and `raw`, so that encode writes the same bytes')
+            [CompletionResult]::new('--flat', '--flat', [CompletionResultType]::ParameterName, 'With -f json: the same keys in each line, each with one type, for tables')
             [CompletionResult]::new('--verify', '--verify', [CompletionResultType]::ParameterName, 'Decode as --exact does, encode again, and report bytes that differ')
             [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Do not mask tokens, capabilities and other secrets')
             [CompletionResult]::new('--stderr', '--stderr', [CompletionResultType]::ParameterName, 'Show what children wrote to stderr, between the messages')
@@ -293,6 +297,50 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame; do not search for the next good one')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Also compare ids, times and other values that each run generates')
             [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Do not mask tokens, capabilities and other secrets; JSON is never masked')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;export' {
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Form of the input; detected by default (see wiretool help inputs)')
+            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Direction of the bytes, if the input has none; with a recording: show only this direction')
+            [CompletionResult]::new('--c2s', '--c2s', [CompletionResultType]::ParameterName, 'Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)')
+            [CompletionResult]::new('--s2c', '--s2c', [CompletionResultType]::ParameterName, 'Server-to-client bytes')
+            [CompletionResult]::new('--clock', '--clock', [CompletionResultType]::ParameterName, 'Add this to the times of a merged FILE: `server=-1.5s` (repeatable)')
+            [CompletionResult]::new('--port', '--port', [CompletionResultType]::ParameterName, 'Only connections with this port, of a packet capture (repeatable)')
+            [CompletionResult]::new('--reassembly-limit', '--reassembly-limit', [CompletionResultType]::ParameterName, 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up')
+            [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages; detected by default')
+            [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
+            [CompletionResult]::new('--struct', '--struct', [CompletionResultType]::ParameterName, 'telequick: read every body as this struct')
+            [CompletionResult]::new('--signature', '--signature', [CompletionResultType]::ParameterName, 'oracle: show arguments and results as values: `pow(u256) -> u256` (repeatable)')
+            [CompletionResult]::new('--max-message', '--max-message', [CompletionResultType]::ParameterName, 'Limit for the size of a message, also after inflation: bytes, or with K, M, G')
+            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Limit for the depth of nesting')
+            [CompletionResult]::new('--where', '--where', [CompletionResultType]::ParameterName, 'Only messages that match (see wiretool help where)')
+            [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'Rules to follow: of the document, of real peers, or of both (see wiretool help words)')
+            [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Turn this rule off; `*` matches any text (repeatable)')
+            [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Make this rule an error; `*` matches any text (repeatable)')
+            [CompletionResult]::new('--secret-file', '--secret-file', [CompletionResultType]::ParameterName, 'File with the key that signs sael tokens, to check signatures; a final line end is ignored')
+            [CompletionResult]::new('--max-open', '--max-open', [CompletionResultType]::ParameterName, 'Limit of open requests that are tracked')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'The form that is written')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The form that is written')
+            [CompletionResult]::new('--engine', '--engine', [CompletionResultType]::ParameterName, 'The database, with -f sql')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Continue to read while the file grows')
+            [CompletionResult]::new('--merge', '--merge', [CompletionResultType]::ParameterName, 'Several FILEs with times are one conversation on one clock (watch: always)')
+            [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame; do not search for the next good one')
+            [CompletionResult]::new('--content', '--content', [CompletionResultType]::ParameterName, 'With -f otlp: write arguments and results, too')
+            [CompletionResult]::new('--ops', '--ops', [CompletionResultType]::ParameterName, 'Show operations instead of messages')
+            [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Do not mask tokens, capabilities and other secrets')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
@@ -674,6 +722,38 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'One JSON object per fixture; same as -f json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;wrap' {
+            [CompletionResult]::new('--client', '--client', [CompletionResultType]::ParameterName, 'Only configurations of this client: claude-code, cursor, vscode, ...')
+            [CompletionResult]::new('--in', '--in', [CompletionResultType]::ParameterName, 'Only this configuration, in JSON or TOML')
+            [CompletionResult]::new('--entry', '--entry', [CompletionResultType]::ParameterName, 'The path of the server''s entry in the file: `tools.servers["my server"]`')
+            [CompletionResult]::new('--launcher', '--launcher', [CompletionResultType]::ParameterName, 'Write a script that records a command, for a client whose setting takes one word')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print what would change, and change nothing')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;unwrap' {
+            [CompletionResult]::new('--client', '--client', [CompletionResultType]::ParameterName, 'Only configurations of this client: claude-code, cursor, vscode, ...')
+            [CompletionResult]::new('--in', '--in', [CompletionResultType]::ParameterName, 'Only this configuration, in JSON or TOML')
+            [CompletionResult]::new('--entry', '--entry', [CompletionResultType]::ParameterName, 'The path of the server''s entry in the file: `tools.servers["my server"]`')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All servers that are recorded')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print what would change, and change nothing')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
@@ -1070,6 +1150,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('stat', 'stat', [CompletionResultType]::ParameterValue, 'Count messages, bytes, latencies, errors and streams')
             [CompletionResult]::new('watch', 'watch', [CompletionResultType]::ParameterValue, 'Show messages on the whole screen: scroll, search, look inside')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two captures message by message')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write captures in forms of other programs: diagrams, pages, traces, packets, tables')
             [CompletionResult]::new('encode', 'encode', [CompletionResultType]::ParameterValue, 'Encode messages: lines of decode -f json, or plain messages')
             [CompletionResult]::new('make', 'make', [CompletionResultType]::ParameterValue, 'Make a message from its kind and arguments')
             [CompletionResult]::new('proxy', 'proxy', [CompletionResultType]::ParameterValue, 'Forward traffic between two programs; show and record it')
@@ -1079,6 +1160,8 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message to a live peer, and show the answer')
             [CompletionResult]::new('stub', 'stub', [CompletionResultType]::ParameterValue, 'Answer requests from a script or a recording')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Use captures as regression tests')
+            [CompletionResult]::new('wrap', 'wrap', [CompletionResultType]::ParameterValue, 'Record the servers that a client starts, by a change of its configuration')
+            [CompletionResult]::new('unwrap', 'unwrap', [CompletionResultType]::ParameterValue, 'Start servers without the recorder that `wrap` has put around them')
             [CompletionResult]::new('protocol', 'protocol', [CompletionResultType]::ParameterValue, 'Check, show and draft descriptions of protocols')
             [CompletionResult]::new('telequick', 'telequick', [CompletionResultType]::ParameterValue, 'Commands for telequick: schemas, method ids, sound of calls')
             [CompletionResult]::new('oracle', 'oracle', [CompletionResultType]::ParameterValue, 'Commands for oracle: felts, values and connection strings')
@@ -1094,6 +1177,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('operations', 'operations', [CompletionResultType]::ParameterValue, 'what belongs together beyond a request and its answer, and who made it wait')
             [CompletionResult]::new('describe', 'describe', [CompletionResultType]::ParameterValue, 'your own protocol, described in a file')
             [CompletionResult]::new('json', 'json', [CompletionResultType]::ParameterValue, 'the JSON output, and how to get the same bytes back')
+            [CompletionResult]::new('scale', 'scale', [CompletionResultType]::ParameterValue, 'recordings of many hosts as rows of a table in a database')
             [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'what lint checks, and how it reports')
             [CompletionResult]::new('faults', 'faults', [CompletionResultType]::ParameterValue, 'what makes a message undecodable; faults that a proxy injects')
             [CompletionResult]::new('recording', 'recording', [CompletionResultType]::ParameterValue, 'the file format of recordings')
@@ -1150,6 +1234,17 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;help;diff' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;help;export' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
@@ -1249,6 +1344,28 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;help;snapshot' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;help;wrap' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;help;unwrap' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
@@ -1414,6 +1531,17 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;help;json' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;help;scale' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')

@@ -20,6 +20,7 @@ mod delta_state;
 mod descriptions;
 mod diff;
 mod encode;
+mod export;
 mod faults;
 mod help;
 mod input;
@@ -48,6 +49,7 @@ mod sael;
 mod send;
 mod snapshot;
 mod stat;
+mod state;
 mod stub;
 mod suggestions;
 mod telequick;
@@ -59,6 +61,7 @@ mod topics;
 mod unmatched;
 mod values;
 mod watch;
+mod wrap;
 
 use crate::protocol::described::{DescriptionError, embedded};
 use crate::protocol::{Protocol, registry};
@@ -124,6 +127,7 @@ Examples:
   wiretool replay session.jsonl -- ./server  send recorded requests again, and compare
   wiretool stat session.jsonl                counts and latencies
   wiretool diff yesterday.jsonl today.jsonl  compare two captures
+  wiretool export -f mermaid session.jsonl   a sequence diagram for a ticket
   wiretool snapshot test captures            captures as regression tests
   xxd -p capture.bin | wiretool decode       hex dumps work, too
   wiretool decode -f json FILE               one JSON object per message
@@ -165,6 +169,7 @@ enum CliCommand {
     Watch(Box<watch::Args>),
     #[command(alias = "compare")]
     Diff(Box<diff::Args>),
+    Export(Box<export::Args>),
     Encode(Box<encode::Args>),
     Make(Box<make::Args>),
     Proxy(Box<proxy::Args>),
@@ -176,6 +181,8 @@ enum CliCommand {
     #[command(alias = "mock")]
     Stub(Box<stub::Args>),
     Snapshot(snapshot::Args),
+    Wrap(wrap::Args),
+    Unwrap(wrap::UnwrapArgs),
     Protocol(protocol::Args),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
@@ -275,6 +282,7 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
         CliCommand::Stat(args) => stat::run(&args, &cli.shared, display),
         CliCommand::Watch(args) => watch::run(&args, &cli.shared),
         CliCommand::Diff(args) => diff::run(&args, &cli.shared, display),
+        CliCommand::Export(args) => export::run(&args, &cli.shared),
         CliCommand::Encode(args) => encode::run(&args, &cli.shared),
         CliCommand::Make(args) => make::run(&args),
         CliCommand::Proxy(args) => proxy::run(&args, &cli.shared, is_format_given),
@@ -284,6 +292,8 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
         CliCommand::Send(args) => send::run(&args, &cli.shared, display),
         CliCommand::Stub(args) => stub::run(&args, &cli.shared),
         CliCommand::Snapshot(args) => snapshot::run(&args, &cli.shared, display),
+        CliCommand::Wrap(args) => wrap::run(&args, &cli.shared),
+        CliCommand::Unwrap(args) => wrap::run_unwrap(&args, &cli.shared),
         CliCommand::Protocol(args) => protocol::run(&args),
         CliCommand::Telequick(args) => telequick::run(&args, &cli.shared),
         CliCommand::Oracle(args) => oracle::run(&args, display),

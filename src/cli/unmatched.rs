@@ -114,7 +114,7 @@ impl Unmatched {
                     let last = path.iter().rev().take_while(is_element).count();
                     let steps = path.iter().take(path.len() - last).map(|step| match step {
                         PathStep::Element(_) => PathStep::Element(0),
-                        member => member.clone(),
+                        member @ PathStep::Member(_) => member.clone(),
                     });
                     let path = Path::from(steps.collect::<Vec<_>>());
                     list(PATHS, &Key::Message(path).to_string(), false, add_members);

@@ -125,7 +125,11 @@ pub(super) struct Operations {
     texts: SharedTexts,
     others: Arc<str>,
     retry: Arc<str>,
+    /// The time of the last message or event. Messages of one connection can wait for their protocol until after the
+    /// events of another one.
     now: Option<i64>,
+    /// The latest time of all.
+    latest: Option<i64>,
     untracked: u64,
     /// Present if several captures are one conversation.
     joins: Option<Box<Joins>>,
@@ -143,6 +147,7 @@ impl Operations {
             others: OTHERS.into(),
             retry: RETRY.into(),
             now: None,
+            latest: None,
             untracked: 0,
         }
     }
@@ -247,16 +252,17 @@ impl Operations {
         let mut all: Vec<u64> = self.open.keys().copied().collect();
         all.sort_unstable();
         for operation in &all {
-            self.charge(*operation, self.now);
+            self.charge(*operation, self.latest);
         }
         for operation in all {
             self.end(operation, OperationState::Open);
         }
     }
 
-    /// Records the time of the input. Clocks can step back; operations do not.
+    /// Records the time of a message or an event.
     fn pass(&mut self, time: Option<i64>) {
-        self.now = self.now.max(time);
+        self.now = time.or(self.now);
+        self.latest = self.latest.max(time);
     }
 
     /// Returns the operation of an earlier message than `before`.
@@ -316,7 +322,7 @@ impl Operations {
         if judged.role() == Some(Role::Request) {
             requests.insert(decoded.index, receiver(decoded.origin.direction));
         }
-        let time = decoded.origin.time.and(self.now);
+        let time = decoded.origin.time;
         let source = match &mut self.joins {
             Some(joins) => {
                 joins.begin(decoded.index, parent);

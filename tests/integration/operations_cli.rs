@@ -175,3 +175,26 @@ fn pairs_have_the_keys_of_operations() {
     assert_eq!(found, ["3 3", "7 3"]);
     assert!(lines.iter().all(|line| line["findings"].is_null()));
 }
+
+#[test]
+fn messages_whose_protocol_is_found_late_have_their_own_times() {
+    let header = r#"{"wiretool":1,"started":"2026-05-05T10:00:00.000000000Z"}"#;
+    let chunk = |t: u64, dir: &str, text: &str| {
+        let value = serde_json::json!({"t": t, "conn": 1, "dir": dir, "text": format!("{text}\n")});
+        value.to_string()
+    };
+    let lines = [
+        header.to_owned(),
+        chunk(0, "c2s", r#"{"jsonrpc":"2.0","id":0,"method":"m"}"#),
+        chunk(
+            100_000_000,
+            "s2c",
+            r#"{"jsonrpc":"2.0","id":0,"result":[]}"#,
+        ),
+        r#"{"t":3000000000,"conn":1,"event":"close"}"#.to_owned(),
+    ];
+    let mut command = common::wiretool();
+    let (code, out, err) = common::run(command.args(["decode", "--ops"]), lines.join("\n"));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("answered     100 ms server"), "{out}");
+}

@@ -76,8 +76,12 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool stub PROTOCOL --from-recording FILE answers as a recording does, such as wiretool stub mcp --from-recording FILE --listen tcp://127.0.0.1:PORT",
     ),
     (
-        "convert export import save transform",
-        "wiretool decode -f json FILE prints JSON; -w FILE writes a recording, the only form of capture that is written; wiretool encode writes bytes",
+        "convert import save transform",
+        "wiretool decode -f json FILE prints JSON; -w FILE writes a recording; wiretool export FILE -f FORM writes other forms; wiretool encode writes bytes",
+    ),
+    (
+        "chart diagram draw mermaid plantuml sequence",
+        "wiretool export -f mermaid FILE draws a sequence diagram",
     ),
     (
         "gui open ui web",
