@@ -5,7 +5,8 @@
 //! ```
 //!
 //! The time of an operation is divided: each instant belongs to one party. It is that of the operation inside which began
-//! last and is open; without one, that which the session named; without one, the receiver of the open request.
+//! last and is open; without one, that which the session named; without one, the receiver of the open request. An operation
+//! that failed and may be retried is held: it ends as it was, unless a retry comes, for which it then waited.
 //!
 //! Memory is bounded by [`MAX_ENTRIES`] open operations. Recent messages are kept, so that late parts are assigned.
 
@@ -24,6 +25,8 @@ use std::sync::Arc;
 const MAX_RECENT: usize = 1 << 12;
 /// The number of earlier requests of an operation that facts can name, apart from its first message.
 const MAX_KNOWN: usize = 16;
+/// The number of operations that have failed and wait for a retry.
+const MAX_HELD: usize = 1 << 8;
 /// The number of operations inside of each other whose time is divided.
 const MAX_DEPTH: usize = 64;
 /// The kind of all other parts.
@@ -49,6 +52,9 @@ struct OpenOperation {
     /// The open operations inside.
     inside: BTreeSet<u64>,
     is_cancelled: bool,
+    may_retry: bool,
+    /// How it ends, unless it is retried.
+    held: Option<OperationState>,
 }
 
 impl OpenOperation {
@@ -127,6 +133,8 @@ pub(super) struct Operations {
     retry: Arc<str>,
     now: Option<i64>,
     untracked: u64,
+    /// Operations that were held, the oldest first.
+    held: VecDeque<u64>,
     /// Present if several captures are one conversation.
     joins: Option<Box<Joins>>,
 }
@@ -144,6 +152,7 @@ impl Operations {
             retry: RETRY.into(),
             now: None,
             untracked: 0,
+            held: VecDeque::new(),
         }
     }
 
@@ -185,9 +194,6 @@ impl Operations {
             }
             _ => inside,
         };
-        if let (Some(joins), Some(request)) = (&mut self.joins, judged.last_answer()) {
-            joins.answer(request, judged.decoded);
-        }
         let member = match part_of.or(answered) {
             Some(member) => member,
             None if begins => self.begin(judged, inside)?,
@@ -202,6 +208,9 @@ impl Operations {
             ..member
         };
         if member.operation != index {
+            if is_request {
+                self.resume(member.operation, judged.decoded);
+            }
             self.add(judged, member);
         }
         let is_late = !self.open.contains_key(&member.operation);
@@ -235,8 +244,8 @@ impl Operations {
                 continue;
             };
             open.requests.remove(request);
-            if open.requests.is_empty() {
-                self.end(member.operation, OperationState::Open);
+            if open.requests.is_empty() && open.held.is_none() {
+                self.end_or_hold(member.operation, OperationState::Open);
             }
         }
     }
@@ -306,7 +315,8 @@ impl Operations {
         });
         if let Some(parent) = parent {
             self.charge(parent, self.now);
-            let part = subject.as_ref().unwrap_or(&kind);
+            let part = subject.as_ref().filter(|text| !text.is_empty());
+            let part = part.unwrap_or(&kind);
             self.count(parent, decoded.frame.len, Some((part, parent_link)));
             if let Some(open) = self.open.get_mut(&parent) {
                 open.inside.insert(decoded.index);
@@ -350,6 +360,8 @@ impl Operations {
             known: VecDeque::new(),
             inside: BTreeSet::new(),
             is_cancelled: facts.cancels,
+            may_retry: facts.may_retry,
+            held: None,
         };
         self.open.insert(decoded.index, Box::new(open));
         Some(Member {
@@ -376,7 +388,8 @@ impl Operations {
         let part = match self.open.get(&member.operation) {
             Some(first) if repeats(first) => Some(Arc::clone(&self.retry)),
             Some(_) if judged.last_answer().is_none() => {
-                let text = message.subject.as_deref().unwrap_or(&message.kind);
+                let subject = message.subject.as_deref().filter(|text| !text.is_empty());
+                let text = subject.unwrap_or(&message.kind);
                 Some(self.texts.get(text))
             }
             _ => None,
@@ -448,7 +461,9 @@ impl Operations {
             };
             let source = self.joins.as_ref().zip(source);
             let source = source.map(|(joins, source)| self.texts.get(joins.sources.short(source)));
-            open.charge(owner, source.as_ref(), now);
+            if open.held.is_none() {
+                open.charge(owner, source.as_ref(), now);
+            }
             next = open.operation.parent;
         }
     }
@@ -499,12 +514,66 @@ impl Operations {
             .unwrap_or(closed.is_some() && open.requests.is_empty());
         if is_end {
             let is_error = judged.decoded.message.is_error();
+            let is_error = is_error || facts.fails;
             let state = match (is_error, open.is_cancelled, closed) {
+                _ if facts.cancels => OperationState::Cancelled,
                 (true, true, _) | (false, true, None) => OperationState::Cancelled,
                 (true, false, _) => OperationState::Failed,
                 (false, _, _) => OperationState::Answered,
             };
-            self.end(operation, state);
+            self.end_or_hold(operation, state);
+        }
+    }
+
+    /// Ends an operation whose time is divided up to its end, unless it may be retried.
+    fn end_or_hold(&mut self, operation: u64, state: OperationState) {
+        let is_held = matches!(state, OperationState::Failed | OperationState::Open);
+        let open = self.open.get_mut(&operation);
+        let Some(open) = open.filter(|open| is_held && open.may_retry && !open.is_cancelled) else {
+            return self.end(operation, state);
+        };
+        open.held = Some(state);
+        let parent = open.operation.parent;
+        self.leave_outer(operation, parent);
+        self.held.push_back(operation);
+        if self.held.len() > MAX_HELD
+            && let Some(oldest) = self.held.pop_front()
+            && self
+                .open
+                .get(&oldest)
+                .is_some_and(|open| open.held.is_some())
+        {
+            self.end(oldest, OperationState::Open);
+        }
+    }
+
+    /// Goes on with an operation that waited for this retry.
+    fn resume(&mut self, operation: u64, retry: &Decoded<'_>) {
+        let open = self.open.get_mut(&operation);
+        let Some(open) = open.filter(|open| open.held.is_some()) else {
+            return;
+        };
+        (open.held, open.owner) = (None, Some(Owner::Retry));
+        let parent = open.operation.parent;
+        self.held.retain(|held| *held != operation);
+        self.charge(operation, self.now);
+        if let Some(around) = parent.and_then(|parent| self.open.get_mut(&parent)) {
+            around.inside.insert(operation);
+        }
+        if let Some(joins) = &mut self.joins {
+            // Its links are those of the first request.
+            joins.find(retry);
+            joins.begin(operation, parent);
+        }
+    }
+
+    /// Does what an end means to other operations.
+    fn leave_outer(&mut self, operation: u64, parent: Option<u64>) {
+        if let Some(joins) = &mut self.joins {
+            joins.end(operation);
+        }
+        if let Some(around) = parent.and_then(|parent| self.open.get_mut(&parent)) {
+            around.inside.remove(&operation);
         }
     }
 
@@ -517,18 +586,12 @@ impl Operations {
         for message in named {
             self.members.remove(message);
         }
-        let state = match state {
+        let state = match open.held.unwrap_or(state) {
             OperationState::Open if open.is_cancelled => OperationState::Cancelled,
             state => state,
         };
         let operation = open.operation;
-        let parent = operation.parent;
-        if let Some(joins) = &mut self.joins {
-            joins.end(operation.index);
-        }
-        if let Some(around) = parent.and_then(|parent| self.open.get_mut(&parent)) {
-            around.inside.remove(&operation.index);
-        }
+        self.leave_outer(operation.index, operation.parent);
         self.ended.push(Operation { state, ..operation });
     }
 }

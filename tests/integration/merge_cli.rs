@@ -170,28 +170,75 @@ fn findings_are_those_of_separate_captures() {
 
 #[test]
 fn clocks_of_other_hosts_are_estimated_or_given() {
-    let files = [CHAIN[0], "fixtures/cli/merge/far.jsonl"];
-    let first = |args: &[&str]| {
+    let folder = tempfile::tempdir().unwrap();
+    let near =
+        json!({"host": "box", "listen": "http://127.0.0.1:1", "connect": "http://far:80/mcp"});
+    let far =
+        |connect: &str| json!({"host": "far", "listen": "http://0.0.0.0:80", "connect": connect});
+    let late = [
+        lasting(1, 60_030, 60_070, &json!({})),
+        lasting(2, 61_005, 61_011, &json!({})),
+    ]
+    .concat();
+    let own = [
+        lasting(1, 10, 90, &json!({})),
+        lasting(2, 1000, 1014, &json!({})),
+    ]
+    .concat();
+    let to_other =
+        json!({"host": "box", "listen": "http://127.0.0.1:1", "connect": "http://one:80"});
+    let file = |name: &str, header: &Value, messages: &[_]| {
+        recording(folder.path(), name, header, messages)
+    };
+    let near = file("near", &near, &own);
+    let other = file("other", &to_other, &own);
+    let far = file("far", &far("http://127.0.0.1:81"), &late);
+    let first = |args: &[&str], files: [&str; 2]| {
         let (code, out, err) = run(&[args, &files].concat(), None);
         assert_eq!(code, 0, "{err}");
-        (out.lines().next().unwrap_or_default().to_owned(), err)
+        let line = out.lines().next().unwrap_or_default();
+        format!("{line}\n{err}").replace(folder.path().to_str().unwrap(), "")
     };
-    let args = ["decode", "--merge", "--ops"];
-    let (line, note) = first(&args);
-    insta::assert_snapshot!(format!("{line}\n{note}"), @"
-        #0 planner c1 10:00:00.010 tools/call plan                  answered     890 ms far server 800 ms, planner server 90 ms; ~1 tools/call; 4 messages, 518 bytes
-    wiretool: fixtures/cli/merge/far.jsonl: its clock is 90.005 s behind that of planner (±45 ms, from 1 call in both); --clock far=+90.005s sets it
-    ");
-    let (line, note) = first(&[&args[..], &["--clock", "far=+90.01s"]].concat());
-    insta::assert_snapshot!(format!("{line}\n{note}"), @"
-        #0 planner c1 10:00:00.010 tools/call plan                  answered     890 ms far server 800 ms, planner server 90 ms; ~1 tools/call; 4 messages, 518 bytes
-    ");
-    // No call shows it.
-    let files = [CHAIN[2], "fixtures/cli/merge/far.jsonl"];
-    let (_, _, err) = run(&[&args[..], &files].concat(), None);
-    insta::assert_snapshot!(err, @"
-    wiretool: fixtures/cli/merge/far.jsonl: it is of another host, and no call shows the offset of its clock: --clock far=TIME sets it
-    ");
+    let args = ["decode", "-p", "mcp", "--merge", "--ops"];
+    insta::assert_snapshot!(first(&args, [&near, &far]), @"");
+    insta::assert_snapshot!(first(&[&args[..], &["--clock", "far=-60.001s"]].concat(), [&near, &far]), @"");
+    // These are calls of one program to two servers.
+    insta::assert_snapshot!(first(&args, [&other, &far]), @"");
+}
+
+/// Times that step back are those that are recorded.
+#[test]
+fn times_are_those_of_the_captures() {
+    let folder = tempfile::tempdir().unwrap();
+    let back = [
+        (50, "c2s", call(1, &json!({}))),
+        (90, "s2c", answer(1, "x")),
+        (20, "c2s", call(2, &json!({}))),
+        (30, "s2c", answer(2, "x")),
+    ];
+    let a = recording(folder.path(), "a", &json!({}), &back);
+    let b = recording(
+        folder.path(),
+        "b",
+        &json!({}),
+        &lasting(1, 40, 95, &json!({})),
+    );
+    let told = |args: &[&str]| {
+        let (code, out, err) = run(
+            &[&["decode", "-f", "json", "-p", "mcp"], args].concat(),
+            None,
+        );
+        assert_eq!(code, 0, "{err}");
+        let lines = out.lines().map(|line| serde_json::from_str(line).unwrap());
+        let lines: Vec<Value> = lines.collect();
+        let of_a = lines.iter().filter(|line| line["src"] != "b");
+        let keys = |line: &Value| format!("{} {} {}", line["id"], line["time"], line["latency_ms"]);
+        let shown: Vec<String> = of_a.map(keys).collect();
+        shown
+    };
+    let alone = told(&[&a]);
+    assert_eq!(alone.len(), 4, "{alone:?}");
+    assert_eq!(told(&["--merge", &a, &b]), alone);
 }
 
 #[test]
@@ -265,6 +312,13 @@ fn child(pid: u32, parent: u32) -> Value {
 fn proxy(listen: u32, connect: u32) -> Value {
     let address = |port| format!("tcp://127.0.0.1:{port}");
     json!({"host": "h", "listen": address(listen), "connect": address(connect)})
+}
+
+/// A header of a proxy on an unknown host.
+fn hostless(listen: u32, connect: u32) -> Value {
+    let mut header = proxy(listen, connect);
+    header.as_object_mut().unwrap().remove("host");
+    header
 }
 
 type Messages = Vec<(u32, &'static str, Value)>;
@@ -413,7 +467,15 @@ fn operations_are_joined_if_one_fits() {
                 (none.clone(), long(&traced(TRACE, "one"))),
                 (none.clone(), short(&traced(SPAN, "y"))),
             ],
-            &["b2 in a1 inferred"],
+            &[],
+        ),
+        (
+            "a trace and its span, which one program sends to two servers",
+            vec![
+                (none.clone(), long(&traced(TRACE, "one"))),
+                (none.clone(), short(&traced(TRACE, "y"))),
+            ],
+            &[],
         ),
         (
             "a chain of processes in one trace",
@@ -459,21 +521,23 @@ fn operations_are_joined_if_one_fits() {
             &[],
         ),
         (
-            "equal bytes, as far as earlier answers were equal",
+            "proxies of unknown hosts that are not connected",
             vec![
-                (
-                    none.clone(),
-                    [lasting(1, 1, 4, &plain), lasting(7, 10, 90, &plain)].concat(),
-                ),
-                (
-                    none.clone(),
-                    [lasting(1, 2, 3, &plain), lasting(7, 20, 80, &plain)].concat(),
-                ),
+                (hostless(1, 2), lasting(1, 10, 90, &plain)),
+                (hostless(5, 3), lasting(1, 20, 80, &plain)),
             ],
-            &["b7 in a7 inferred"],
+            &[],
         ),
         (
-            "equal bytes, and an earlier answer that differed",
+            "a child, and a proxy to another server",
+            vec![
+                (child(11, 1), lasting(1, 10, 90, &plain)),
+                (proxy(5, 3), lasting(1, 20, 80, &plain)),
+            ],
+            &[],
+        ),
+        (
+            "equal bytes and equal answers to two servers",
             vec![
                 (
                     none.clone(),
@@ -481,11 +545,7 @@ fn operations_are_joined_if_one_fits() {
                 ),
                 (
                     none,
-                    [
-                        lasting(1, 2, 3, &json!({"text": "y"})),
-                        lasting(7, 20, 80, &plain),
-                    ]
-                    .concat(),
+                    [lasting(1, 2, 3, &plain), lasting(7, 20, 80, &plain)].concat(),
                 ),
             ],
             &[],

@@ -21,6 +21,8 @@ const NONE: OperationFacts = OperationFacts {
     ends: None,
     owner: None,
     cancels: false,
+    fails: false,
+    may_retry: false,
 };
 
 const fn part_of(index: u64, link: Link) -> OperationFacts {
@@ -129,6 +131,7 @@ const DONE: &str = r#"{"jsonrpc":"2.0","id":1,"result":0}"#;
 const DONE_2: &str = r#"{"jsonrpc":"2.0","id":2,"result":0}"#;
 const DONE_BACK: &str = r#"{"jsonrpc":"2.0","id":7,"result":0}"#;
 const REFUSED: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}"#;
+const REFUSED_BACK: &str = r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"no"}}"#;
 const NOTE: &str = r#"{"jsonrpc":"2.0","method":"progress","params":[]}"#;
 
 #[test]
@@ -230,6 +233,69 @@ fn a_retry_continues_its_operation() {
 }
 
 #[test]
+fn an_operation_that_failed_is_one_with_its_retry() {
+    let attempt = OperationFacts {
+        may_retry: true,
+        ..NONE
+    };
+    let again = OperationFacts {
+        may_retry: true,
+        ..part_of(0, Link::Recorded)
+    };
+    insta::assert_snapshot!(operations_of(&[
+        (0, '>', ASK, attempt),
+        (10, '<', REFUSED, NONE),
+        (40, '>', ASK_2, again),
+        (60, '<', DONE_2, NONE),
+    ], 0), @"");
+    // The retry fails as well; each operation ends as it was when it failed.
+    insta::assert_snapshot!(operations_of(&[
+        (0, '>', ASK, attempt),
+        (10, '<', REFUSED, NONE),
+        (40, '>', ASK, again),
+        (60, '<', REFUSED, NONE),
+        (70, '>', ASK, attempt),
+        (80, '<', REFUSED, NONE),
+        (85, '<', ASK_BACK, inside(4, Link::Recorded)),
+        (86, '>', DONE_BACK, NONE),
+        (90, '<', NOTE, part_of(4, Link::Recorded)),
+    ], 500), @"");
+    // What is around it does not wait for it while it waits for a retry.
+    insta::assert_snapshot!(operations_of(&[
+        (0, '>', ASK, NONE),
+        (10, '<', ASK_BACK, OperationFacts { may_retry: true, ..inside(0, Link::Recorded) }),
+        (20, '>', REFUSED_BACK, NONE),
+        (50, '<', ASK_BACK, OperationFacts { may_retry: true, ..part_of(1, Link::Recorded) }),
+        (60, '>', DONE_BACK, NONE),
+        (70, '<', DONE, NONE),
+    ], 0), @"");
+    // An answer ends it, and cancelled ones are not retried.
+    insta::assert_snapshot!(operations_of(&[
+        (0, '>', ASK, attempt),
+        (10, '<', DONE, NONE),
+        (20, '>', ASK, attempt),
+        (30, '>', NOTE, OperationFacts { cancels: true, ..part_of(2, Link::Recorded) }),
+        (40, '<', REFUSED, NONE),
+    ], 0), @"");
+}
+
+#[test]
+fn operations_that_wait_for_a_retry_are_bounded() {
+    let attempt = OperationFacts {
+        may_retry: true,
+        ..NONE
+    };
+    let pair = [(0, '>', ASK, attempt), (1, '<', REFUSED, NONE)];
+    let rows: Vec<Row> = (0..300).flat_map(|_| pair).collect();
+    let text = operations_of(&rows, 5);
+    let ended = |line: &&str| line.starts_with("   ");
+    let before_the_end = text.lines().take_while(|line| !line.starts_with("599:"));
+    assert_eq!(before_the_end.filter(ended).count(), 43);
+    assert_eq!(text.lines().filter(ended).count(), 300);
+    assert_eq!(text.matches("failed 1 = server 1").count(), 300);
+}
+
+#[test]
 fn a_session_can_end_an_operation() {
     let cancel = OperationFacts {
         cancels: true,
@@ -274,6 +340,15 @@ fn a_session_can_end_an_operation() {
        #0 recorded cancelled 10 = server 10, 2 messages, 1 progress
     2: #0
     ");
+    // An answer and a notification say how it ended.
+    insta::assert_snapshot!(operations_of(&[
+        (0, '>', ASK, NONE),
+        (10, '<', DONE, OperationFacts { cancels: true, ..NONE }),
+        (20, '>', ASK, NONE),
+        (30, '<', DONE, OperationFacts { fails: true, ..NONE }),
+        (40, '>', ASK, NONE),
+        (50, '<', NOTE, OperationFacts { fails: true, ends: Some(true), ..part_of(4, Link::Recorded) }),
+    ], 0), @"");
     // A notification begins and another one ends it.
     insta::assert_snapshot!(operations_of(&[
         (0, '<', NOTE, goes_on),

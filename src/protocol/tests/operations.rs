@@ -29,9 +29,10 @@ fn shown(facts: &OperationFacts) -> String {
             all.push(format!("{name} {index} {link}"));
         }
     }
-    if facts.cancels {
-        all.push("cancels".to_owned());
-    }
+    let says = [(facts.cancels, "cancels"), (facts.fails, "fails")];
+    let may_retry = (facts.may_retry, "may retry");
+    let said = says.into_iter().chain([may_retry]);
+    all.extend(said.filter(|(is, _)| *is).map(|(_, name)| name.to_owned()));
     if let Some(ends) = facts.ends {
         all.push(if ends { "ends" } else { "goes on" }.to_owned());
     }

@@ -5,7 +5,7 @@
 //!     blobs/put {observability: {run_id: "r"}}       inside of #3: recorded; inferred if only one execute runs
 //!     runs/submit #5 -> {runId: "s", status: "running"}    #5 goes on
 //!     runs/get {runId: "s"}                          part of #5, until its state is final
-//!   components/execute {run_id, step_id, attempt: 2}       part of the execute with attempt 1
+//!   components/execute {run_id, step_id, attempt: 2}       part of the execute with attempt 1, also after an error
 //! ```
 
 use super::MessageTurn;
@@ -43,14 +43,16 @@ fn text(node: Option<Node<'_>>) -> Option<Box<str>> {
     (text.len() <= MAX_TEXT).then(|| text.as_ref().into())
 }
 
+/// Returns an id that a request names: itself, or in its observability.
+fn observed_id(message: &MessageTurn<'_, '_>, name: &str) -> Option<Box<str>> {
+    let params = message.call.params?;
+    let of_observability = || text(params.get("observability")?.get(name));
+    text(params.get(name)).or_else(of_observability)
+}
+
 /// Returns the run and the trace that a request names.
 fn observed(message: &MessageTurn<'_, '_>) -> [Option<Box<str>>; 2] {
-    let params = message.call.params;
-    let observability = params.and_then(|params| params.get("observability"));
-    OBSERVED.map(|name| {
-        let own = params.and_then(|params| params.get(name));
-        text(own).or_else(|| text(observability?.get(name)))
-    })
+    OBSERVED.map(|name| observed_id(message, name))
 }
 
 impl Operations {
@@ -59,7 +61,7 @@ impl Operations {
         let index = message.index;
         let observed = observed(message);
         let params = message.call.params;
-        let step = text(params.and_then(|params| params.get("step_id")));
+        let step = observed_id(message, "step_id");
         let attempt = params.and_then(|params| params.get("attempt")?.as_i128());
         if let ([Some(run), _], Some(step), Some(attempt)) = (&observed, step, attempt) {
             let key = (run.clone(), step);
@@ -70,6 +72,7 @@ impl Operations {
             }
             let first = first.map_or(index, |(first, _)| first);
             self.attempts.insert(key, (first, attempt));
+            message.operation().may_retry = true;
         }
         if observed.iter().any(Option::is_some) {
             self.executes.insert(index, observed);
@@ -96,6 +99,15 @@ impl Operations {
             let first = found.next()?;
             found.next().is_none().then_some(*first)
         })
+    }
+
+    /// Returns false if the ids of a message say that it is not of an execute.
+    pub(super) fn may_be_of(&self, message: &MessageTurn<'_, '_>, execute: u64) -> bool {
+        let Some(ids) = self.executes.get(&execute) else {
+            return true;
+        };
+        let mut both = ids.iter().zip(observed(message));
+        both.all(|(its, own)| its.is_none() || own.is_none() || *its == own)
     }
 
     /// Handles a request that may be about a run. Returns true if it is.
@@ -126,8 +138,10 @@ impl Operations {
             let index = self.runs.get(&id).is_none().then_some(asked);
             self.runs.insert(id, index);
         }
+        let mut facts = message.operation();
         if RUNNING.iter().any(|name| status.is_text(name)) {
-            message.operation().ends = Some(false);
+            facts.ends = Some(false);
         }
+        (facts.cancels, facts.fails) = (status.is_text("cancelled"), status.is_text("failed"));
     }
 }

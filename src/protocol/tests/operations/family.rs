@@ -91,7 +91,9 @@ fn turns() {
             < {"id":2,"method":"terminal/create","params":{"sessionId":"s","command":"ls"}}  => inside 2 recorded
             > {"id":2,"result":{"terminalId":"t"}}
             > {"method":"session/cancel","params":{"sessionId":"s"}}  => part of 2 recorded, cancels
-            < {"id":1,"result":{"stopReason":"cancelled"}}
+            < {"id":1,"result":{"stopReason":"cancelled"}}  => cancels
+            > {"id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}
+            < {"id":2,"result":{"stopReason":"end_turn"}}
             < {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"available_commands_update","availableCommands":[]}}}
             "#,
         ),

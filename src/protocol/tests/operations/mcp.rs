@@ -182,9 +182,9 @@ fn tasks() {
             < {"id":1,"result":{"task":{"taskId":"t","status":"working"}}}  => goes on, server
             > {"id":2,"method":"tools/call","params":{"name":"a","task":{}}}
             < {"id":2,"result":{"task":{"taskId":"u","status":"working"}}}  => goes on, server
-            < {"method":"notifications/tasks/status","params":{"taskId":"t","status":"failed"}}  => part of 0 recorded, ends
+            < {"method":"notifications/tasks/status","params":{"taskId":"t","status":"failed"}}  => part of 0 recorded, fails, ends
             > {"id":3,"method":"tasks/cancel","params":{"taskId":"u"}}  => part of 2 recorded, cancels
-            < {"id":3,"result":{"taskId":"u","status":"cancelled"}}  => ends
+            < {"id":3,"result":{"taskId":"u","status":"cancelled"}}  => cancels, ends
             "#,
         ),
         (
