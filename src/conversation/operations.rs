@@ -10,6 +10,8 @@
 //!
 //! Memory is bounded by [`MAX_ENTRIES`] open operations. Recent messages are kept, so that late parts are assigned.
 
+mod retries;
+
 use super::joins::Joins;
 use super::operation::{MessageOperation, Operation, OperationState, joined};
 use crate::capture::Sources;
@@ -25,8 +27,6 @@ use std::sync::Arc;
 const MAX_RECENT: usize = 1 << 12;
 /// The number of earlier requests of an operation that facts can name, apart from its first message.
 const MAX_KNOWN: usize = 16;
-/// The number of operations that have failed and wait for a retry.
-const MAX_HELD: usize = 1 << 8;
 /// The number of operations inside of each other whose time is divided.
 const MAX_DEPTH: usize = 64;
 /// The kind of all other parts.
@@ -53,6 +53,8 @@ struct OpenOperation {
     inside: BTreeSet<u64>,
     is_cancelled: bool,
     may_retry: bool,
+    /// The connection of its last request.
+    conn: Option<u32>,
     /// How it ends, unless it is retried.
     held: Option<OperationState>,
 }
@@ -135,6 +137,8 @@ pub(super) struct Operations {
     untracked: u64,
     /// Operations that were held, the oldest first.
     held: VecDeque<u64>,
+    /// Those that may be retried, and are not held.
+    may_retry: BTreeSet<u64>,
     /// Present if several captures are one conversation.
     joins: Option<Box<Joins>>,
 }
@@ -153,6 +157,7 @@ impl Operations {
             now: None,
             untracked: 0,
             held: VecDeque::new(),
+            may_retry: BTreeSet::new(),
         }
     }
 
@@ -322,10 +327,8 @@ impl Operations {
                 open.inside.insert(decoded.index);
             }
         }
-        let mut requests = BTreeMap::new();
-        if judged.role() == Some(Role::Request) {
-            requests.insert(decoded.index, receiver(decoded.origin.direction));
-        }
+        let is_request = judged.role() == Some(Role::Request);
+        let request = is_request.then(|| (decoded.index, receiver(decoded.origin.direction)));
         let time = decoded.origin.time.and(self.now);
         let source = match &mut self.joins {
             Some(joins) => {
@@ -356,13 +359,16 @@ impl Operations {
             parent_link,
             since: time,
             owner: facts.owner,
-            requests,
+            requests: request.into_iter().collect(),
             known: VecDeque::new(),
             inside: BTreeSet::new(),
             is_cancelled: facts.cancels,
             may_retry: facts.may_retry,
+            conn: decoded.origin.conn,
             held: None,
         };
+        self.may_retry
+            .extend(facts.may_retry.then_some(decoded.index));
         self.open.insert(decoded.index, Box::new(open));
         Some(Member {
             message: decoded.index,
@@ -525,48 +531,6 @@ impl Operations {
         }
     }
 
-    /// Ends an operation whose time is divided up to its end, unless it may be retried.
-    fn end_or_hold(&mut self, operation: u64, state: OperationState) {
-        let is_held = matches!(state, OperationState::Failed | OperationState::Open);
-        let open = self.open.get_mut(&operation);
-        let Some(open) = open.filter(|open| is_held && open.may_retry && !open.is_cancelled) else {
-            return self.end(operation, state);
-        };
-        open.held = Some(state);
-        let parent = open.operation.parent;
-        self.leave_outer(operation, parent);
-        self.held.push_back(operation);
-        if self.held.len() > MAX_HELD
-            && let Some(oldest) = self.held.pop_front()
-            && self
-                .open
-                .get(&oldest)
-                .is_some_and(|open| open.held.is_some())
-        {
-            self.end(oldest, OperationState::Open);
-        }
-    }
-
-    /// Goes on with an operation that waited for this retry.
-    fn resume(&mut self, operation: u64, retry: &Decoded<'_>) {
-        let open = self.open.get_mut(&operation);
-        let Some(open) = open.filter(|open| open.held.is_some()) else {
-            return;
-        };
-        (open.held, open.owner) = (None, Some(Owner::Retry));
-        let parent = open.operation.parent;
-        self.held.retain(|held| *held != operation);
-        self.charge(operation, self.now);
-        if let Some(around) = parent.and_then(|parent| self.open.get_mut(&parent)) {
-            around.inside.insert(operation);
-        }
-        if let Some(joins) = &mut self.joins {
-            // Its links are those of the first request.
-            joins.find(retry);
-            joins.begin(operation, parent);
-        }
-    }
-
     /// Does what an end means to other operations.
     fn leave_outer(&mut self, operation: u64, parent: Option<u64>) {
         if let Some(joins) = &mut self.joins {
@@ -582,6 +546,7 @@ impl Operations {
         let Some(open) = self.open.remove(&operation) else {
             return;
         };
+        self.may_retry.remove(&operation);
         let named = open.requests.keys().chain(&open.known);
         for message in named {
             self.members.remove(message);

@@ -27,6 +27,10 @@ use std::path::PathBuf;
 /// Returns the captures of `--merge`, if there are several.
 pub fn merged_sources(args: &InputArgs) -> Result<Option<&'static Sources>> {
     if !args.merge {
+        ensure!(
+            args.clock.is_empty(),
+            "--clock adds to the times of a merged capture: give --merge too"
+        );
         return Ok(None);
     }
     let paths = merged_paths(args)?;

@@ -1,5 +1,6 @@
 //! Interprets a frame in any of its three forms.
 
+use super::schema::stage_kinds;
 use crate::encoding::{Parsed, msgpack};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::{Frame, Framing};
@@ -17,6 +18,11 @@ pub(super) fn plausible(bytes: &[u8]) -> bool {
         _ => false,
     }
 }
+
+/// The number of stages that the name of a pipeline has.
+const MAX_STAGES: usize = 8;
+/// The number of parallel stages inside of each other that it has.
+const MAX_NESTED: usize = 2;
 
 /// The form of a message.
 enum BodyForm {
@@ -162,7 +168,10 @@ fn interpret<'a>(
     let stages = pipeline.filter(|p| name == "INV" && has_stages(*p));
     // The tool or the topic is both the subject and the name.
     message.name = match name {
-        "INV" if stages.is_none() => tool.and_then(Node::spanned_text),
+        "INV" => match stages {
+            Some(stages) => Some(SpannedText::new(stage_names(stages, 0), stages.span())),
+            None => tool.and_then(Node::spanned_text),
+        },
         "SUB" => topic.and_then(Node::spanned_text),
         _ => None,
     };
@@ -190,6 +199,37 @@ pub(super) fn role(kind: &str) -> Option<Role> {
         b"HBT" | b"HBA" => Role::Heartbeat,
         _ => return None,
     })
+}
+
+/// Returns the stages of a pipeline, each by its tool or its kind: `search | filter | (mail, log)`.
+fn stage_names(pipeline: Node<'_>, depth: usize) -> String {
+    let mut tape = Tape::new();
+    let stages = msgpack::reach(pipeline, &mut tape);
+    let mut names: Vec<String> = stages
+        .children()
+        .take(MAX_STAGES)
+        .map(|stage| stage_name(stage, depth))
+        .collect();
+    if stages.children().nth(MAX_STAGES).is_some() {
+        names.push("…".to_owned());
+    }
+    names.join(" | ")
+}
+
+fn stage_name(stage: Node<'_>, depth: usize) -> String {
+    let (mut tape, mut inner) = (Tape::new(), Tape::new());
+    let stage = msgpack::reach(stage, &mut tape);
+    if let Some(tool) = stage.get("tool").and_then(Node::text) {
+        return tool.into_owned();
+    }
+    if let Some(branches) = stage.get("parallel").filter(|_| depth < MAX_NESTED) {
+        let branches = msgpack::reach(branches, &mut inner);
+        let names = branches.children().take(MAX_STAGES);
+        let names: Vec<String> = names.map(|one| stage_names(one, depth + 1)).collect();
+        return format!("({})", names.join(", "));
+    }
+    let kind = stage_kinds().find(|kind| stage.get(kind).is_some());
+    kind.unwrap_or("?").to_owned()
 }
 
 fn has_stages(pipeline: Node<'_>) -> bool {

@@ -144,6 +144,8 @@ pub(super) struct SessionState {
     pub(super) conn: ConnId,
     /// The names that HEY gave it.
     pub(super) names: HashSet<Box<str>>,
+    /// The agent, with the subject of its token if that is another one.
+    pub(super) client: Option<Box<str>>,
     /// The highest seq of a request.
     pub(super) highest: Option<i128>,
     /// The highest seq of any message.
