@@ -153,7 +153,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Explain this rule with an example, and exit')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write a report for CI services (junit, github) or code review tools (sarif)')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write a report for CI services (junit, github), code review tools (sarif) or browsers (html)')
             [CompletionResult]::new('--stall', '--stall', [CompletionResultType]::ParameterName, 'After this time without input, list the requests without an answer: 5s, 500ms')
             [CompletionResult]::new('--most', '--most', [CompletionResultType]::ParameterName, 'Show at most N findings of each rule as text; 0: all')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')

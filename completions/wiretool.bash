@@ -1733,7 +1733,7 @@ _wiretool() {
                     return 0
                     ;;
                 --report)
-                    COMPREPLY=($(compgen -W "junit sarif github" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "junit sarif github html" -- "${cur}"))
                     return 0
                     ;;
                 --stall)

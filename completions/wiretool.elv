@@ -148,7 +148,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --explain 'Explain this rule with an example, and exit'
             cand -f 'Output format'
             cand --format 'Output format'
-            cand --report 'Write a report for CI services (junit, github) or code review tools (sarif)'
+            cand --report 'Write a report for CI services (junit, github), code review tools (sarif) or browsers (html)'
             cand --stall 'After this time without input, list the requests without an answer: 5s, 500ms'
             cand --most 'Show at most N findings of each rule as text; 0: all'
             cand -o 'Write to this file, completely or not at all'

@@ -3737,9 +3737,10 @@ telequick/wrong-client\t''
 telequick/wrong-stream\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s f -l format -d 'Output format' -r -f -a "text\t'One line per finding'
 json\t'One JSON object per finding, and one with the totals of each input'"
-complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l report -d 'Write a report for CI services (junit, github) or code review tools (sarif)' -r -f -a "junit\t'`JUnit` XML: one test case per input'
+complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l report -d 'Write a report for CI services (junit, github), code review tools (sarif) or browsers (html)' -r -f -a "junit\t'`JUnit` XML: one test case per input'
 sarif\t'SARIF 2.1.0: one result per finding'
-github\t'Annotations of GitHub Actions: one line per finding'"
+github\t'Annotations of GitHub Actions: one line per finding'
+html\t'A page that shows the messages with their findings'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l stall -d 'After this time without input, list the requests without an answer: 5s, 500ms' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l most -d 'Show at most N findings of each rule as text; 0: all' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s o -l output -d 'Write to this file, completely or not at all' -r -F

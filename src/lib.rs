@@ -221,6 +221,8 @@ pub mod encode;
 pub mod encoding;
 pub mod error;
 mod escape;
+#[cfg(feature = "cli")]
+mod export;
 pub mod framing;
 #[cfg(feature = "cli")]
 mod inject;

@@ -1,4 +1,5 @@
-//! Reports for other programs: `JUnit` for CI services, SARIF for code review tools, annotations for GitHub.
+//! Reports for other programs: `JUnit` for CI services, SARIF for code review tools, annotations for GitHub, a page for
+//! browsers.
 
 mod github;
 mod junit;
@@ -7,9 +8,12 @@ mod sarif;
 use super::output::without_nulls;
 pub use crate::capture::line_table::LineColumn;
 use crate::conversation::{Consequences, Finding};
+use crate::export::html::Page;
 use crate::protocol::session::Severity;
+use crate::render::DisplayOptions;
 use anyhow::Result;
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use github::Github;
 use junit::Junit;
 use sarif::Sarif;
@@ -23,6 +27,16 @@ pub enum Kind {
     Sarif,
     /// Annotations of GitHub Actions: one line per finding
     Github,
+    /// A page that shows the messages with their findings
+    Html,
+}
+
+/// Reads the name of a kind; only a command that has the messages can write a page.
+pub fn kinds(with_page: bool) -> impl TypedValueParser<Value = Kind> {
+    let all = Kind::value_variants().iter();
+    let some = all.filter(move |kind| with_page || **kind != Kind::Html);
+    let names = some.filter_map(ValueEnum::to_possible_value);
+    PossibleValuesParser::new(names).try_map(|name| Kind::from_str(&name, false))
 }
 
 /// The option of commands that write reports.
@@ -31,7 +45,7 @@ pub struct ReportArgs {
     /// Write a report for CI services (junit, github) or code review tools (sarif)
     #[arg(
         long,
-        value_enum,
+        value_parser = kinds(false),
         value_name = "KIND",
         help_heading = "Output",
         conflicts_with = "format"
@@ -42,7 +56,8 @@ pub struct ReportArgs {
 impl ReportArgs {
     /// Creates the requested report of a command.
     pub fn new_report(&self, command: &'static str) -> Option<Report> {
-        self.report.map(|kind| Report::new(kind, command))
+        let display = DisplayOptions::default();
+        self.report.map(|kind| Report::new(kind, command, display))
     }
 }
 
@@ -51,6 +66,7 @@ pub enum Report {
     Junit(Junit),
     Sarif(Sarif),
     Github(Github),
+    Html(Box<Page>),
 }
 
 /// The position of a finding in a file.
@@ -94,8 +110,9 @@ pub struct Problem<'p> {
 
 impl Report {
     /// Creates an empty report of a command.
-    pub fn new(kind: Kind, command: &'static str) -> Self {
+    pub fn new(kind: Kind, command: &'static str, display: DisplayOptions) -> Self {
         match kind {
+            Kind::Html => Self::Html(Box::new(Page::new(display))),
             Kind::Junit => Self::Junit(Junit::new(command)),
             Kind::Sarif => Self::Sarif(Sarif::default()),
             Kind::Github => Self::Github(Github::default()),
@@ -118,6 +135,8 @@ impl Report {
             }
             Self::Sarif(sarif) => sarif.add_finding(finding, at),
             Self::Github(github) => github.add_finding(finding, at),
+            // It came with its message.
+            Self::Html(_) => {}
         }
     }
 
@@ -127,6 +146,7 @@ impl Report {
             Self::Junit(junit) => junit.add_failure(at.file, problem.rule, problem.text),
             Self::Sarif(sarif) => sarif.add_problem(problem, at),
             Self::Github(github) => github.add_problem(problem, at),
+            Self::Html(_) => {}
         }
     }
 
@@ -137,12 +157,25 @@ impl Report {
         }
     }
 
-    /// Returns the whole report, with its line end.
+    /// Returns the page, if it is one.
+    pub fn page(&mut self) -> Option<&mut Page> {
+        match self {
+            Self::Html(page) => Some(page),
+            _ => None,
+        }
+    }
+
+    /// Returns the whole report, with its line end; of a page, the part after its messages.
     pub fn text(self) -> Result<String> {
         Ok(match self {
             Self::Junit(junit) => junit.text(),
             Self::Sarif(sarif) => serde_json::to_string_pretty(&sarif.report())? + "\n",
             Self::Github(github) => github.text(),
+            Self::Html(page) => {
+                let mut out = Vec::new();
+                page.finish(&mut out);
+                String::from_utf8(out)?
+            }
         })
     }
 }

@@ -41,7 +41,7 @@ pub const MAX_FIELDS: usize = 10_000;
 
 impl FrameField<'_> {
     /// Returns the remarks on its value as text, without times that have no form of RFC 3339.
-    pub(super) fn remarks<'n>(&self, notes: &'n Notes) -> impl Iterator<Item = Cow<'n, str>> {
+    pub(crate) fn remarks<'n>(&self, notes: &'n Notes) -> impl Iterator<Item = Cow<'n, str>> {
         let remarks = self.node.into_iter().flat_map(|node| notes.remarks(node));
         remarks.filter_map(|remark| match remark {
             Remark::Text(text) => Some(Cow::Borrowed(text.as_ref())),

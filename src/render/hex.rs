@@ -8,6 +8,8 @@
 //! ```
 
 use super::DisplayOptions;
+#[cfg(feature = "cli")]
+use super::fields::FrameField;
 use super::fields::{MAX_FIELDS, fields};
 use super::style::{Highlight, escape, shorten};
 use super::tree::{MAX_READ, shown_value, write_faults, write_title};
@@ -87,11 +89,43 @@ pub(crate) fn secret_spans(
         return Vec::new();
     }
     decoded.annotate(notes);
-    let (mut spans, mut end) = (Vec::new(), 0);
-    for run in runs(decoded, notes, display) {
-        end = end.max(run.span.end());
-        spans.extend(run.secret.then_some(run.span));
-        spans.extend(run.hidden);
+    secret_spans_of(decoded, &fields(decoded, MAX_FIELDS), display, notes)
+}
+
+/// Returns the spans of the view that must not be shown, of a message with these fields and these notes.
+#[cfg(feature = "cli")]
+pub(crate) fn secret_spans_of(
+    decoded: &Decoded<'_>,
+    fields: &[FrameField<'_>],
+    display: DisplayOptions,
+    notes: &Notes,
+) -> Vec<Span> {
+    if display.show_secrets {
+        return Vec::new();
+    }
+    let (mut spans, mut end, mut secret_below) = (Vec::new(), 0, None);
+    let is_cut = decoded.faults().next().is_some();
+    for (i, field) in fields.iter().enumerate() {
+        if secret_below.is_some_and(|depth| field.depth > depth) {
+            continue;
+        }
+        let secret = field.is_secret(notes, display);
+        secret_below = secret.then_some(field.depth);
+        let container = field.node.is_some_and(|n| n.is_map() || n.is_array());
+        let next = fields.get(i + 1);
+        if secret {
+            spans.push(field.span);
+        } else {
+            spans.extend(field.hidden_spans(notes));
+        }
+        end = match next {
+            _ if !container || secret => end.max(field.span.end()),
+            Some(next) if next.depth > field.depth => end,
+            // It ends with the bytes, and not where it would have been closed.
+            None if is_cut => end.max(field.span.at() + 1),
+            _ => end.max(field.span.end()),
+        };
+        end = end.max(field.key.map_or(0, Span::end));
     }
     let rest = Span::new(end, decoded.frame.view.bytes.len());
     spans.extend(is_secret_rest(decoded, rest, display).then_some(rest));

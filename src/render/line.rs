@@ -27,6 +27,8 @@ use columns::{Column, Columns, USUAL, Widths};
 pub(super) use columns::{fit, push_cut};
 use content::{Content, MAX_TEXT};
 use pairs::Pairs;
+#[cfg(feature = "cli")]
+pub(crate) use shown::content_text;
 pub(crate) use shown::{shown, shown_names};
 use std::borrow::Cow;
 

@@ -17,7 +17,7 @@ use crate::tape::{Node, Scalar, Value};
 
 impl FrameField<'_> {
     /// Returns the text of its value without the secret parts, if it has any that must not be shown.
-    pub(super) fn masked_value(&self, notes: &Notes, display: DisplayOptions) -> Option<String> {
+    pub(crate) fn masked_value(&self, notes: &Notes, display: DisplayOptions) -> Option<String> {
         let node = self.node.filter(|_| !display.show_secrets)?;
         notes.masked(node)
     }

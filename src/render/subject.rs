@@ -19,17 +19,24 @@ pub fn subject<'a>(
     answer: Option<&'a Answer>,
     show_secrets: bool,
 ) -> Option<Cow<'a, str>> {
-    let name = name_of(decoded.message, answer).map(|name| match name {
-        _ if show_secrets => Cow::Borrowed(name),
-        _ => without(name, &text_secrets(name.as_bytes())),
-    });
-    let subject = plain_subject(decoded, show_secrets);
+    let (subject, name) = parts(decoded, answer, show_secrets);
     let Some(name) = name else {
         return subject;
     };
     let name = end_of(&name);
     let both = with_name(subject.as_deref(), Some(&name));
     Some(Cow::Owned(both.into_owned()))
+}
+
+/// Returns the subject of a message, and its name within the subject. Without `show_secrets`, secrets are removed.
+pub(crate) fn parts<'a>(
+    decoded: &Decoded<'a>,
+    answer: Option<&'a Answer>,
+    show_secrets: bool,
+) -> (Option<Cow<'a, str>>, Option<Cow<'a, str>>) {
+    let name = name_of(decoded.message, answer);
+    let name = name.map(|name| masked_subject(name, show_secrets));
+    (plain_subject(decoded, show_secrets), name)
 }
 
 /// Returns the end of a long path or address: `…/src/main.rs`.
@@ -66,7 +73,7 @@ pub(super) fn of_answer<'s>(
 }
 
 /// Returns a subject without secrets, or as it is.
-pub(super) fn masked_subject(subject: &str, show_secrets: bool) -> Cow<'_, str> {
+pub(crate) fn masked_subject(subject: &str, show_secrets: bool) -> Cow<'_, str> {
     if show_secrets {
         return Cow::Borrowed(subject);
     }

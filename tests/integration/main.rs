@@ -32,6 +32,7 @@ mod operations_cli;
 mod oracle_cli;
 mod own_rules_cli;
 mod packet_captures;
+mod page_cli;
 mod proxy;
 mod quic_cli;
 mod readme;

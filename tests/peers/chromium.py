@@ -2,46 +2,13 @@
 Puppeteer; a session of one page is replayed to a new browser."""
 
 import json
-import os
-import re
 import subprocess
-import urllib.request
 
 import websockets.sync.client as sync
 
+from browser_tools import Browser
 from described_tools import check_session, replay, run_client
-from proxy_tools import WAIT, WIRETOOL, Proxy, Relay, check, check_same_bytes, folder, new_path
-
-
-class Browser:
-    """Chromium without a window, with a new profile. `port` and `path` are those of its DevTools."""
-
-    def __init__(self):
-        self.folder = os.path.join(folder.name, os.path.basename(new_path("browser")))
-        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-port=0"]
-        self.process = subprocess.Popen(
-            ["chromium", *flags, f"--user-data-dir={self.folder}", "about:blank"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        )
-        for line in self.process.stderr:
-            if found := re.search(rb"ws://127\.0\.0\.1:(\d+)(/\S+)", line):
-                self.port, self.path = int(found[1]), found[2].decode()
-                return
-        raise EOFError("the browser has ended")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.stderr.read()
-        self.process.wait(WAIT)
-
-    def page(self):
-        """Returns the path of its page."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/json/list", timeout=WAIT) as answer:
-            pages = [target for target in json.load(answer) if target["type"] == "page"]
-        return "/" + pages[0]["webSocketDebuggerUrl"].split("/", 3)[3]
+from proxy_tools import WAIT, WIRETOOL, Proxy, Relay, check, check_same_bytes
 
 
 def browse(port, path):

@@ -4,13 +4,13 @@ mod reporter;
 mod rules;
 mod source;
 
-use super::Exit;
 use super::input::{self, Flow, InputRun, unless_failed};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output as TextOutput;
-use super::report::ReportArgs;
+use super::report::{self, Kind, Report};
 use super::unmatched::Unmatched;
+use super::{Exit, print_message};
 use crate::capture::Item;
 use crate::conversation::{Finding, Output, RuleSettings, Run, Sink};
 use crate::encoding::Want;
@@ -72,8 +72,15 @@ pub struct Args {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("One line per finding", "One JSON object per finding, and one with the totals of each input"), help_heading = "Output")]
     format: options::OutputFormat,
-    #[command(flatten)]
-    report: ReportArgs,
+    /// Write a report for CI services (junit, github), code review tools (sarif) or browsers (html)
+    #[arg(
+        long,
+        value_parser = report::kinds(true),
+        value_name = "KIND",
+        help_heading = "Output",
+        conflicts_with = "format"
+    )]
+    report: Option<Kind>,
     /// After this time without input, list the requests without an answer: 5s, 500ms
     #[arg(long, value_name = "TIME", value_parser = options::parse_duration, help_heading = "Input")]
     stall: Option<Duration>,
@@ -90,7 +97,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let input = &args.input;
     let mut output = TextOutput::open(args.output.as_deref(), &input.paths())?;
     let as_json = args.format.is_json();
-    output.is_json = as_json || args.report.report.is_some();
+    output.is_json = as_json || args.report.is_some_and(|kind| kind != Kind::Html);
     if args.rules {
         return rules::write_rules(&args.wire, &rules.judge, as_json, display, output);
     }
@@ -116,7 +123,9 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
             most: args.most,
             display,
             output,
-            report: args.report.new_report("wiretool lint"),
+            report: args
+                .report
+                .map(|kind| Report::new(kind, "wiretool lint", display)),
             fail_on: Severity::from_name(&args.fail_on),
             source: SourceSummary::default(),
             worst: Severity::Off,
@@ -125,7 +134,9 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         waiting: WaitingList::default(),
         stop: run.stop.clone(),
         verbose: shared.verbose,
+        has_page: args.report == Some(Kind::Html),
     };
+    screen.reporter.begin_page();
     input::read(&args.input, &options, &mut run, &mut screen)?;
     screen.finish(&run)
 }
@@ -137,11 +148,18 @@ struct LintScreen {
     waiting: WaitingList,
     stop: Option<Stop>,
     verbose: bool,
+    /// The report is a page: its messages name their operations.
+    has_page: bool,
 }
 
 impl LintScreen {
     fn finish(mut self, run: &InputRun) -> Result<Exit> {
-        if let Some(report) = self.reporter.report.take() {
+        if let Some(mut report) = self.reporter.report.take() {
+            let left_out = report.page().map(|page| page.left_out());
+            left_out
+                .unwrap_or_default()
+                .iter()
+                .for_each(|note| print_message(note));
             self.reporter.write_text(&report.text()?);
         }
         let reporter = self.reporter;
@@ -164,7 +182,7 @@ impl LintScreen {
     }
     fn output(&mut self, output: Output<'_>) -> Result<()> {
         match output {
-            Output::Begin(run) => self.reporter.source = SourceSummary::new(run.source()),
+            Output::Begin(run) => self.reporter.begin(run.source()),
             Output::Item(item, _) => self.item(item),
             Output::Message(decoded, verdict) => {
                 self.reporter.source.count(decoded);
@@ -238,7 +256,7 @@ impl Sink for LintScreen {
 
     fn rules(&self) -> Option<RuleSettings> {
         Some(RuleSettings {
-            operations: self.reporter.filter.needs_operations(),
+            operations: self.reporter.filter.needs_operations() || self.has_page,
             ..self.rules.clone()
         })
     }

@@ -5,10 +5,11 @@ use super::super::report::{FilePlace, Report};
 use super::super::unmatched::Unmatched;
 use super::super::{count_text, print_message, print_wrapped};
 use super::source::SourceSummary;
-use crate::conversation::{Conversation, Finding, Verdict, full_name};
+use crate::conversation::{Conversation, Finding, Source, Verdict, full_name};
 use crate::decoder::{Decoded, Partial};
 use crate::encoding::json;
 use crate::error::with_flags;
+use crate::export::html::Page;
 use crate::protocol::Direction;
 use crate::protocol::session::{Need, Place, Severity, WaitingList};
 use crate::render::style::{Highlight, Style};
@@ -47,10 +48,26 @@ pub struct FindingWriter {
 }
 
 impl FindingWriter {
+    /// Writes the beginning of the page, if the report is one.
+    pub fn begin_page(&mut self) {
+        if matches!(self.report, Some(Report::Html(_))) {
+            Page::begin(self.output.buffer());
+        }
+    }
+
+    /// Begins an input.
+    pub fn begin(&mut self, source: &Source) {
+        if let Some(Report::Html(page)) = &mut self.report {
+            page.input(&source.name, source.is_one_of_several);
+        }
+        self.source = SourceSummary::new(source);
+    }
+
     /// Adds the findings of a message, if it is selected.
     pub fn add_message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) -> Result<()> {
         // Without a condition, most messages need no second look.
-        if self.filter.is_open() && verdict.findings.is_empty() {
+        let is_page = matches!(self.report, Some(Report::Html(_)));
+        if self.filter.is_open() && verdict.findings.is_empty() && !is_page {
             return Ok(());
         }
         if self
@@ -59,6 +76,10 @@ impl FindingWriter {
         {
             self.source.matched += 1;
             self.matched += 1;
+            if let Some(Report::Html(page)) = &mut self.report {
+                page.message(decoded, verdict, self.output.buffer());
+                self.output.written()?;
+            }
             return self.add_findings(verdict.findings);
         }
         if self.matched == 0 {
@@ -70,6 +91,9 @@ impl FindingWriter {
     /// Adds findings between messages or at the end; with a condition they are not reported.
     pub fn add(&mut self, found: &[Finding]) -> Result<()> {
         if self.filter.is_open() {
+            if let Some(Report::Html(page)) = &mut self.report {
+                page.add_findings(found);
+            }
             self.add_findings(found)
         } else {
             Ok(())
@@ -149,6 +173,9 @@ impl FindingWriter {
         verbose: bool,
     ) -> Result<()> {
         self.flush()?;
+        if let Some(Report::Html(page)) = &mut self.report {
+            page.add_waiting(waiting, self.source.now, conversation.sides());
+        }
         if let Some(report) = &mut self.report {
             self.source.names().for_each(|name| report.add_input(name));
             for one in conversation.consequences() {
@@ -219,8 +246,12 @@ impl FindingWriter {
 
     /// Returns the requests without an answer; at the end of a one-way file there are none, because its answers are elsewhere.
     pub fn waiting(&self, conversation: &Conversation<'_>, stopped: bool) -> WaitingList {
-        let is_listed = self.json || !self.quiet && self.report.is_none();
-        let most = if is_listed { self.most_waiting() } else { 0 };
+        let most = match self.report {
+            Some(Report::Html(_)) => Page::most_waiting(),
+            Some(_) => 0,
+            None if self.quiet && !self.json => 0,
+            None => self.most_waiting(),
+        };
         conversation.unanswered(self.source.recording || stopped, most)
     }
 

@@ -2,10 +2,14 @@
 
 use super::super::kind_text;
 use super::content::Content;
+#[cfg(feature = "cli")]
+use super::content::MAX_TEXT;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::escape::escape;
 use crate::protocol::Notes;
+#[cfg(feature = "cli")]
+use crate::protocol::session::Answer;
 use crate::render::{findings, subject};
 
 /// Returns what lines show of a message, without columns and without limits of length, and all its values in the same
@@ -44,4 +48,24 @@ pub(crate) fn shown_names(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -
         all.push_str(&part.unwrap_or_default());
     }
     all
+}
+
+/// Returns the outcome of a message and its content in brief, as lines show them in this space.
+#[cfg(feature = "cli")]
+pub(crate) fn content_text(
+    decoded: &Decoded<'_>,
+    answer: Option<&Answer>,
+    show_secrets: bool,
+    space: usize,
+    notes: &mut Notes,
+) -> String {
+    let content = Content {
+        show_secrets,
+        space,
+        text: MAX_TEXT,
+        escapes: true,
+    };
+    let mut text = findings::outcome(decoded, answer).into_owned();
+    content.push(decoded, notes, &mut text);
+    text
 }

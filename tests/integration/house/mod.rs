@@ -39,6 +39,7 @@ const LAYERS: &[&[&str]] = &[
         "conversation",
         "diff",
         "encode",
+        "export",
         "inject",
         "live",
         "own_rules",
