@@ -310,10 +310,10 @@ impl<'p> Conversation<'p> {
         let number = self.change(origin, what);
         let left = self.take_left();
         if let Some(operations) = &mut self.operations {
-            operations.leave(&left, origin.time);
+            operations.leave(&left, origin);
             let is_end = !matches!(what, ConnectionChange::Opened | ConnectionChange::Lost);
             if is_end && what != ConnectionChange::Ended && origin.stream.is_none() {
-                operations.end_connection(origin.conn, origin.time);
+                operations.end_connection(origin);
             }
         }
         Verdict {

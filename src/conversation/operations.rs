@@ -18,7 +18,7 @@ use crate::capture::Sources;
 use crate::decoder::Decoded;
 use crate::protocol::exchange::{MAX_ENTRIES, SharedTexts};
 use crate::protocol::session::{Answer, Link, OperationFacts, Owner};
-use crate::protocol::{Direction, Role};
+use crate::protocol::{Direction, Origin, Role};
 use foldhash::HashMap;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -133,7 +133,12 @@ pub(super) struct Operations {
     texts: SharedTexts,
     others: Arc<str>,
     retry: Arc<str>,
+    /// The time of the current message or event: the latest of its connection.
     now: Option<i64>,
+    /// The latest time of messages, by connection. Messages of a connection can be held until its protocol is known.
+    times: HashMap<Option<u32>, i64>,
+    /// The latest time.
+    latest: Option<i64>,
     untracked: u64,
     /// Operations that were held, the oldest first.
     held: VecDeque<u64>,
@@ -155,6 +160,8 @@ impl Operations {
             others: OTHERS.into(),
             retry: RETRY.into(),
             now: None,
+            times: HashMap::default(),
+            latest: None,
             untracked: 0,
             held: VecDeque::new(),
             may_retry: BTreeSet::new(),
@@ -175,8 +182,11 @@ impl Operations {
     pub fn see(&mut self, judged: &Judged<'_>) -> Option<MessageOperation> {
         self.ended.clear();
         let (index, facts) = (judged.decoded.index, judged.facts);
-        let time = judged.decoded.origin.time;
-        self.pass(time);
+        let origin = judged.decoded.origin;
+        self.pass(origin.conn, origin.time);
+        if let Some(now) = self.now.filter(|_| self.times.len() < MAX_ENTRIES) {
+            self.times.insert(origin.conn, now);
+        }
         let answered = judged.answer.and_then(|answer| self.find(answer.to, index));
         let part_of = facts.part_of.and_then(|(message, link)| {
             let found = self.find(message, index)?;
@@ -237,9 +247,9 @@ impl Operations {
     }
 
     /// Ends the operations of requests that get no answer.
-    pub fn leave(&mut self, requests: &[u64], time: Option<i64>) {
+    pub fn leave(&mut self, requests: &[u64], origin: Origin) {
         self.ended.clear();
-        self.pass(time);
+        self.pass(origin.conn, origin.time);
         for request in requests {
             let Some(member) = self.find(*request, u64::MAX) else {
                 continue;
@@ -258,6 +268,7 @@ impl Operations {
     /// Ends all operations.
     pub fn finish(&mut self) {
         self.ended.clear();
+        self.now = self.latest;
         let mut all: Vec<u64> = self.open.keys().copied().collect();
         all.sort_unstable();
         for operation in &all {
@@ -268,9 +279,10 @@ impl Operations {
         }
     }
 
-    /// Records the time of the input. Clocks can step back; operations do not.
-    fn pass(&mut self, time: Option<i64>) {
-        self.now = self.now.max(time);
+    /// Sets the time. Clocks can step back; operations do not.
+    fn pass(&mut self, conn: Option<u32>, time: Option<i64>) {
+        self.now = self.times.get(&conn).copied().max(time);
+        self.latest = self.latest.max(time);
     }
 
     /// Returns the operation of an earlier message than `before`.

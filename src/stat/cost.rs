@@ -166,7 +166,7 @@ impl Cost {
     fn measure_forms(&mut self, body: &[u8], root: Node<'_>, stream: Stream) {
         if body.trim_ascii_start().starts_with(b"{") || body.trim_ascii_start().starts_with(b"[") {
             self.scratch.clear();
-            if msgpack::write(root, &mut self.scratch).is_ok() {
+            if msgpack::write_plain(root, &mut self.scratch).is_ok() {
                 self.msgpack.add(body.len(), self.scratch.len());
             }
         }

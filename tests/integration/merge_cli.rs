@@ -86,7 +86,6 @@ fn one_command_says_who_made_the_user_wait() {
     ");
     insta::assert_snapshot!(merged(&["stat", "--ops"], &CHAIN), @"
     planner + search + index: mcp, 8 messages, 768 bytes in 991 ms
-    over time  █▄                        █▄  █  2 messages in 32 ms at most
 
     operations                        count       p50       p90       p99 errors  messages        bytes  waits for
       tools/call plan                     1    890 ms         -         -      0         6          692  index server 90 %, planner server 8 %, search server 2 %

@@ -87,7 +87,6 @@ fn operations_are_counted_by_subject() {
     assert_eq!(code, 0);
     insta::assert_snapshot!(out, @"
     fixtures/cli/operations.jsonl: mcp, 9 messages, 916 bytes in 6.1 s, 1 unanswered
-    over time  █                      ▄  6 messages in 256 ms at most
 
     operations              count       p50       p90       p99  waits for
       tools/call book           1       6 s         -         -  person 99 %, server 1 %; 1 failed
@@ -97,7 +96,6 @@ fn operations_are_counted_by_subject() {
     ");
     insta::assert_snapshot!(stdout(&["stat", "--ops", "--where", "name=book", CALLS]), @"
     fixtures/cli/operations.jsonl: mcp, 2 messages, 179 bytes in 6 s, 1 unanswered
-    over time  █                      █  1 message in 256 ms at most
 
     operations                        count       p50       p90       p99 errors  messages        bytes  waits for
       tools/call book                     1       6 s         -         -      1         5          480  person 99 %, server 1 %
@@ -213,4 +211,32 @@ fn an_attempt_whose_process_ended_is_one_operation_with_the_next() {
             ");
         }
     }
+}
+
+/// The protocol is known at the end only: the messages come after the end of their connection.
+#[test]
+fn times_are_those_of_the_messages_if_the_protocol_is_known_late() {
+    let mut text = "{\"wiretool\":1,\"started\":\"2026-01-01T00:00:00.000000000Z\"}\n".to_owned();
+    for (ms, dir, message) in [
+        (0, "c2s", r#"{"jsonrpc":"2.0","id":1,"method":"m0"}"#),
+        (100, "s2c", r#"{"jsonrpc":"2.0","id":1,"result":1}"#),
+        (200, "c2s", r#"{"jsonrpc":"2.0","id":2,"method":"m0"}"#),
+        (500, "s2c", r#"{"jsonrpc":"2.0","id":2,"result":1}"#),
+    ] {
+        let t = ms * 1_000_000_u64;
+        let line =
+            serde_json::json!({"t": t, "conn": 1, "dir": dir, "text": format!("{message}\n")});
+        text += &format!("{line}\n");
+    }
+    text += "{\"t\":3000000000,\"conn\":1,\"event\":\"close\"}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = common::file(folder.path(), "a.jsonl", text);
+    let out = stdout(&["decode", "--ops", "-f", "json", &file]);
+    let lines = out
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lasted: Vec<f64> = lines
+        .map(|one| one["duration_ms"].as_f64().unwrap())
+        .collect();
+    assert_eq!(lasted, [100.0, 300.0]);
 }

@@ -398,7 +398,7 @@ fn messages_say_who_the_client_is() {
     let (planner, bot) = ("planner (alice)", "bot");
     assert_eq!(
         who(&[]),
-        [planner, planner, bot, bot, bot, "-", planner, planner]
+        [planner, planner, bot, bot, bot, planner, planner, planner]
     );
     assert_eq!(who(&["--where", "who=bot"]), [bot; 3]);
 }

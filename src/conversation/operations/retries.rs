@@ -9,6 +9,7 @@
 use super::super::operation::OperationState;
 use super::Operations;
 use crate::decoder::Decoded;
+use crate::protocol::Origin;
 use crate::protocol::session::Owner;
 
 /// The number of operations that have failed and wait for a retry.
@@ -16,8 +17,9 @@ const MAX_HELD: usize = 1 << 8;
 
 impl Operations {
     /// Holds what may be retried on another connection than the one that has ended.
-    pub fn end_connection(&mut self, conn: Option<u32>, time: Option<i64>) {
-        self.pass(time);
+    pub fn end_connection(&mut self, origin: Origin) {
+        self.pass(origin.conn, origin.time);
+        let conn = origin.conn;
         let is_its = |index: &&u64| self.open.get(index).is_some_and(|open| open.conn == conn);
         let all: Vec<u64> = self.may_retry.iter().filter(is_its).copied().collect();
         for operation in all {

@@ -111,8 +111,8 @@ fn operations_of(rows: &[Row], end: u64) -> String {
                 }
             }
             Output::Event(event, _) => {
-                operations.leave(&[], event.origin().time);
-                operations.end_connection(event.origin().conn, event.origin().time);
+                operations.leave(&[], event.origin());
+                operations.end_connection(event.origin());
             }
             Output::End(..) => operations.finish(),
             _ => return ControlFlow::Continue(()),

@@ -31,10 +31,23 @@ type Step = (Box<str>, Box<str>);
 pub(super) struct Operations {
     /// The run and the trace of executes, by index.
     executes: RecentEntries<u64, [Option<Box<str>>; 2]>,
-    /// The latest execute of a step: the index of its first attempt, and the number of the last.
-    attempts: RecentEntries<Step, (u64, i128)>,
+    /// The executes of a step: one for each connection.
+    attempts: RecentEntries<Step, Vec<Attempt>>,
     /// The request that started a run; `None` if several runs have the id.
     runs: RecentEntries<Box<str>, Option<u64>>,
+}
+
+/// The number of connections whose executes of one step are stored.
+const MAX_ATTEMPTS: usize = 8;
+
+/// An execute of a step, with its attempts.
+#[derive(Debug)]
+struct Attempt {
+    conn: Option<u32>,
+    /// The index of the first attempt; `None` if several executes have it.
+    first: Option<u64>,
+    /// The number of the last one.
+    last: i128,
 }
 
 /// Returns a text that is stored.
@@ -64,19 +77,43 @@ impl Operations {
         let step = observed_id(message, "step_id");
         let attempt = params.and_then(|params| params.get("attempt")?.as_i128());
         if let ([Some(run), _], Some(step), Some(attempt)) = (&observed, step, attempt) {
-            let key = (run.clone(), step);
-            let before = self.attempts.get(&key).copied();
-            let first = before.filter(|(_, last)| *last < attempt && attempt > 1);
-            if let Some((first, _)) = first {
+            if let Some(first) = self.retried((run.clone(), step), attempt, message) {
                 message.part_of(first, Link::Recorded);
             }
-            let first = first.map_or(index, |(first, _)| first);
-            self.attempts.insert(key, (first, attempt));
             message.operation().may_retry = true;
         }
         if observed.iter().any(Option::is_some) {
             self.executes.insert(index, observed);
         }
+    }
+
+    /// Adds an attempt. Returns the first one: that of its connection, otherwise the only one, as after a restart.
+    fn retried(&mut self, step: Step, number: i128, message: &MessageTurn<'_, '_>) -> Option<u64> {
+        let conn = message.origin.conn;
+        let new = Attempt {
+            conn,
+            first: Some(message.index),
+            last: number,
+        };
+        let Some(all) = self.attempts.get_mut(&step) else {
+            self.attempts.insert(step, vec![new]);
+            return None;
+        };
+        let own = all.iter().position(|one| one.conn == conn);
+        let other = (all.len() == 1 && number > 1).then_some(0);
+        let Some(found) = own.or(other).and_then(|at| all.get_mut(at)) else {
+            if all.len() < MAX_ATTEMPTS {
+                all.push(new);
+            }
+            return None;
+        };
+        let is_next = found.last < number;
+        (found.conn, found.last) = (conn, number);
+        if !is_next {
+            // A step can run several times: an attempt does not say of which of them it is.
+            found.first = None;
+        }
+        found.first
     }
 
     /// Returns the only one of some executes with the run, otherwise with the trace, of a message.

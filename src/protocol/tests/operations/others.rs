@@ -90,6 +90,25 @@ fn executes_and_runs() {
             > {"id":"7","method":"components/execute","params":{"component":"/a","input":{},"attempt":4,"observability":{"run_id":"r","step_id":"s"}}}  => part of 0 recorded, may retry
             "#,
         ),
+        (
+            "attempts of one step on two connections",
+            r#"
+            1> {"id":"1","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"run_id":"r","step_id":"s"}}  => may retry
+            2> {"id":"1","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"run_id":"r","step_id":"s"}}  => may retry
+            1> {"id":"2","method":"components/execute","params":{"component":"/a","input":{},"attempt":2,"run_id":"r","step_id":"s"}}  => part of 0 recorded, may retry
+            2> {"id":"2","method":"components/execute","params":{"component":"/a","input":{},"attempt":2,"run_id":"r","step_id":"s"}}  => part of 1 recorded, may retry
+            3> {"id":"3","method":"components/execute","params":{"component":"/a","input":{},"attempt":3,"run_id":"r","step_id":"s"}}  => may retry
+            "#,
+        ),
+        (
+            "attempts after a restart, and of a step that runs twice",
+            r#"
+            1> {"id":"1","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"run_id":"r","step_id":"s"}}  => may retry
+            2> {"id":"1","method":"components/execute","params":{"component":"/a","input":{},"attempt":2,"run_id":"r","step_id":"s"}}  => part of 0 recorded, may retry
+            2> {"id":"2","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"run_id":"r","step_id":"s"}}  => may retry
+            2> {"id":"3","method":"components/execute","params":{"component":"/a","input":{},"attempt":2,"run_id":"r","step_id":"s"}}  => may retry
+            "#,
+        ),
     ];
     check("stepflow", line, &cases);
 }
