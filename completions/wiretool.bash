@@ -31,6 +31,9 @@ _wiretool() {
             wiretool,encode)
                 cmd="wiretool__subcmd__encode"
                 ;;
+            wiretool,export)
+                cmd="wiretool__subcmd__export"
+                ;;
             wiretool,help)
                 cmd="wiretool__subcmd__help"
                 ;;
@@ -111,6 +114,9 @@ _wiretool() {
                 ;;
             wiretool__subcmd__help,exit)
                 cmd="wiretool__subcmd__help__subcmd__exit"
+                ;;
+            wiretool__subcmd__help,export)
+                cmd="wiretool__subcmd__help__subcmd__export"
                 ;;
             wiretool__subcmd__help,faults)
                 cmd="wiretool__subcmd__help__subcmd__faults"
@@ -278,7 +284,7 @@ _wiretool() {
 
     case "${cmd}" in
         wiretool)
-            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help"
+            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat watch diff export encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -763,8 +769,134 @@ _wiretool() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        wiretool__subcmd__export)
+            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --dialect --allow --deny --secret-file --max-open --format --ops --output --show-secrets --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl text dump literal log recording pcap har strace curl socat ngrep tcpflow tcpdump tshark" -- "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -W "c2s s2c" -- "${cur}"))
+                    return 0
+                    ;;
+                --c2s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --s2c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reassembly-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick mcp lsp acp jsonrpc dap cdp nvim i3" -- "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick mcp lsp acp jsonrpc dap cdp nvim i3" -- "${cur}"))
+                    return 0
+                    ;;
+                --framing)
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message fields" -- "${cur}"))
+                    return 0
+                    ;;
+                --length-mode)
+                    COMPREPLY=($(compgen -W "auto exclusive inclusive" -- "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --struct)
+                    COMPREPLY=($(compgen -W "AbortBulkRequest AllocateWtRequest AllocateWtResponse AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketInfo BucketRequest BulkRequest BulkResponse CallEvent Empty EventStreamRequest ExecuteDialplanRequest ExecuteDialplanResponse GetIncomingCallsRequest GetIncomingCallsResponse IncomingCallInfo ListBucketsResponse OriginateRequest OriginateResponse SetInboundRoutingRequest SuperviseSubscribeRequest SuperviseSubscribeResponse TerminateRequest TerminateResponse" -- "${cur}"))
+                    return 0
+                    ;;
+                --signature)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dialect)
+                    COMPREPLY=($(compgen -W "document peers both" -- "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -W "acp/answered-twice acp/batch acp/before-initialize acp/blank-line acp/call-failed acp/cancel-ignored acp/cancel-unknown acp/cancelled-unanswered acp/capability-missing acp/connection-missing acp/duplicate-id acp/duplicate-key acp/error-shape acp/id-fraction acp/id-range acp/id-type acp/id-type-changed acp/line-zero acp/malformed acp/method-type acp/missing-id acp/missing-param acp/not-a-message acp/not-json acp/notification-with-id acp/null-beside acp/null-id acp/open-limit acp/orphan acp/param-type acp/params-shape acp/permission-after-cancel acp/prompt-in-turn acp/refused acp/relative-path acp/request-without-id acp/result-and-error acp/result-beside-method acp/result-type acp/second-initialize acp/session-ended acp/status-back acp/subprotocol-not-offered acp/terminal-released acp/tool-call-again acp/tool-call-running acp/unanswered acp/unknown-method acp/unknown-option acp/unknown-session acp/unknown-tool-call acp/unknown-update acp/update-outside-turn acp/upgrade-refused acp/upgrade-unanswered acp/version acp/version-raised acp/wrong-direction cdp/answered-twice cdp/call-failed cdp/id-reused cdp/malformed cdp/no-match cdp/not-checked cdp/open-limit cdp/orphan cdp/subprotocol-not-offered cdp/unanswered cdp/upgrade-refused cdp/upgrade-unanswered cdp/wrong-direction cdp/wrong-type dap/after-terminated dap/answered-twice dap/call-failed dap/configuration-done-early dap/id-reused dap/initialize-first dap/initialize-once dap/malformed dap/no-match dap/not-checked dap/open-limit dap/orphan dap/seq-order dap/subprotocol-not-offered dap/unanswered dap/upgrade-refused dap/upgrade-unanswered dap/wrong-direction dap/wrong-type i3/answered-twice i3/call-failed i3/id-reused i3/malformed i3/no-match i3/not-checked i3/open-limit i3/orphan i3/subprotocol-not-offered i3/unanswered i3/upgrade-refused i3/upgrade-unanswered i3/wrong-direction i3/wrong-type jsonrpc/answered-twice jsonrpc/batch-answer jsonrpc/batch-empty jsonrpc/batch-member jsonrpc/blank-line jsonrpc/call-failed jsonrpc/duplicate-id jsonrpc/duplicate-key jsonrpc/error-shape jsonrpc/id-fraction jsonrpc/id-range jsonrpc/id-type jsonrpc/id-type-changed jsonrpc/malformed jsonrpc/method-type jsonrpc/missing-id jsonrpc/null-beside jsonrpc/null-id jsonrpc/open-limit jsonrpc/orphan jsonrpc/params-shape jsonrpc/refused jsonrpc/reserved-code jsonrpc/reserved-method jsonrpc/result-and-error jsonrpc/result-beside-method jsonrpc/stack-trace jsonrpc/subprotocol-not-offered jsonrpc/unanswered jsonrpc/upgrade-refused jsonrpc/upgrade-unanswered jsonrpc/version lsp/answered-twice lsp/batch lsp/call-failed lsp/cancel-unknown lsp/cancelled-unanswered lsp/charset lsp/client-capability lsp/configuration-length lsp/document-not-open lsp/document-opened-twice lsp/document-version lsp/duplicate-id lsp/duplicate-key lsp/error-shape lsp/exit-without-shutdown lsp/header-line-end lsp/header-spelling lsp/id-fraction lsp/id-range lsp/id-type lsp/id-type-changed lsp/initialized-missing lsp/length-repeated lsp/malformed lsp/method-type lsp/missing-id lsp/missing-param lsp/notification-before-initialize lsp/notification-with-id lsp/null-beside lsp/null-id lsp/open-limit lsp/orphan lsp/param-type lsp/params-shape lsp/partial-result lsp/position lsp/progress-end lsp/progress-order lsp/progress-token lsp/range lsp/request-after-shutdown lsp/request-before-initialize lsp/request-not-open lsp/request-without-id lsp/result-and-error lsp/result-beside-method lsp/result-type lsp/second-initialize lsp/server-capability lsp/subprotocol-not-offered lsp/unanswered lsp/unknown-method lsp/upgrade-refused lsp/upgrade-unanswered lsp/version lsp/wrong-direction mcp/answer-after-cancel mcp/answered-twice mcp/batch mcp/batch-answer mcp/batch-empty mcp/batch-member mcp/before-initialize mcp/before-initialized mcp/blank-line mcp/call-failed mcp/cancel-initialize mcp/cancel-unknown mcp/cancelled-unanswered mcp/capability-missing mcp/content-type mcp/duplicate-id mcp/duplicate-key mcp/era-mixed mcp/error-shape mcp/header-line-end mcp/header-mismatch mcp/id-fraction mcp/id-range mcp/id-type mcp/id-type-changed mcp/initialized-early mcp/input-not-asked mcp/malformed mcp/meta-missing mcp/method-type mcp/missing-content mcp/missing-id mcp/missing-param mcp/not-a-message mcp/not-in-version mcp/not-json mcp/notification-with-id mcp/null-beside mcp/null-id mcp/open-limit mcp/orphan mcp/param-type mcp/params-shape mcp/progress-after-answer mcp/progress-order mcp/progress-token mcp/refused mcp/request-state mcp/request-without-id mcp/result-and-error mcp/result-beside-method mcp/result-type mcp/result-type-missing mcp/second-initialize mcp/server-request mcp/session-ended mcp/session-missing mcp/subprotocol-not-offered mcp/tool-arguments mcp/tool-changed mcp/tool-result mcp/unanswered mcp/unknown-cursor mcp/unknown-method mcp/unknown-tool mcp/unknown-version mcp/upgrade-refused mcp/upgrade-unanswered mcp/version mcp/version-header mcp/version-lowered mcp/wrong-direction nvim/answered-twice nvim/call-failed nvim/id-reused nvim/malformed nvim/no-match nvim/not-checked nvim/open-limit nvim/orphan nvim/subprotocol-not-offered nvim/unanswered nvim/upgrade-refused nvim/upgrade-unanswered nvim/wrong-direction nvim/wrong-type oracle/ack-id oracle/alive-after-refusal oracle/answer-after-eof oracle/answer-id oracle/backtrace oracle/blank-line oracle/call-failed oracle/calldata-surplus oracle/calldata-type oracle/connection-cr oracle/connection-shell oracle/crlf oracle/cut-line oracle/desync oracle/died-in-invoke oracle/error-code oracle/error-code-range oracle/error-shape oracle/extra-line oracle/felt-form oracle/felt-range oracle/felt-spelling oracle/first-byte oracle/first-not-ready oracle/id-form oracle/id-order oracle/invoke-after-shutdown oracle/invoke-no-id oracle/invoke-params oracle/invoke-unacknowledged oracle/left-idle oracle/lone-cr oracle/lone-surrogate oracle/long-line oracle/malformed oracle/nesting oracle/no-ready oracle/no-result oracle/no-shutdown oracle/not-a-message oracle/not-an-object oracle/not-json oracle/not-unicode oracle/null-id oracle/open-limit oracle/oracle-asks oracle/output-after-shutdown oracle/overlap oracle/positional-params oracle/ready-params oracle/ready-twice oracle/repeated-key oracle/result-and-error oracle/result-shape oracle/result-surplus oracle/result-type oracle/shutdown-id oracle/shutdown-params oracle/speaks-before-ready oracle/stray-ack oracle/subprotocol-not-offered oracle/trailing-bytes oracle/unanswered oracle/unknown-member oracle/unknown-method oracle/upgrade-refused oracle/upgrade-unanswered oracle/version sael/ack-undefined sael/after-bye sael/anonymous-effect sael/anonymous-resume sael/anonymous-subscription sael/answer-after-end sael/answer-kind sael/answer-unasked sael/auth-type sael/bind-nothing sael/bind-without-tool sael/call-both sael/call-empty sael/call-failed sael/cancel-kind sael/cancel-late sael/cancel-unknown sael/capability-denied sael/capability-ignored sael/client-silent sael/cost-over-limit sael/delta-mixed sael/delta-snapshot sael/delta-undeclared sael/dropped-call sael/dropped-subscription sael/error-code sael/error-code-extra sael/event-after-unsubscribe sael/event-early sael/field-missing sael/filter-odd sael/header-form sael/heartbeat-echo sael/heartbeat-late sael/heartbeat-unanswered sael/heartbeat-unit sael/hey-again sael/hey-answer sael/hey-first sael/hey-unanswered sael/input-unchecked sael/item-content sael/json-in-binary sael/kind-direction sael/kind-unknown sael/login-error-seq sael/login-refused sael/malformed sael/mask sael/msgpack-unagreed sael/open-limit sael/parallel-shape sael/refused-goes-on sael/replay-count sael/replay-lost sael/replay-many sael/replay-old sael/replay-twice sael/resume-ahead sael/resume-unknown sael/scope-differs sael/seq-missing sael/seq-not-rising sael/seq-reused sael/seq-value sael/span-id sael/stage-kind sael/stage-unsupported sael/stage-value sael/still-sending sael/stream-ends-with-result sael/stream-not-streamed sael/stream-survived sael/stream-undeclared sael/subprotocol-name sael/subprotocol-not-offered sael/subscription-id sael/subscription-unknown sael/text-despite-msgpack sael/token-claims sael/token-client sael/token-expired sael/token-exposed sael/token-in-clear sael/token-issued-later sael/token-long-lived sael/token-not-yet sael/token-shape sael/token-signature sael/tool-cost sael/tool-effect sael/tool-unlisted sael/trace-dropped sael/trace-id sael/trace-mismatch sael/unanswered sael/upgrade-refused sael/upgrade-unanswered sael/version-missing sael/version-mixed sael/version-unknown sael/window-exceeded sael/window-value saikuro/ack-namespace saikuro/after-end saikuro/after-own-close saikuro/ambiguous-id saikuro/announce-late saikuro/announce-refused saikuro/answer-id-form saikuro/args-unfit saikuro/bad-error saikuro/bad-field saikuro/bad-id saikuro/bad-schema saikuro/bad-target saikuro/bad-text saikuro/bad-version saikuro/batch-count saikuro/batch-duplicate-id saikuro/batch-ok saikuro/batch-order saikuro/batch-without-target saikuro/call-failed saikuro/capability-missing saikuro/capability-undeclared saikuro/cast-answered saikuro/cast-refused saikuro/channel-item-refused saikuro/channel-not-closed saikuro/document-capability saikuro/document-error-code saikuro/duplicate-key saikuro/empty-batch saikuro/empty-frame saikuro/error-missing saikuro/extension-value saikuro/frame-too-long saikuro/id-reused saikuro/item-from-opener saikuro/late-answer saikuro/log-answered saikuro/malformed saikuro/mask saikuro/missing-args saikuro/missing-id saikuro/mixed-error-codes saikuro/namespace-twice saikuro/non-string-key saikuro/not-messagepack saikuro/ok-with-error saikuro/open-limit saikuro/out-of-order saikuro/own-namespace saikuro/peers-capability saikuro/peers-error-code saikuro/peers-type saikuro/random-id saikuro/result-missing saikuro/result-unfit saikuro/schema-kind saikuro/schema-version saikuro/second-answer saikuro/seq-gap saikuro/seq-repeated saikuro/seq-start saikuro/stream-answered saikuro/stream-not-aborted saikuro/stream-unfinished saikuro/subprotocol-not-offered saikuro/text-frame saikuro/trailing-bytes saikuro/unanswered saikuro/unknown-error-code saikuro/unknown-id saikuro/unknown-message saikuro/unknown-type saikuro/unread-version saikuro/upgrade-refused saikuro/upgrade-unanswered stepflow/accept stepflow/answer-after-eof stepflow/answer-before-callback stepflow/answer-missing stepflow/answered-twice stepflow/attempt stepflow/before-initialize stepflow/before-initialized stepflow/blank-line stepflow/blob-id stepflow/blob-unknown stepflow/call-failed stepflow/callback-answer-refused stepflow/callback-outside-execute stepflow/component-object stepflow/content-type stepflow/crlf stepflow/duplicate-id stepflow/duplicate-key stepflow/error-code stepflow/error-message stepflow/error-shape stepflow/event-after-answer stepflow/id-range stepflow/id-type stepflow/id-type-changed stepflow/initialize-unanswered stepflow/initialized-early stepflow/lone-cr stepflow/long-answer stepflow/long-line stepflow/malformed stepflow/missing-id stepflow/missing-param stepflow/missing-result stepflow/mixed-releases stepflow/not-a-message stepflow/not-an-object stepflow/not-json stepflow/not-text stepflow/notification-answered stepflow/notification-with-id stepflow/null-beside stepflow/null-id stepflow/null-id-error stepflow/null-result stepflow/open-limit stepflow/orphan stepflow/out-of-order stepflow/param-type stepflow/params-missing stepflow/params-type stepflow/refused stepflow/request-in-body stepflow/request-without-id stepflow/result-and-error stepflow/result-beside-method stepflow/result-type stepflow/second-initialize stepflow/span-id stepflow/stream-ends-early stepflow/subprotocol-not-offered stepflow/trace-id stepflow/trailing-bytes stepflow/unanswered stepflow/unknown-method stepflow/unknown-notification stepflow/upgrade-refused stepflow/upgrade-unanswered stepflow/version-mismatch stepflow/version-missing stepflow/version-wrong stepflow/wrong-answer stepflow/wrong-direction telequick/audio-after-end telequick/audio-empty telequick/audio-order telequick/audio-size telequick/call-failed telequick/call-over telequick/call-too-early telequick/codec-change telequick/compat-above-version telequick/cut-short telequick/dial-action telequick/disputed-id telequick/dtmf-args telequick/early-statistics telequick/envelope-overrun telequick/error-without-message telequick/event-after-hangup telequick/event-order telequick/field-overrun telequick/flavour-change telequick/frame-length telequick/frame-limit telequick/gateway-verb telequick/hold-order telequick/inclusive-length telequick/invalid-text telequick/jitter-range telequick/legacy-id telequick/malformed telequick/message-without-error telequick/missing-fields telequick/misspelt-id telequick/mos-range telequick/negative-size telequick/newer-version telequick/no-end-of-stream telequick/no-subscription telequick/not-finite telequick/nul-in-string telequick/odd-bool telequick/older-version telequick/open-limit telequick/peer-limit telequick/seq-back telequick/seq-gap telequick/shared-stream telequick/string-length telequick/subprotocol-not-offered telequick/time-order telequick/too-deep telequick/trailing-bytes telequick/unanswered telequick/unasked telequick/unexpected-tail telequick/unframed-answer telequick/unknown-call telequick/unknown-codec telequick/unknown-enum telequick/unknown-event telequick/unknown-method telequick/unreadable-version telequick/upgrade-refused telequick/upgrade-unanswered telequick/vector-count telequick/verb-too-early telequick/wrong-client telequick/wrong-stream" -- "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -W "acp/answered-twice acp/batch acp/before-initialize acp/blank-line acp/call-failed acp/cancel-ignored acp/cancel-unknown acp/cancelled-unanswered acp/capability-missing acp/connection-missing acp/duplicate-id acp/duplicate-key acp/error-shape acp/id-fraction acp/id-range acp/id-type acp/id-type-changed acp/line-zero acp/malformed acp/method-type acp/missing-id acp/missing-param acp/not-a-message acp/not-json acp/notification-with-id acp/null-beside acp/null-id acp/open-limit acp/orphan acp/param-type acp/params-shape acp/permission-after-cancel acp/prompt-in-turn acp/refused acp/relative-path acp/request-without-id acp/result-and-error acp/result-beside-method acp/result-type acp/second-initialize acp/session-ended acp/status-back acp/subprotocol-not-offered acp/terminal-released acp/tool-call-again acp/tool-call-running acp/unanswered acp/unknown-method acp/unknown-option acp/unknown-session acp/unknown-tool-call acp/unknown-update acp/update-outside-turn acp/upgrade-refused acp/upgrade-unanswered acp/version acp/version-raised acp/wrong-direction cdp/answered-twice cdp/call-failed cdp/id-reused cdp/malformed cdp/no-match cdp/not-checked cdp/open-limit cdp/orphan cdp/subprotocol-not-offered cdp/unanswered cdp/upgrade-refused cdp/upgrade-unanswered cdp/wrong-direction cdp/wrong-type dap/after-terminated dap/answered-twice dap/call-failed dap/configuration-done-early dap/id-reused dap/initialize-first dap/initialize-once dap/malformed dap/no-match dap/not-checked dap/open-limit dap/orphan dap/seq-order dap/subprotocol-not-offered dap/unanswered dap/upgrade-refused dap/upgrade-unanswered dap/wrong-direction dap/wrong-type i3/answered-twice i3/call-failed i3/id-reused i3/malformed i3/no-match i3/not-checked i3/open-limit i3/orphan i3/subprotocol-not-offered i3/unanswered i3/upgrade-refused i3/upgrade-unanswered i3/wrong-direction i3/wrong-type jsonrpc/answered-twice jsonrpc/batch-answer jsonrpc/batch-empty jsonrpc/batch-member jsonrpc/blank-line jsonrpc/call-failed jsonrpc/duplicate-id jsonrpc/duplicate-key jsonrpc/error-shape jsonrpc/id-fraction jsonrpc/id-range jsonrpc/id-type jsonrpc/id-type-changed jsonrpc/malformed jsonrpc/method-type jsonrpc/missing-id jsonrpc/null-beside jsonrpc/null-id jsonrpc/open-limit jsonrpc/orphan jsonrpc/params-shape jsonrpc/refused jsonrpc/reserved-code jsonrpc/reserved-method jsonrpc/result-and-error jsonrpc/result-beside-method jsonrpc/stack-trace jsonrpc/subprotocol-not-offered jsonrpc/unanswered jsonrpc/upgrade-refused jsonrpc/upgrade-unanswered jsonrpc/version lsp/answered-twice lsp/batch lsp/call-failed lsp/cancel-unknown lsp/cancelled-unanswered lsp/charset lsp/client-capability lsp/configuration-length lsp/document-not-open lsp/document-opened-twice lsp/document-version lsp/duplicate-id lsp/duplicate-key lsp/error-shape lsp/exit-without-shutdown lsp/header-line-end lsp/header-spelling lsp/id-fraction lsp/id-range lsp/id-type lsp/id-type-changed lsp/initialized-missing lsp/length-repeated lsp/malformed lsp/method-type lsp/missing-id lsp/missing-param lsp/notification-before-initialize lsp/notification-with-id lsp/null-beside lsp/null-id lsp/open-limit lsp/orphan lsp/param-type lsp/params-shape lsp/partial-result lsp/position lsp/progress-end lsp/progress-order lsp/progress-token lsp/range lsp/request-after-shutdown lsp/request-before-initialize lsp/request-not-open lsp/request-without-id lsp/result-and-error lsp/result-beside-method lsp/result-type lsp/second-initialize lsp/server-capability lsp/subprotocol-not-offered lsp/unanswered lsp/unknown-method lsp/upgrade-refused lsp/upgrade-unanswered lsp/version lsp/wrong-direction mcp/answer-after-cancel mcp/answered-twice mcp/batch mcp/batch-answer mcp/batch-empty mcp/batch-member mcp/before-initialize mcp/before-initialized mcp/blank-line mcp/call-failed mcp/cancel-initialize mcp/cancel-unknown mcp/cancelled-unanswered mcp/capability-missing mcp/content-type mcp/duplicate-id mcp/duplicate-key mcp/era-mixed mcp/error-shape mcp/header-line-end mcp/header-mismatch mcp/id-fraction mcp/id-range mcp/id-type mcp/id-type-changed mcp/initialized-early mcp/input-not-asked mcp/malformed mcp/meta-missing mcp/method-type mcp/missing-content mcp/missing-id mcp/missing-param mcp/not-a-message mcp/not-in-version mcp/not-json mcp/notification-with-id mcp/null-beside mcp/null-id mcp/open-limit mcp/orphan mcp/param-type mcp/params-shape mcp/progress-after-answer mcp/progress-order mcp/progress-token mcp/refused mcp/request-state mcp/request-without-id mcp/result-and-error mcp/result-beside-method mcp/result-type mcp/result-type-missing mcp/second-initialize mcp/server-request mcp/session-ended mcp/session-missing mcp/subprotocol-not-offered mcp/tool-arguments mcp/tool-changed mcp/tool-result mcp/unanswered mcp/unknown-cursor mcp/unknown-method mcp/unknown-tool mcp/unknown-version mcp/upgrade-refused mcp/upgrade-unanswered mcp/version mcp/version-header mcp/version-lowered mcp/wrong-direction nvim/answered-twice nvim/call-failed nvim/id-reused nvim/malformed nvim/no-match nvim/not-checked nvim/open-limit nvim/orphan nvim/subprotocol-not-offered nvim/unanswered nvim/upgrade-refused nvim/upgrade-unanswered nvim/wrong-direction nvim/wrong-type oracle/ack-id oracle/alive-after-refusal oracle/answer-after-eof oracle/answer-id oracle/backtrace oracle/blank-line oracle/call-failed oracle/calldata-surplus oracle/calldata-type oracle/connection-cr oracle/connection-shell oracle/crlf oracle/cut-line oracle/desync oracle/died-in-invoke oracle/error-code oracle/error-code-range oracle/error-shape oracle/extra-line oracle/felt-form oracle/felt-range oracle/felt-spelling oracle/first-byte oracle/first-not-ready oracle/id-form oracle/id-order oracle/invoke-after-shutdown oracle/invoke-no-id oracle/invoke-params oracle/invoke-unacknowledged oracle/left-idle oracle/lone-cr oracle/lone-surrogate oracle/long-line oracle/malformed oracle/nesting oracle/no-ready oracle/no-result oracle/no-shutdown oracle/not-a-message oracle/not-an-object oracle/not-json oracle/not-unicode oracle/null-id oracle/open-limit oracle/oracle-asks oracle/output-after-shutdown oracle/overlap oracle/positional-params oracle/ready-params oracle/ready-twice oracle/repeated-key oracle/result-and-error oracle/result-shape oracle/result-surplus oracle/result-type oracle/shutdown-id oracle/shutdown-params oracle/speaks-before-ready oracle/stray-ack oracle/subprotocol-not-offered oracle/trailing-bytes oracle/unanswered oracle/unknown-member oracle/unknown-method oracle/upgrade-refused oracle/upgrade-unanswered oracle/version sael/ack-undefined sael/after-bye sael/anonymous-effect sael/anonymous-resume sael/anonymous-subscription sael/answer-after-end sael/answer-kind sael/answer-unasked sael/auth-type sael/bind-nothing sael/bind-without-tool sael/call-both sael/call-empty sael/call-failed sael/cancel-kind sael/cancel-late sael/cancel-unknown sael/capability-denied sael/capability-ignored sael/client-silent sael/cost-over-limit sael/delta-mixed sael/delta-snapshot sael/delta-undeclared sael/dropped-call sael/dropped-subscription sael/error-code sael/error-code-extra sael/event-after-unsubscribe sael/event-early sael/field-missing sael/filter-odd sael/header-form sael/heartbeat-echo sael/heartbeat-late sael/heartbeat-unanswered sael/heartbeat-unit sael/hey-again sael/hey-answer sael/hey-first sael/hey-unanswered sael/input-unchecked sael/item-content sael/json-in-binary sael/kind-direction sael/kind-unknown sael/login-error-seq sael/login-refused sael/malformed sael/mask sael/msgpack-unagreed sael/open-limit sael/parallel-shape sael/refused-goes-on sael/replay-count sael/replay-lost sael/replay-many sael/replay-old sael/replay-twice sael/resume-ahead sael/resume-unknown sael/scope-differs sael/seq-missing sael/seq-not-rising sael/seq-reused sael/seq-value sael/span-id sael/stage-kind sael/stage-unsupported sael/stage-value sael/still-sending sael/stream-ends-with-result sael/stream-not-streamed sael/stream-survived sael/stream-undeclared sael/subprotocol-name sael/subprotocol-not-offered sael/subscription-id sael/subscription-unknown sael/text-despite-msgpack sael/token-claims sael/token-client sael/token-expired sael/token-exposed sael/token-in-clear sael/token-issued-later sael/token-long-lived sael/token-not-yet sael/token-shape sael/token-signature sael/tool-cost sael/tool-effect sael/tool-unlisted sael/trace-dropped sael/trace-id sael/trace-mismatch sael/unanswered sael/upgrade-refused sael/upgrade-unanswered sael/version-missing sael/version-mixed sael/version-unknown sael/window-exceeded sael/window-value saikuro/ack-namespace saikuro/after-end saikuro/after-own-close saikuro/ambiguous-id saikuro/announce-late saikuro/announce-refused saikuro/answer-id-form saikuro/args-unfit saikuro/bad-error saikuro/bad-field saikuro/bad-id saikuro/bad-schema saikuro/bad-target saikuro/bad-text saikuro/bad-version saikuro/batch-count saikuro/batch-duplicate-id saikuro/batch-ok saikuro/batch-order saikuro/batch-without-target saikuro/call-failed saikuro/capability-missing saikuro/capability-undeclared saikuro/cast-answered saikuro/cast-refused saikuro/channel-item-refused saikuro/channel-not-closed saikuro/document-capability saikuro/document-error-code saikuro/duplicate-key saikuro/empty-batch saikuro/empty-frame saikuro/error-missing saikuro/extension-value saikuro/frame-too-long saikuro/id-reused saikuro/item-from-opener saikuro/late-answer saikuro/log-answered saikuro/malformed saikuro/mask saikuro/missing-args saikuro/missing-id saikuro/mixed-error-codes saikuro/namespace-twice saikuro/non-string-key saikuro/not-messagepack saikuro/ok-with-error saikuro/open-limit saikuro/out-of-order saikuro/own-namespace saikuro/peers-capability saikuro/peers-error-code saikuro/peers-type saikuro/random-id saikuro/result-missing saikuro/result-unfit saikuro/schema-kind saikuro/schema-version saikuro/second-answer saikuro/seq-gap saikuro/seq-repeated saikuro/seq-start saikuro/stream-answered saikuro/stream-not-aborted saikuro/stream-unfinished saikuro/subprotocol-not-offered saikuro/text-frame saikuro/trailing-bytes saikuro/unanswered saikuro/unknown-error-code saikuro/unknown-id saikuro/unknown-message saikuro/unknown-type saikuro/unread-version saikuro/upgrade-refused saikuro/upgrade-unanswered stepflow/accept stepflow/answer-after-eof stepflow/answer-before-callback stepflow/answer-missing stepflow/answered-twice stepflow/attempt stepflow/before-initialize stepflow/before-initialized stepflow/blank-line stepflow/blob-id stepflow/blob-unknown stepflow/call-failed stepflow/callback-answer-refused stepflow/callback-outside-execute stepflow/component-object stepflow/content-type stepflow/crlf stepflow/duplicate-id stepflow/duplicate-key stepflow/error-code stepflow/error-message stepflow/error-shape stepflow/event-after-answer stepflow/id-range stepflow/id-type stepflow/id-type-changed stepflow/initialize-unanswered stepflow/initialized-early stepflow/lone-cr stepflow/long-answer stepflow/long-line stepflow/malformed stepflow/missing-id stepflow/missing-param stepflow/missing-result stepflow/mixed-releases stepflow/not-a-message stepflow/not-an-object stepflow/not-json stepflow/not-text stepflow/notification-answered stepflow/notification-with-id stepflow/null-beside stepflow/null-id stepflow/null-id-error stepflow/null-result stepflow/open-limit stepflow/orphan stepflow/out-of-order stepflow/param-type stepflow/params-missing stepflow/params-type stepflow/refused stepflow/request-in-body stepflow/request-without-id stepflow/result-and-error stepflow/result-beside-method stepflow/result-type stepflow/second-initialize stepflow/span-id stepflow/stream-ends-early stepflow/subprotocol-not-offered stepflow/trace-id stepflow/trailing-bytes stepflow/unanswered stepflow/unknown-method stepflow/unknown-notification stepflow/upgrade-refused stepflow/upgrade-unanswered stepflow/version-mismatch stepflow/version-missing stepflow/version-wrong stepflow/wrong-answer stepflow/wrong-direction telequick/audio-after-end telequick/audio-empty telequick/audio-order telequick/audio-size telequick/call-failed telequick/call-over telequick/call-too-early telequick/codec-change telequick/compat-above-version telequick/cut-short telequick/dial-action telequick/disputed-id telequick/dtmf-args telequick/early-statistics telequick/envelope-overrun telequick/error-without-message telequick/event-after-hangup telequick/event-order telequick/field-overrun telequick/flavour-change telequick/frame-length telequick/frame-limit telequick/gateway-verb telequick/hold-order telequick/inclusive-length telequick/invalid-text telequick/jitter-range telequick/legacy-id telequick/malformed telequick/message-without-error telequick/missing-fields telequick/misspelt-id telequick/mos-range telequick/negative-size telequick/newer-version telequick/no-end-of-stream telequick/no-subscription telequick/not-finite telequick/nul-in-string telequick/odd-bool telequick/older-version telequick/open-limit telequick/peer-limit telequick/seq-back telequick/seq-gap telequick/shared-stream telequick/string-length telequick/subprotocol-not-offered telequick/time-order telequick/too-deep telequick/trailing-bytes telequick/unanswered telequick/unasked telequick/unexpected-tail telequick/unframed-answer telequick/unknown-call telequick/unknown-codec telequick/unknown-enum telequick/unknown-event telequick/unknown-method telequick/unreadable-version telequick/upgrade-refused telequick/upgrade-unanswered telequick/vector-count telequick/verb-too-early telequick/wrong-client telequick/wrong-stream" -- "${cur}"))
+                    return 0
+                    ;;
+                --secret-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-open)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "mermaid html" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "mermaid html" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         wiretool__subcmd__help)
-            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit"
+            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff export encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -962,6 +1094,28 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help__subcmd__exit)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__help__subcmd__export)
             opts="-q -v -h --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -139,6 +139,21 @@ impl Args {
         Ok(select.filter())
     }
 
+    /// Returns true if only the exit code is wanted, as of `grep -q`: with `-q`, a condition, and nothing that asks for output.
+    fn is_silent(&self, shared: &SharedArgs) -> bool {
+        let s = &self.select;
+        let words = [&s.kind, &s.id, &s.subject, &s.role];
+        let selects = words.iter().any(|words| !words.is_empty())
+            || !s.conn.is_empty()
+            || s.faults
+            || s.grep.is_some()
+            || !self.condition.conditions.is_empty();
+        let files = self.format.is_some() || self.output.is_some();
+        let looks_up = self.at.is_some() || self.path.is_some() || self.verify;
+        let adds = self.lint || self.stderr || self.ops || self.state;
+        shared.quiet && selects && !files && !looks_up && !adds
+    }
+
     /// Returns true if all of the input is there at once.
     fn reads_files(&self) -> bool {
         let paths = self.input.paths();
@@ -261,7 +276,11 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     let protocols = args.wire.protocols()?;
     let to_file = args.output.is_some();
-    let output = Output::open(args.output.as_deref(), &args.input.paths())?;
+    let output = if args.is_silent(shared) {
+        Output::nothing()
+    } else {
+        Output::open(args.output.as_deref(), &args.input.paths())?
+    };
     let sources = input::merged_sources(&args.input)?;
     anyhow::ensure!(
         sources.is_none() || args.write.is_none(),

@@ -245,7 +245,7 @@ fn read_side<'p>(
     };
     let mut reader = SideReader {
         known: options.protocols.clone(),
-        filter: args.condition.filter(),
+        filter: args.condition.filter_of_calls(),
         ..SideReader::default()
     };
     let mut run = InputRun::new(shared, false, None);

@@ -20,6 +20,7 @@ mod delta_state;
 mod descriptions;
 mod diff;
 mod encode;
+mod export;
 mod faults;
 mod help;
 mod input;
@@ -124,6 +125,7 @@ Examples:
   wiretool replay session.jsonl -- ./server  send recorded requests again, and compare
   wiretool stat session.jsonl                counts and latencies
   wiretool diff yesterday.jsonl today.jsonl  compare two captures
+  wiretool export -f mermaid session.jsonl   a sequence diagram for a ticket
   wiretool snapshot test captures            captures as regression tests
   xxd -p capture.bin | wiretool decode       hex dumps work, too
   wiretool decode -f json FILE               one JSON object per message
@@ -165,6 +167,7 @@ enum CliCommand {
     Watch(Box<watch::Args>),
     #[command(alias = "compare")]
     Diff(Box<diff::Args>),
+    Export(Box<export::Args>),
     Encode(Box<encode::Args>),
     Make(Box<make::Args>),
     Proxy(Box<proxy::Args>),
@@ -275,6 +278,7 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
         CliCommand::Stat(args) => stat::run(&args, &cli.shared, display),
         CliCommand::Watch(args) => watch::run(&args, &cli.shared),
         CliCommand::Diff(args) => diff::run(&args, &cli.shared, display),
+        CliCommand::Export(args) => export::run(&args, &cli.shared),
         CliCommand::Encode(args) => encode::run(&args, &cli.shared),
         CliCommand::Make(args) => make::run(&args),
         CliCommand::Proxy(args) => proxy::run(&args, &cli.shared, is_format_given),

@@ -34,7 +34,7 @@ pub const HELP: &str =
 pub struct SharedArgs {
     #[arg(long, help = help_of("color"), global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", hide_short_help = true)]
     pub color: Color,
-    /// Print no notes and no summary; of lint and snapshot test, only the exit code tells the result
+    /// Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result
     #[arg(short, long, global = true, hide_short_help = true)]
     pub quiet: bool,
     /// Explain on stderr what was detected, and why
@@ -220,6 +220,15 @@ impl WhereArgs {
     pub fn filter(&self) -> Filter {
         Select {
             conditions: self.conditions.clone(),
+            ..Select::default()
+        }
+        .filter()
+    }
+
+    /// Returns the filter of a command that counts or compares calls: an answer also has the subject of its request.
+    pub fn filter_of_calls(&self) -> Filter {
+        Select {
+            conditions: self.conditions.iter().map(Expr::of_calls).collect(),
             ..Select::default()
         }
         .filter()

@@ -53,6 +53,8 @@ const OTHER_FORMATS: [&str; 12] = [
 ];
 
 enum OutputTarget {
+    /// Only the exit code is wanted.
+    Nothing,
     Stdout(File),
     /// A device or a pipe that the user named.
     Stream(File, PathBuf),
@@ -81,6 +83,11 @@ impl Output {
         }
     }
 
+    /// Returns an output that drops everything.
+    pub fn nothing() -> Self {
+        Self::new(OutputTarget::Nothing)
+    }
+
     /// Opens a file, also if its name is `-`; none of `inputs` may be the file.
     pub fn create(path: &Path, inputs: &[PathBuf]) -> Result<Self> {
         Ok(Self::new(create_file(path, inputs)?))
@@ -89,7 +96,7 @@ impl Output {
     fn new(target: OutputTarget) -> Self {
         let terminal = match &target {
             OutputTarget::Stdout(file) | OutputTarget::Stream(file, _) => file.is_terminal(),
-            OutputTarget::File(..) => false,
+            OutputTarget::File(..) | OutputTarget::Nothing => false,
         };
         Self {
             waiting: Vec::with_capacity(FLUSH_SIZE + (FLUSH_SIZE >> 1)),
@@ -147,6 +154,10 @@ impl Output {
     /// Writes all waiting bytes.
     pub fn flush(&mut self) -> Result<()> {
         let (file, name, is_stdout) = match &mut self.target {
+            OutputTarget::Nothing => {
+                self.waiting.clear();
+                return Ok(());
+            }
             OutputTarget::Stdout(file) => (file, Path::new("stdout"), true),
             OutputTarget::Stream(file, path) => (file, path.as_path(), false),
             OutputTarget::File(file, path) => (file.as_file_mut(), path.as_path(), false),

@@ -8,6 +8,7 @@ mod sarif;
 use super::output::without_nulls;
 pub use crate::capture::line_table::LineColumn;
 use crate::conversation::{Consequences, Finding};
+use crate::export::Form as _;
 use crate::export::html::Page;
 use crate::protocol::session::Severity;
 use crate::render::DisplayOptions;
@@ -157,11 +158,11 @@ impl Report {
         }
     }
 
-    /// Returns the page, if it is one.
-    pub fn page(&mut self) -> Option<&mut Page> {
+    /// Returns what the report lacks, in sentences.
+    pub fn left_out(&self) -> Vec<String> {
         match self {
-            Self::Html(page) => Some(page),
-            _ => None,
+            Self::Html(page) => page.left_out(),
+            _ => Vec::new(),
         }
     }
 
@@ -171,9 +172,9 @@ impl Report {
             Self::Junit(junit) => junit.text(),
             Self::Sarif(sarif) => serde_json::to_string_pretty(&sarif.report())? + "\n",
             Self::Github(github) => github.text(),
-            Self::Html(page) => {
+            Self::Html(mut page) => {
                 let mut out = Vec::new();
-                page.finish(&mut out);
+                page.finish(&mut out).map_err(anyhow::Error::msg)?;
                 String::from_utf8(out)?
             }
         })

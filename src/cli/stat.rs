@@ -67,7 +67,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let input = &args.input;
     let mut run = InputRun::new(shared, input.follow, Some(Stop::on_signals()?));
     run.sources = input::merged_sources(input)?;
-    let filter = args.condition.filter();
+    let filter = args.condition.filter_of_calls();
     let mut screen = StatScreen {
         stats: Vec::new(),
         unmatched: Unmatched::new(&filter),

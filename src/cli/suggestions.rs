@@ -5,6 +5,7 @@ mod filled;
 mod shapes;
 #[cfg(test)]
 mod tests;
+mod values;
 mod words;
 
 use super::topics;
@@ -23,25 +24,19 @@ use shapes::{
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Formats of reports.
-const REPORTS: [&str; 3] = ["github", "junit", "sarif"];
-
-/// Formats of other tools.
-const OTHER_FORMATS: [&str; 10] = [
-    "csv", "jsonl", "ndjson", "raw", "table", "text", "tsv", "wide", "xml", "yaml",
-];
-
-/// Words for the sides of a connection.
-const SIDES: [&str; 8] = [
-    "client", "server", "in", "out", "sent", "received", "request", "response",
-];
-
 /// Returns the text of a usage error for stderr, in a few lines: the error, tips, the usage.
 pub fn usage_text(error: &clap::Error, root: &Command, args: &[OsString]) -> String {
     let tips = Situation::new(error, root, args).tips();
     // The text contains arguments of the command line.
     let text = error.render().to_string();
-    let text = framing::fields::masked(&text);
+    // Conditions are shown as they were typed, with the place of the error.
+    let arg = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+    let is_condition = arg.is_some_and(|arg| arg.starts_with("--where"));
+    let text = if is_condition {
+        text.into()
+    } else {
+        framing::fields::masked(&text)
+    };
     let mut lines = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let is_tip = line.trim_start().starts_with("tip: ");
@@ -71,7 +66,11 @@ pub fn usage_text(error: &clap::Error, root: &Command, args: &[OsString]) -> Str
             .find(|arg| !is_flag(arg))
             .is_some_and(|arg| *arg == *word);
         if is_top {
+            let is_file = shapes::is_file_name(&word) && matches!(tips, Tips::Parser);
             let word = super::escape_lines(&word);
+            if is_file {
+                return format!("error: there is no file '{word}'\n");
+            }
             *first = format!("error: '{word}' is neither a command nor a file");
         }
     }
@@ -138,7 +137,7 @@ impl<'a> Situation<'a> {
             _ => None,
         };
         match own {
-            Some(tip) => Tips::Own(self.with_other_flags(tip)),
+            Some(tip) => Tips::Own(self.with_other_flags(self.filled(&tip))),
             None if self.is_misled() => Tips::Own(Vec::new()),
             None => Tips::Parser,
         }
@@ -183,6 +182,10 @@ impl<'a> Situation<'a> {
         if let Some(tip) = record_tip(self.args) {
             return Some(tip);
         }
+        let of_server = self.args.iter().skip_while(|arg| *arg != "--");
+        if of_server.skip(1).any(|arg| *arg == flag) {
+            return self.tip_of_server(name);
+        }
         if let Some(tip) = self.tip_of_code().filter(|_| name == "lint") {
             return Some(tip);
         }
@@ -200,6 +203,9 @@ impl<'a> Situation<'a> {
             && let Some(address) = self.address()
         {
             return Some(tip_of_address(&address));
+        }
+        if flag == "-T" && self.value_of(flag) == Some("fields") {
+            return Some(words::COLUMNS.to_owned());
         }
         if words::READERS.contains(&name) && ["-r", "--read-file"].contains(&flag) {
             return Some(self.tip_of_read());
@@ -225,7 +231,9 @@ impl<'a> Situation<'a> {
         let mut words = self.args.iter().filter_map(|arg| arg.to_str());
         let value = words.find_map(|word| word.strip_prefix(flag))?;
         match value.strip_prefix('=') {
-            None => words.next().filter(|next| !next.starts_with('-')),
+            None => words
+                .next()
+                .filter(|next| !next.starts_with('-') || next.parse::<i64>().is_ok()),
             given => given,
         }
     }
@@ -258,14 +266,6 @@ impl<'a> Situation<'a> {
             }
         }
         format!("a capture is an argument without a flag: {text}")
-    }
-
-    /// Returns a tip with the value of the flag, if it has one.
-    fn with_value(&self, tip: &str, flag: &str) -> String {
-        match self.value_of(flag).map(shell_words::quote) {
-            Some(value) => tip.replace("VALUE", &value),
-            None => tip.to_owned(),
-        }
     }
 
     /// Returns the number after `-p` without a command: strace takes a process there.
@@ -327,6 +327,9 @@ impl<'a> Situation<'a> {
                 .any(|arg| arg.get_long() == Some(long))
         };
         let takes_command = command.get_arguments().any(clap::Arg::is_last_set);
+        if !takes_command && let Some(tip) = self.tip_of_server(command.get_name()) {
+            return Some(tip);
+        }
         if has("connect")
             && let Some(addresses) = self.addresses(word)
         {
@@ -404,7 +407,9 @@ impl<'a> Situation<'a> {
             return Some(tip_of_process(pid));
         }
         let lower = word.to_lowercase();
-        if let Some(tip) = self.tip_of_test(&lower) {
+        let tip = self.tip_of_test(&lower);
+        let tip = tip.or_else(|| self.tip_of_call(word));
+        if let Some(tip) = tip.or_else(|| self.tip_of_relay(&lower)) {
             return Some(tip);
         }
         if let Some(tip) = command_tip(&lower) {
@@ -485,83 +490,6 @@ impl<'a> Situation<'a> {
             "the protocol comes first: wiretool send {start} {}",
             text.trim_end()
         ))
-    }
-
-    fn tip_of_value(&self, arg: &str, value: &str) -> Option<String> {
-        if arg.starts_with("--format") && REPORTS.contains(&value) {
-            return Some(format!(
-                "--report {value} writes such a report, in lint, snapshot test and replay"
-            ));
-        }
-        if arg.contains("<N>") && value.parse::<u64>().is_err() {
-            let flag = arg.split(' ').next().unwrap_or_default();
-            return Some(format!(
-                "{flag} takes a number, such as {flag} 3; a capture is an argument without a flag"
-            ));
-        }
-        if arg.starts_with("--format") && OTHER_FORMATS.contains(&value) {
-            return Some(
-                "-f json prints an object per line; jq -c .message leaves the messages alone, jq -r .message.method one member, jq -r '[.kind, .subject] | @csv' makes a table"
-                    .into(),
-            );
-        }
-        let lower = value.to_lowercase();
-        if arg.contains("<PROTOCOL>")
-            && let Some((_, tip)) = words::ENCODINGS
-                .iter()
-                .find(|(all, _)| has_word(all, &lower))
-        {
-            return Some((*tip).to_owned());
-        }
-        if (arg.starts_with("--from") || arg.starts_with("--dir")) && SIDES.contains(&&*lower) {
-            return Some(
-                "--dir c2s selects what the client sends, --dir s2c what the server sends".into(),
-            );
-        }
-        let command = self.command?;
-        let has_listen = command
-            .get_arguments()
-            .any(|arg| arg.get_long() == Some("listen"));
-        if arg.contains("<PROTOCOL>")
-            && has_listen
-            && let Some([listen, connect]) = self.addresses(value).as_deref()
-        {
-            return Some(format!("use --listen {listen} --connect {connect}"));
-        }
-        if arg.contains("<PROTOCOL>") && has_listen && value.parse::<u16>().is_ok() {
-            return Some(format!(
-                "-p is the protocol; to listen on a port: --listen {}",
-                local(value)
-            ));
-        }
-        let connects = command
-            .get_arguments()
-            .any(|arg| arg.get_long() == Some("connect"));
-        if !arg.contains("<PROTOCOL>") || !connects {
-            return None;
-        }
-        let name = command.get_name();
-        let Some(address) = as_address(value) else {
-            let file = Path::new(value).exists();
-            return Some(match name {
-                "stub" if file => format!(
-                    "the protocol comes first: wiretool stub mcp --from-recording {}",
-                    shell_words::quote(value)
-                ),
-                "send" => self.tip_of_message(value)?,
-                _ => return None,
-            });
-        };
-        let words = match name {
-            "send" => "WORD..., or with --json -",
-            _ => "",
-        };
-        Some(match words {
-            "" => format!("an address is --connect {address}, a protocol is for example mcp"),
-            words => format!(
-                "an address is --connect {address}, after the protocol: wiretool send mcp {words}"
-            ),
-        })
     }
 }
 

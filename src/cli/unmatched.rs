@@ -3,7 +3,7 @@
 use crate::decoder::Decoded;
 use crate::framing::fields::{text_secrets, without};
 use crate::protocol::Role;
-use crate::select::{Filter, Key};
+use crate::select::{Filter, Key, Path, PathStep};
 use crate::tape::Node;
 use std::collections::BTreeSet;
 
@@ -13,6 +13,10 @@ const MAX_WORDS: usize = 1 << 10;
 const MAX_SHOWN: usize = 8;
 /// The maximum length of a word.
 const MAX_LEN: usize = 100;
+/// The maximum number of steps of the paths that are listed.
+const MAX_STEPS: usize = 6;
+/// The maximum number of messages whose paths are listed.
+const MAX_MESSAGES: u64 = 1 << 12;
 
 /// Passes the words of a message on.
 type GetWords = fn(&Decoded<'_>, &mut dyn FnMut(&str));
@@ -23,7 +27,41 @@ struct Words {
     what: &'static str,
     get: GetWords,
     wanted: String,
+    /// Listed only if they contain what is wanted of another key.
+    is_instead: bool,
     found: BTreeSet<String>,
+}
+
+impl Words {
+    /// Returns how far a word is from the wanted one. The last step of a path says most.
+    fn distance(&self, word: &str) -> (bool, usize) {
+        let word = word.to_lowercase();
+        let last = |path: &str| path.rsplit('.').next().map(str::to_owned);
+        let is_other = self.what == PATHS && last(&word) != last(&self.wanted);
+        (is_other, strsim::damerau_levenshtein(&self.wanted, &word))
+    }
+}
+
+/// What the lists of paths are called.
+const PATHS: &str = "members";
+
+/// Passes on the paths of the members of a value: `.params`, `.params.name`; of an array, those of the first element.
+fn add_paths(node: Node<'_>, path: &mut Path, add: &mut dyn FnMut(&str)) {
+    if path.len() >= MAX_STEPS {
+        return;
+    }
+    for (key, value) in node.is_map().then(|| node.members()).into_iter().flatten() {
+        let Some(name) = key.text() else { continue };
+        path.push(PathStep::Member(name.into_owned()));
+        add(&Key::Message(path.clone()).to_string());
+        add_paths(value, path, add);
+        path.pop();
+    }
+    if let Some(first) = node.at(0).filter(|_| node.is_array()) {
+        path.push(PathStep::Element(0));
+        add_paths(first, path, add);
+        path.pop();
+    }
 }
 
 /// The words that occur where a condition wants others.
@@ -31,6 +69,18 @@ pub struct Unmatched {
     lists: Vec<Words>,
     /// The number of messages with `outcome=error`, if the condition wants `role=error`.
     failed: Option<u64>,
+    /// A condition with the text of `--grep` as a pattern, if it looks like one.
+    pattern: Option<String>,
+    /// The number of messages so far.
+    messages: u64,
+}
+
+/// Returns the condition for a text that is most likely a regular expression.
+fn as_pattern(text: &str) -> Option<String> {
+    const SIGNS: [&str; 6] = ["|", ".*", "\\", "[", "^", "$"];
+    let is_pattern = SIGNS.iter().any(|sign| text.contains(sign));
+    let is_safe = !text.contains(['/', '\'', '"']) && regex::Regex::new(text).is_ok();
+    (is_pattern && is_safe).then(|| format!("message~/{text}/"))
 }
 
 impl Unmatched {
@@ -39,40 +89,43 @@ impl Unmatched {
         let mut all: Vec<Words> = Vec::new();
         let mut failed = None;
         filter.expr().wanted(&mut |key, word| {
-            let (what, get): (_, GetWords) = match key {
-                Key::Kind => ("kinds", |decoded, add| add(&decoded.message.kind)),
-                Key::Subject => ("subjects", |decoded, add| {
-                    decoded.message.subject.as_deref().into_iter().for_each(add);
-                }),
-                Key::Name => ("names", |decoded, add| {
-                    decoded.message.name.as_deref().into_iter().for_each(add);
-                }),
-                Key::Message(_) => ("members", |decoded, add| {
-                    let root = decoded.root().filter(|root| root.is_map());
-                    let members = root.into_iter().flat_map(Node::members);
-                    members.for_each(|(key, _)| add(&key.text().unwrap_or_default()));
-                }),
-                Key::Role if word == Role::Error.name() => {
-                    failed = Some(0);
-                    return;
+            let mut list = |what, wanted: &str, is_instead, get| {
+                if !all.iter().any(|words| words.what == what) {
+                    all.push(Words {
+                        what,
+                        get,
+                        wanted: wanted.to_lowercase(),
+                        is_instead,
+                        found: BTreeSet::new(),
+                    });
                 }
-                _ => return,
             };
-            let path = key.to_string();
-            let wanted = match key {
-                Key::Message(_) => path.trim_start_matches('.').split(['.', '[']).next(),
-                _ => Some(word),
-            };
-            if !all.iter().any(|words| words.what == what) {
-                all.push(Words {
-                    what,
-                    get,
-                    wanted: wanted.unwrap_or_default().to_lowercase(),
-                    found: BTreeSet::new(),
-                });
+            match key {
+                Key::Kind => list("kinds", word, false, add_kind),
+                Key::Subject => {
+                    list("subjects", word, false, add_subject);
+                    list("names", word, true, add_name);
+                }
+                Key::Name => list("names", word, false, add_name),
+                Key::Conn => list("connections", word, false, add_connection),
+                Key::Message(path) => {
+                    let steps = path.iter().map(|step| match step {
+                        PathStep::Element(_) => PathStep::Element(0),
+                        member => member.clone(),
+                    });
+                    let path = Path::from(steps.collect::<Vec<_>>());
+                    list(PATHS, &Key::Message(path).to_string(), false, add_members);
+                }
+                Key::Role if word == Role::Error.name() => failed = Some(0),
+                _ => {}
             }
         });
-        Self { lists: all, failed }
+        Self {
+            lists: all,
+            failed,
+            pattern: filter.grep().and_then(as_pattern),
+            messages: 0,
+        }
     }
 
     /// Stores the words of a message, without secrets.
@@ -80,7 +133,10 @@ impl Unmatched {
         if let (Some(failed), true) = (&mut self.failed, decoded.message.failed) {
             *failed += 1;
         }
-        for words in &mut self.lists {
+        self.messages += 1;
+        let has_paths = self.messages <= MAX_MESSAGES;
+        let lists = self.lists.iter_mut();
+        for words in lists.filter(|words| has_paths || words.what != PATHS) {
             let found = &mut words.found;
             (words.get)(decoded, &mut |word| {
                 let is_new = !word.is_empty() && word.len() <= MAX_LEN && !found.contains(word);
@@ -95,13 +151,16 @@ impl Unmatched {
     pub fn describe(&self) -> Option<String> {
         let lists = self.lists.iter().filter_map(|words| {
             let is_there = |word: &String| word.to_lowercase() == words.wanted;
-            if words.found.is_empty() || words.found.iter().any(is_there) {
+            let mut all: Vec<&String> = words.found.iter().collect();
+            if words.is_instead {
+                all.retain(|word| !words.wanted.is_empty() && word.contains(&words.wanted));
+            } else if words.found.iter().any(is_there) {
                 return None;
             }
-            let mut all: Vec<&String> = words.found.iter().collect();
-            let distance =
-                |word: &str| strsim::damerau_levenshtein(&words.wanted, &word.to_lowercase());
-            all.sort_by_cached_key(|word| distance(word));
+            if all.is_empty() {
+                return None;
+            }
+            all.sort_by_cached_key(|word| words.distance(word));
             let more = all.len().saturating_sub(MAX_SHOWN);
             let shown: Vec<&str> = all
                 .into_iter()
@@ -117,7 +176,33 @@ impl Unmatched {
         });
         let failed = self.failed.filter(|failed| *failed > 0);
         let failed = failed.map(|failed| format!("{failed} with outcome=error"));
-        let lists: Vec<String> = lists.chain(failed).collect();
+        let pattern = self.pattern.as_ref();
+        let pattern =
+            pattern.map(|expr| format!("--grep takes plain text, a pattern is --where '{expr}'"));
+        let lists: Vec<String> = lists.chain(failed).chain(pattern).collect();
         (!lists.is_empty()).then(|| lists.join("; "))
+    }
+}
+
+fn add_kind(decoded: &Decoded<'_>, add: &mut dyn FnMut(&str)) {
+    add(&decoded.message.kind);
+}
+
+fn add_subject(decoded: &Decoded<'_>, add: &mut dyn FnMut(&str)) {
+    decoded.message.subject.as_deref().into_iter().for_each(add);
+}
+
+fn add_name(decoded: &Decoded<'_>, add: &mut dyn FnMut(&str)) {
+    decoded.message.name.as_deref().into_iter().for_each(add);
+}
+
+fn add_connection(decoded: &Decoded<'_>, add: &mut dyn FnMut(&str)) {
+    let conn = decoded.origin.conn.map(|conn| conn.to_string());
+    conn.as_deref().into_iter().for_each(add);
+}
+
+fn add_members(decoded: &Decoded<'_>, add: &mut dyn FnMut(&str)) {
+    if let Some(root) = decoded.root() {
+        add_paths(root, &mut Path::new(), add);
     }
 }

@@ -4,6 +4,7 @@ use crate::capture::Form;
 use crate::conversation::RuleDialect;
 use crate::diff::PathPattern;
 use crate::encoding::json;
+use crate::export::FormName;
 use crate::framing::{Framing, LengthMode};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::{Direction, registry};
@@ -214,6 +215,13 @@ pub fn text_or_json(
         "json" => OutputFormat::Json,
         _ => OutputFormat::Text,
     })
+}
+
+/// Returns a parser for the forms of export.
+pub fn export_form() -> impl TypedValueParser<Value = FormName> {
+    let values = FormName::ALL.map(|form| PossibleValue::new(form.name()).help(form.about()));
+    let parser = Names(PossibleValuesParser::new(values));
+    parser.try_map(|name| FormName::from_name(&name).ok_or("no form has this name"))
 }
 
 /// Returns a parser for the formats of messages.

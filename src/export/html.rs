@@ -10,8 +10,10 @@
 
 mod fields;
 
-use crate::conversation::{Finding, Verdict};
+use super::Form;
+use crate::conversation::{Conversation, Finding, Run, Verdict};
 use crate::decoder::Decoded;
+use crate::encoding::Want;
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_int;
 use crate::protocol::session::{Place, Rule, WaitingList};
@@ -42,6 +44,8 @@ const MAX_FINDING_TEXT: usize = 2 << 20;
 const MAX_WAITING: usize = 500;
 /// The maximum number of names of inputs in the title.
 const MAX_NAMES: usize = 4;
+/// The maximum number of inputs whose sides have names.
+const MAX_SIDES: usize = 100;
 /// The maximum number of characters of a text in a line, and of a sentence.
 const MAX_CELL: usize = 200;
 const MAX_SENTENCE: usize = 2_000;
@@ -68,7 +72,8 @@ pub(crate) struct Page {
     inputs: usize,
     has_several: bool,
     protocols: Vec<String>,
-    sides: [String; 2],
+    /// The names of the two sides in each input, by its name if there are several.
+    sides: BTreeMap<String, [String; 2]>,
     /// The first and the last time.
     first: Option<i64>,
     last: Option<i64>,
@@ -99,14 +104,14 @@ impl Page {
             inputs: 0,
             has_several: false,
             protocols: Vec::new(),
-            sides: ["client".to_owned(), "server".to_owned()],
+            sides: BTreeMap::new(),
             first: None,
             last: None,
         }
     }
 
     /// Writes the page up to the messages.
-    pub(crate) fn begin(out: &mut Vec<u8>) {
+    fn write_head(out: &mut Vec<u8>) {
         let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
         let policy = format!(
             "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
@@ -120,7 +125,7 @@ impl Page {
     }
 
     /// Begins an input.
-    pub(crate) fn input(&mut self, name: &str, is_one_of_several: bool) {
+    fn input(&mut self, name: &str, is_one_of_several: bool) {
         self.inputs += 1;
         self.has_several = is_one_of_several;
         if self.names.len() >= MAX_NAMES {
@@ -131,13 +136,14 @@ impl Page {
             .push(name.rsplit('/').next().unwrap_or(name).to_owned());
     }
 
+    /// Returns the name of the input that is read, if there are several.
+    fn own_name(&self) -> Option<&str> {
+        let name = self.names.last().filter(|_| self.has_several);
+        name.map(String::as_str)
+    }
+
     /// Adds a message with its findings.
-    pub(crate) fn message(
-        &mut self,
-        decoded: &Decoded<'_>,
-        verdict: Verdict<'_>,
-        out: &mut Vec<u8>,
-    ) {
+    fn add_message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>) {
         self.add_findings(verdict.findings);
         if self.messages >= MAX_MESSAGES {
             self.more += 1;
@@ -183,8 +189,7 @@ impl Page {
             .display
             .sources
             .and_then(|all| all.name_of(origin.conn));
-        let alone = self.names.last().filter(|_| self.has_several);
-        put("src", merged.or(alone.map(String::as_str)), MAX_CELL, out);
+        put("src", merged.or(self.own_name()), MAX_CELL, out);
     }
 
     /// Writes what a message means, alone and in the conversation.
@@ -233,7 +238,7 @@ impl Page {
     }
 
     /// Adds findings between messages, or at the end.
-    pub(crate) fn add_findings(&mut self, found: &[Finding]) {
+    fn add_findings(&mut self, found: &[Finding]) {
         for finding in found {
             if self.found >= MAX_FINDINGS || self.findings.len() >= MAX_FINDING_TEXT {
                 self.more_findings += 1;
@@ -258,8 +263,11 @@ impl Page {
     }
 
     /// Adds the messages of an input that wait for an answer at its end, and the names of its sides.
-    pub(crate) fn add_waiting(&mut self, list: &WaitingList, now: Option<i64>, sides: [&str; 2]) {
-        self.sides = sides.map(str::to_owned);
+    fn add_waiting(&mut self, list: &WaitingList, now: Option<i64>, sides: [&str; 2]) {
+        let name = self.own_name().unwrap_or_default();
+        if self.sides.len() < MAX_SIDES {
+            self.sides.insert(name.to_owned(), sides.map(str::to_owned));
+        }
         self.waits += list.count;
         for one in &list.first {
             if self.waiting.len() >= MAX_FINDING_TEXT {
@@ -279,13 +287,8 @@ impl Page {
         }
     }
 
-    /// Returns the maximum number of messages that wait for an answer to be listed.
-    pub(crate) const fn most_waiting() -> usize {
-        MAX_WAITING
-    }
-
     /// Returns what is left out, in sentences.
-    pub(crate) fn left_out(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let mut note = |n: u64, one: &str, many: &str| match n {
             0 => {}
@@ -311,7 +314,7 @@ impl Page {
     }
 
     /// Writes the rest of the page.
-    pub(crate) fn finish(&self, out: &mut Vec<u8>) {
+    fn write_rest(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"],\n\"findings\":[");
         out.extend_from_slice(&self.findings);
         out.extend_from_slice(b"],\n\"waiting\":[");
@@ -331,7 +334,7 @@ impl Page {
             out.extend_from_slice(b"]}");
         }
         out.extend_from_slice(b"},\n\"notes\":[");
-        for (n, note) in self.left_out().iter().enumerate() {
+        for (n, note) in self.notes().iter().enumerate() {
             out.extend_from_slice(if n == 0 { b"" } else { b"," });
             write_text(note, MAX_SENTENCE, out);
         }
@@ -342,12 +345,17 @@ impl Page {
         }
         put("title", Some(&title), MAX_SENTENCE, out);
         put("protocol", Some(&self.protocols.join(", ")), MAX_CELL, out);
-        out.extend_from_slice(b",\"sides\":[");
-        let [client, server] = &self.sides;
-        write_text(client, MAX_CELL, out);
-        out.push(b',');
-        write_text(server, MAX_CELL, out);
-        out.push(b']');
+        out.extend_from_slice(b",\"sides\":{");
+        for (n, (name, [client, server])) in self.sides.iter().enumerate() {
+            out.extend_from_slice(if n == 0 { b"" } else { b"," });
+            write_text(name, MAX_CELL, out);
+            out.extend_from_slice(b":[");
+            write_text(client, MAX_CELL, out);
+            out.push(b',');
+            write_text(server, MAX_CELL, out);
+            out.push(b']');
+        }
+        out.push(b'}');
         put_number("waits", Some(self.waits as u64), out);
         put_number("more", Some(self.more), out);
         put_true("masked", !self.display.show_secrets, out);
@@ -370,6 +378,49 @@ impl Page {
     }
 }
 
+impl Form for Page {
+    fn want(&self) -> Want {
+        Want::Places
+    }
+
+    fn needs_operations(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, run: &Run<'_>, out: &mut Vec<u8>) {
+        if self.inputs == 0 {
+            Self::write_head(out);
+        }
+        let source = run.source();
+        self.input(&source.name, source.is_one_of_several);
+    }
+
+    fn message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>) {
+        self.add_message(decoded, verdict, out);
+    }
+
+    fn findings(&mut self, findings: &[Finding], _out: &mut Vec<u8>) {
+        self.add_findings(findings);
+    }
+
+    fn wait(&mut self, conversation: &Conversation<'_>, has_both: bool) {
+        let list = conversation.unanswered(has_both, MAX_WAITING);
+        self.add_waiting(&list, self.last, conversation.sides());
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        self.notes()
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+        if self.inputs == 0 {
+            Self::write_head(out);
+        }
+        self.write_rest(out);
+        Ok(())
+    }
+}
+
 /// Returns the page before and after its data.
 fn head_and_tail() -> (&'static str, &'static str) {
     PAGE.split_once("{{data}}").unwrap_or((PAGE, ""))
@@ -378,6 +429,13 @@ fn head_and_tail() -> (&'static str, &'static str) {
 /// Writes text of the wire as a JSON string that ends no script: escaped, and at most `most` characters with a mark that
 /// says how much is left out.
 fn write_text(text: &str, most: usize, out: &mut Vec<u8>) {
+    let is_plain = |b: u8| matches!(b, b' '..=b'~') && !matches!(b, b'"' | b'\\' | b'<');
+    if text.len() <= most && text.bytes().all(is_plain) {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+        return;
+    }
     let start = out.len();
     if text.len() > most && text.chars().nth(most).is_some() {
         let cut = format!("{} ({} bytes)", escape(&shorten(text, most)), text.len());

@@ -104,6 +104,11 @@ pub fn write_parts(parts: &[u8], display: DisplayOptions, out: &mut String) {
     }
 }
 
+/// Returns who made an operation wait, and its parts: `server 20 ms, person 6 s; 1 elicitation/create`.
+pub(crate) fn inside(operation: &Operation) -> String {
+    tail(operation, false).0
+}
+
 /// Returns the owners of the time with the parts, and the counts.
 fn tail(operation: &Operation, is_part: bool) -> (String, String) {
     let mut groups = Vec::new();

@@ -183,6 +183,23 @@ impl Expr {
         }
     }
 
+    /// Returns it for whole calls: an answer also has the subject of its request.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub(crate) fn of_calls(&self) -> Self {
+        let all = |parts: &[Self]| parts.iter().map(Self::of_calls).collect();
+        match self {
+            Self::All(parts) => Self::All(all(parts)),
+            Self::Any(parts) => Self::Any(all(parts)),
+            Self::Not(part) => Self::Not(Box::new(part.of_calls())),
+            Self::Test(Test {
+                key: Key::Subject,
+                what,
+            }) => Self::Any(vec![self.clone(), Self::test(Key::Of, what.clone())]),
+            Self::Test(_) => self.clone(),
+        }
+    }
+
     /// Returns the details that it needs of a message: positions for the message's content or keys
     /// of the conversation, otherwise its head.
     pub fn want(&self) -> Want {
@@ -235,7 +252,7 @@ impl Expr {
 
     /// Adds the keys and the words that a message must have.
     #[cfg(feature = "cli")]
-    pub(crate) fn wanted<'e>(&'e self, add: &mut dyn FnMut(&'e Key, &'e str)) {
+    pub(crate) fn wanted(&self, add: &mut dyn FnMut(&Key, &str)) {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.wanted(add)),
             Self::Not(_) => {}
@@ -243,11 +260,12 @@ impl Expr {
                 KeyTest::There | KeyTest::Order(..) => add(key, ""),
                 KeyTest::Is(operands) => operands.iter().for_each(|operand| match operand {
                     Operand::Text(word) | Operand::Word(word) => add(key, word),
-                    Operand::Number(_) | Operand::SinceStart(_) | Operand::OfDay(_) => add(key, ""),
+                    Operand::Number(number) => add(key, &number.to_string()),
+                    Operand::SinceStart(_) | Operand::OfDay(_) => add(key, ""),
                 }),
                 KeyTest::Like(patterns) => patterns.iter().for_each(|pattern| match pattern {
                     TextPattern::Glob(word) => add(key, word),
-                    TextPattern::Regex(_) => add(key, ""),
+                    TextPattern::Regex(regex) => add(key, regex.as_str()),
                 }),
             },
         }

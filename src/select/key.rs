@@ -153,6 +153,10 @@ const OTHER_WORDS: &[(&str, &str)] = &[
         "isError is_error success ok status",
         "failed calls are outcome=error; a field of the message is .result.isError",
     ),
+    (
+        "code error_code errorCode",
+        "a field of the message begins with a dot: .error.code",
+    ),
     ("size length bytes", "did you mean len?"),
     (
         "from to dst side sender source direction peer",

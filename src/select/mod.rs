@@ -154,6 +154,12 @@ impl Filter {
         &self.expr
     }
 
+    /// Returns the text that messages must contain.
+    #[cfg(feature = "cli")]
+    pub(crate) fn grep(&self) -> Option<&str> {
+        self.grep.as_deref()
+    }
+
     /// Returns `true` if it depends on the conversation.
     pub fn needs_session(&self) -> bool {
         self.expr.needs_session()

@@ -268,8 +268,18 @@ impl<'t> SelectParser<'t> {
             let near = || nearest(word, Key::names()).map(|near| format!("did you mean {near}?"));
             let is_field =
                 word.starts_with(is_name_char) && word.chars().all(|c| is_name_char(c) || c == '.');
+            let is_alone = !self
+                .rest()
+                .trim_start()
+                .starts_with(['=', '!', '~', '<', '>']);
             error.hint = Some(match instead.or_else(near) {
                 Some(hint) => hint,
+                None if is_field && is_alone && word.contains('/') => {
+                    format!("did you mean subject={word}?")
+                }
+                None if is_field && is_alone => {
+                    format!("a field of the message is .{word}, a method subject={word}")
+                }
                 None if is_field => format!("fields of the message begin with a dot: .{word}"),
                 None => format!("keys are {}", Key::names().collect::<Vec<_>>().join(" ")),
             });

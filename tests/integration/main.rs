@@ -16,6 +16,7 @@ mod diff_cli;
 mod draft_cli;
 mod encode_cli;
 mod examples;
+mod export_cli;
 mod fixtures;
 mod house;
 mod input_warnings;

@@ -1,4 +1,4 @@
-//! `wiretool lint --report html`: the page has what decode and lint say, keeps secrets, and executes nothing.
+//! `wiretool export -f html` and `wiretool lint --report html`: the page has what decode and lint say, keeps secrets, and executes nothing.
 
 use crate::common;
 use base64::Engine as _;
@@ -31,9 +31,12 @@ fn run(args: &[&str]) -> (String, String) {
     (out, err)
 }
 
-/// Returns the page of a file.
+/// Returns the page of a file. Both commands write the same.
 fn page(args: &[&str]) -> String {
-    run(&[&["lint", "--report", "html"], args].concat()).0
+    let (page, _) = run(&[&["export", "-f", "html"], args].concat());
+    let (report, _) = run(&[&["lint", "--report", "html"], args].concat());
+    assert_eq!(page, report, "{args:?}");
+    page
 }
 
 /// Returns the data of a page, as its script reads it.
@@ -317,6 +320,18 @@ fn secrets_are_masked_in_fields_and_bytes() {
     assert_eq!(of("url")[5], "https://me:(secret)@host/");
     assert!(list(message, "h").len() >= 2, "{message}");
     assert_eq!(data["masked"], true);
+    let flags = ["export", "-f", "html", "--show-secrets", "-p", "mcp"];
+    let (shown, _) = run(&[&flags[..], &["--c2s", &c2s, "--s2c", &s2c]].concat());
+    let data = self::data(&shown);
+    let message = &data["messages"][0];
+    let bytes = STANDARD.decode(message["b"].as_str().unwrap()).unwrap();
+    assert_eq!(String::from_utf8(bytes).unwrap(), request.to_string());
+    assert_eq!(
+        (&data["masked"], &message["h"]),
+        (&Value::Null, &Value::Null)
+    );
+    let fields = list(message, "f");
+    assert!(fields.iter().any(|field| field[5] == secret), "{message}");
 }
 
 #[test]
@@ -329,7 +344,7 @@ fn long_sessions_are_cut_with_a_note() {
     }
     let file = common::file(common::temporary(), "page-long.txt", text);
     let (page, notes) = run(&[
-        "lint", "--report", "html", "-p", "jsonrpc", "--dir", "c2s", &file,
+        "export", "-f", "html", "-p", "jsonrpc", "--dir", "c2s", &file,
     ]);
     let data = data(&page);
     assert_eq!(list(&data, "messages").len(), 10_000);

@@ -363,6 +363,54 @@ fn a_line_with_context_is_the_line_without() {
     }
 }
 
+/// As with grep, a condition and `-q` print nothing.
+#[test]
+fn quiet_conditions_only_set_the_exit_code() {
+    for (args, wanted) in [
+        // One match, which is a tree otherwise, and two, which are lines.
+        (&["-q", "--where", "kind=invoke"][..], (0, false)),
+        (&["-q", "--where", "id=0"], (0, false)),
+        (&["-q", "--tail", "1", "--where", "id=0"], (0, false)),
+        (&["-q", "--grep", "nosuch"], (1, false)),
+        (&["-q", "--where", "kind=invoke", "-f", "line"], (0, true)),
+        (&["-q", "--where", "kind=invoke", "-o", "-"], (0, true)),
+        (&["-q", "--path", "method"], (0, true)),
+        (&["-q"], (0, true)),
+    ] {
+        let (code, out, err) = decode(args);
+        assert_eq!((code, !out.is_empty()), wanted, "{args:?}: {out}{err}");
+        assert_eq!(err, "", "{args:?}");
+    }
+}
+
+/// A difference between answers is found by the method that they answer.
+#[test]
+fn commands_on_calls_take_the_method_of_an_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["4", "5"].map(|result| {
+        let path = folder.path().join(result);
+        let text = SESSION.replace("\"0x4\"", &format!("\"0x{result}\""));
+        std::fs::write(&path, text).unwrap();
+        path
+    });
+    let run = |command: &str, condition: &str, files: &[std::path::PathBuf]| {
+        let mut wiretool = common::wiretool();
+        wiretool.args([command, "-p", "oracle", "--where", condition]);
+        common::run(wiretool.args(files), "")
+    };
+    for (condition, differs) in [
+        ("subject=pow", true),
+        ("method~po", true),
+        ("not subject=pow", false),
+        ("subject=pow role=request", false),
+    ] {
+        let (code, out, err) = run("diff", condition, &files);
+        assert_eq!(code, i32::from(differs), "{condition}: {out}{err}");
+    }
+    let (_, out, _) = run("stat", "subject=pow", &files[..1]);
+    assert!(out.contains("oracle, 2 messages"), "{out}");
+}
+
 #[test]
 fn words_that_exist_are_listed_if_none_matches() {
     let lists = [
@@ -373,9 +421,26 @@ fn words_that_exist_are_listed_if_none_matches() {
         (&["--subject", "pwo"], "; subjects: pow"),
         (
             &["--where", ".metod=x"],
-            "; members: method, id, result, params, jsonrpc",
+            "; members: .method, .id, .result, .params, .jsonrpc, .params.selector, .params.calldata",
+        ),
+        (
+            &["--where", "jsonrpc.method=invoke"],
+            "; members: .method, .jsonrpc, .params, .result, .id, .params.selector, .params.calldata",
+        ),
+        (
+            &["--where", ".selector=pow"],
+            "; members: .params.selector, .method, .result, .id, .jsonrpc, .params, .params.calldata",
+        ),
+        (&["--where", ".params.calldata[0]=0x9"], ""),
+        (
+            &["--where", "subject=w kind=x"],
+            "; kinds: ack, ready, invoke, result; subjects: pow",
         ),
         (&["--where", "subject=pwo"], "; subjects: pow"),
+        (
+            &["--grep", "a|b"],
+            "; --grep takes plain text, a pattern is --where 'message~/a|b/'",
+        ),
         (&["--where", "kind=invoke id=9"], ""),
         (&["--where", "id=9"], ""),
     ];

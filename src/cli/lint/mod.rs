@@ -111,7 +111,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     run.stall = args.stall;
     run.counts_each_source = true;
     run.findings_explain = true;
-    let filter = args.condition.filter();
+    let filter = args.condition.filter_of_calls();
     let mut screen = LintScreen {
         rules,
         reporter: FindingWriter {
@@ -136,7 +136,6 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         verbose: shared.verbose,
         has_page: args.report == Some(Kind::Html),
     };
-    screen.reporter.begin_page();
     input::read(&args.input, &options, &mut run, &mut screen)?;
     screen.finish(&run)
 }
@@ -154,12 +153,11 @@ struct LintScreen {
 
 impl LintScreen {
     fn finish(mut self, run: &InputRun) -> Result<Exit> {
-        if let Some(mut report) = self.reporter.report.take() {
-            let left_out = report.page().map(|page| page.left_out());
-            left_out
-                .unwrap_or_default()
-                .iter()
-                .for_each(|note| print_message(note));
+        if let Some(report) = self.reporter.report.take() {
+            let left_out = report.left_out();
+            for note in left_out.iter().filter(|_| !self.reporter.quiet) {
+                print_message(note);
+            }
             self.reporter.write_text(&report.text()?);
         }
         let reporter = self.reporter;
@@ -182,7 +180,7 @@ impl LintScreen {
     }
     fn output(&mut self, output: Output<'_>) -> Result<()> {
         match output {
-            Output::Begin(run) => self.reporter.begin(run.source()),
+            Output::Begin(run) => self.reporter.begin(run),
             Output::Item(item, _) => self.item(item),
             Output::Message(decoded, verdict) => {
                 self.reporter.source.count(decoded);
@@ -232,7 +230,7 @@ impl LintScreen {
         // After an interruption, nothing is awaited.
         let stopped = self.stop.as_ref().is_some_and(Stop::is_set);
         let conversation = run.conversation().filter(|_| !run.is_unrecognised());
-        let reporter = &self.reporter;
+        let reporter = &mut self.reporter;
         self.waiting =
             conversation.map_or(WaitingList::default(), |one| reporter.waiting(one, stopped));
     }

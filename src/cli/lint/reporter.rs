@@ -5,11 +5,11 @@ use super::super::report::{FilePlace, Report};
 use super::super::unmatched::Unmatched;
 use super::super::{count_text, print_message, print_wrapped};
 use super::source::SourceSummary;
-use crate::conversation::{Conversation, Finding, Source, Verdict, full_name};
+use crate::conversation::{Conversation, Finding, Run, Verdict, full_name};
 use crate::decoder::{Decoded, Partial};
 use crate::encoding::json;
 use crate::error::with_flags;
-use crate::export::html::Page;
+use crate::export::Form as _;
 use crate::protocol::Direction;
 use crate::protocol::session::{Need, Place, Severity, WaitingList};
 use crate::render::style::{Highlight, Style};
@@ -48,19 +48,12 @@ pub struct FindingWriter {
 }
 
 impl FindingWriter {
-    /// Writes the beginning of the page, if the report is one.
-    pub fn begin_page(&mut self) {
-        if matches!(self.report, Some(Report::Html(_))) {
-            Page::begin(self.output.buffer());
-        }
-    }
-
     /// Begins an input.
-    pub fn begin(&mut self, source: &Source) {
+    pub fn begin(&mut self, run: &Run<'_>) {
         if let Some(Report::Html(page)) = &mut self.report {
-            page.input(&source.name, source.is_one_of_several);
+            page.begin(run, self.output.buffer());
         }
-        self.source = SourceSummary::new(source);
+        self.source = SourceSummary::new(run.source());
     }
 
     /// Adds the findings of a message, if it is selected.
@@ -92,7 +85,7 @@ impl FindingWriter {
     pub fn add(&mut self, found: &[Finding]) -> Result<()> {
         if self.filter.is_open() {
             if let Some(Report::Html(page)) = &mut self.report {
-                page.add_findings(found);
+                page.findings(found, self.output.buffer());
             }
             self.add_findings(found)
         } else {
@@ -173,9 +166,6 @@ impl FindingWriter {
         verbose: bool,
     ) -> Result<()> {
         self.flush()?;
-        if let Some(Report::Html(page)) = &mut self.report {
-            page.add_waiting(waiting, self.source.now, conversation.sides());
-        }
         if let Some(report) = &mut self.report {
             self.source.names().for_each(|name| report.add_input(name));
             for one in conversation.consequences() {
@@ -245,14 +235,17 @@ impl FindingWriter {
     }
 
     /// Returns the requests without an answer; at the end of a one-way file there are none, because its answers are elsewhere.
-    pub fn waiting(&self, conversation: &Conversation<'_>, stopped: bool) -> WaitingList {
+    pub fn waiting(&mut self, conversation: &Conversation<'_>, stopped: bool) -> WaitingList {
+        let has_both = self.source.recording || stopped;
+        if let Some(Report::Html(page)) = &mut self.report {
+            page.wait(conversation, has_both);
+        }
         let most = match self.report {
-            Some(Report::Html(_)) => Page::most_waiting(),
             Some(_) => 0,
             None if self.quiet && !self.json => 0,
             None => self.most_waiting(),
         };
-        conversation.unanswered(self.source.recording || stopped, most)
+        conversation.unanswered(has_both, most)
     }
 
     /// Returns the number of requests without an answer that are listed.

@@ -1,6 +1,6 @@
 //! Tips with the words of the command line filled in: they work as they stand.
 
-use super::shapes::{as_address, local};
+use super::shapes::{as_address, is_method, local, tool_arguments};
 use super::{Situation, has_word, words};
 use clap::error::{ContextKind, ErrorKind};
 use std::path::Path;
@@ -8,19 +8,175 @@ use std::path::Path;
 impl Situation<'_> {
     /// Returns a tip, and those for the unknown flags after the one that the parser names.
     pub(super) fn with_other_flags(&self, tip: String) -> Vec<String> {
-        // Another command needs other flags.
-        let others = if tip.starts_with("wiretool ") {
-            Vec::new()
-        } else {
-            self.tips_of_other_flags()
+        let others = match self.error.kind() {
+            ErrorKind::UnknownArgument if !tip.starts_with("wiretool ") => {
+                self.tips_of_other_flags()
+            }
+            // The command that the tip names may have them.
+            ErrorKind::InvalidSubcommand => self.tips_for_reader(&tip),
+            _ => Vec::new(),
         };
+        let others = others.iter().map(|other| self.filled(other));
+        let others: Vec<_> = others.filter(|other| !other.ends_with(&tip)).collect();
         [tip].into_iter().chain(others).collect()
+    }
+
+    /// Returns tips for the flags and the number after a word that stands for a command: `print --last 2 FILE`, `trace FILE 6`.
+    fn tips_for_reader(&self, tip: &str) -> Vec<String> {
+        let Some(named) = tip
+            .split(' ')
+            .nth(1)
+            .filter(|_| tip.starts_with("wiretool "))
+        else {
+            return Vec::new();
+        };
+        let is_file = Path::new(named).is_file();
+        let name = if is_file { "decode" } else { named };
+        let reads = words::READERS.contains(&name) || ["redact", "replay"].contains(&name);
+        let Some(command) = self.root.find_subcommand(name).filter(|_| reads) else {
+            return Vec::new();
+        };
+        let mut situation = Situation::new(self.error, self.root, self.args);
+        situation.command = Some(command);
+        let mut tips = situation.tips_of_other_flags();
+        let mut words = self.args.iter().skip(2).filter_map(|arg| arg.to_str());
+        let number = words
+            .find(|word| Path::new(word).is_file())
+            .and_then(|_| words.next()?.parse::<u64>().ok());
+        tips.extend(number.map(|number| {
+            format!(
+                "message {number} is --where index={number}, the call with this id --id {number}"
+            )
+        }));
+        tips
+    }
+
+    /// Returns a tip with the value of the flag, if it has one. In a condition, quotes stand around it already.
+    pub(super) fn with_value(&self, tip: &str, flag: &str) -> String {
+        let Some(value) = self.value_of(flag) else {
+            let tip = tip.replace("-w VALUE", "-w FILE");
+            return tip.replace("--from-recording VALUE", "--from-recording FILE");
+        };
+        let mut text = String::with_capacity(tip.len() + value.len());
+        for (n, part) in tip.split('\'').enumerate() {
+            let is_quoted = n % 2 == 1;
+            text.push_str(if n > 0 { "'" } else { "" });
+            text.push_str(&match is_quoted {
+                true if value.contains(['\'', '"']) => part.to_owned(),
+                true => part.replace("VALUE", value),
+                false => part.replace("VALUE", &shell_words::quote(value)),
+            });
+        }
+        match value.parse::<u16>() {
+            Ok(_) => text.replace("PORT", value),
+            Err(_) => text,
+        }
+    }
+
+    /// Returns a tip with the capture and the server of the command line.
+    pub(super) fn filled(&self, tip: &str) -> String {
+        /// Flags before the name of another file.
+        const OTHERS: [&str; 5] = ["-w", "-o", "--script", "--token-file", "--json"];
+        let own = self.args.iter().skip(1).take_while(|arg| *arg != "--");
+        let mut own = own.filter_map(|arg| arg.to_str());
+        let file = own
+            .find(|word| Path::new(word).is_file())
+            .map(shell_words::quote);
+        let mut text = String::with_capacity(tip.len());
+        let mut before = "";
+        for word in tip.split_inclusive(' ') {
+            match (&file, word.strip_prefix("FILE")) {
+                (Some(file), Some(rest))
+                    if !OTHERS.contains(&before)
+                        && !rest.starts_with(|c: char| c.is_alphanumeric() || c == '.') =>
+                {
+                    text.push_str(file);
+                    text.push_str(rest);
+                }
+                _ => text.push_str(word),
+            }
+            before = word.trim_end();
+        }
+        match self.server() {
+            Some(server) => text.replace("-- COMMAND", &format!("-- {server}")),
+            None => text,
+        }
+    }
+
+    /// Returns the command after `--`.
+    fn server(&self) -> Option<String> {
+        let peer = self.args.iter().skip_while(|arg| *arg != "--").skip(1);
+        let peer = shell_words::join(peer.map(|arg| arg.to_string_lossy()));
+        (!peer.is_empty()).then_some(peer)
+    }
+
+    /// Returns a tip for a command that reads captures, and a server: `diff FILE -- COMMAND`.
+    pub(super) fn tip_of_server(&self, command: &str) -> Option<String> {
+        let server = self.server()?;
+        Some(match command {
+            "diff" => {
+                "wiretool replay FILE -- COMMAND compares the answers of a server with a recording"
+                    .into()
+            }
+            _ => format!("wiretool proxy -- {server} starts a command and shows its messages"),
+        })
+    }
+
+    /// Returns a tip for a word of a proxy with both addresses: `mitm 8080 localhost:9090`.
+    pub(super) fn tip_of_relay(&self, word: &str) -> Option<String> {
+        let (all, _) = words::COMMANDS.first()?;
+        let mut words = self.args.iter().skip(1).filter_map(|arg| arg.to_str());
+        let (listen, connect) = self.ends().or_else(|| {
+            let found = words.find_map(|word| self.addresses(word))?;
+            let [listen, connect] = found.try_into().ok()?;
+            Some((listen, connect))
+        })?;
+        has_word(all, word).then(|| {
+            format!("wiretool proxy --listen {listen} --connect {connect} shows live traffic")
+        })
+    }
+
+    /// Returns a tip for a message to a server, where an address is typed, or a command after `--`: `list http://h/mcp`,
+    /// `http://h/mcp tools/call name=echo`.
+    pub(super) fn tip_of_call(&self, command: &str) -> Option<String> {
+        const LISTS: &str = "describe list list-tools ls tools";
+        const CALLS: &str = "client curl get http invoke post tool";
+        let own = self.args.iter().skip(1).take_while(|arg| *arg != "--");
+        let own: Vec<&str> = own.filter_map(|arg| arg.to_str()).collect();
+        let url = own.iter().find(|word| word.contains("://"));
+        let url = url.and_then(|word| as_address(word));
+        let is_url = as_address(command).is_some();
+        if !is_url && !has_word(LISTS, command) && !has_word(CALLS, command) {
+            return None;
+        }
+        let words: Vec<&str> = own
+            .into_iter()
+            .filter(|word| *word != command && !word.contains("://") && !word.starts_with('-'))
+            .collect();
+        let message = match words.as_slice() {
+            [json, ..] if json.starts_with(['{', '[']) => {
+                format!("--json {}", shell_words::quote(json))
+            }
+            ["tools/call", rest @ ..] => format!("tools/call {}", tool_arguments(rest)?),
+            [method, rest @ ..] if is_method(method) => {
+                shell_words::join([method].into_iter().chain(rest))
+            }
+            _ if has_word(LISTS, command) => "tools/list".to_owned(),
+            [] => return None,
+            tool => format!("tools/call {}", tool_arguments(tool)?),
+        };
+        let peer = url.map(|url| format!("--connect {url}"));
+        let peer = peer.or_else(|| Some(format!("-- {}", self.server()?)))?;
+        Some(format!(
+            "wiretool send mcp {message} {peer} sends a message and shows the answer"
+        ))
     }
 
     fn tips_of_other_flags(&self) -> Vec<String> {
         let named = self.error.get(ContextKind::InvalidArg);
         let named = named.map(ToString::to_string).unwrap_or_default();
-        if self.error.kind() != ErrorKind::UnknownArgument || !named.starts_with("--") {
+        let is_flag = named.starts_with("--");
+        if self.error.kind() == ErrorKind::UnknownArgument && !is_flag {
             return Vec::new();
         }
         let own = self.command.or(self.root.find_subcommand("decode"));
@@ -80,6 +236,13 @@ impl Situation<'_> {
 
     /// Returns both addresses of a proxy, as flags of other programs name them.
     pub(super) fn tip_of_ends(&self, flag: &str) -> Option<String> {
+        let is_end = has_word(words::SERVERS, flag) || has_word(words::LISTENERS, flag);
+        let (listen, connect) = self.ends().filter(|_| is_end)?;
+        Some(format!("use --listen {listen} --connect {connect}"))
+    }
+
+    /// Returns the address to listen on and that of the server, after flags of other programs.
+    fn ends(&self) -> Option<(String, String)> {
         let address = |flags: &str| {
             let mut flags = flags.split(' ');
             flags.find_map(|flag| {
@@ -87,14 +250,13 @@ impl Situation<'_> {
                 as_address(value.strip_prefix("reverse:").unwrap_or(value))
             })
         };
-        let is_end = has_word(words::SERVERS, flag) || has_word(words::LISTENERS, flag);
         let listen = address("--listen").or_else(|| address(words::LISTENERS));
         let listen = listen.or_else(|| address("-p"))?;
         let has_scheme = |word: &&str| word.contains("://");
         let mut words = self.args.iter().filter_map(|arg| arg.to_str());
         let connect = address("--connect").or_else(|| address(words::SERVERS));
         let connect = connect.or_else(|| words.find(has_scheme).and_then(as_address))?;
-        is_end.then(|| format!("use --listen {listen} --connect {connect}"))
+        Some((listen, connect))
     }
 
     /// Returns a call of a tool for its parameters in JSON.

@@ -13,7 +13,9 @@ pub fn file_tip(path: &Path) -> Option<String> {
     let in_file = word
         .rsplit_once(':')
         .filter(|(file, _)| Path::new(file).exists());
-    Some(if let Some((file, _)) = in_file {
+    Some(if let Some((first, last)) = range(word) {
+        format!("messages {first} to {last} are --where 'index>={first} index<={last}'")
+    } else if let Some((file, _)) = in_file {
         format!("messages of it are selected with wiretool decode {file} --where index=N")
     } else if number.parse::<u64>().is_ok() {
         format!("message {number} is --where index={number}")
@@ -33,6 +35,23 @@ pub fn file_tip(path: &Path) -> Option<String> {
     } else {
         return None;
     })
+}
+
+/// Returns the first and the last number of `3:6`, `3-6` or `3..6`.
+fn range(word: &str) -> Option<(u64, u64)> {
+    let mut marks = ["..", ":", "-", ","].into_iter();
+    let parts = marks.find_map(|mark| word.split_once(mark))?;
+    let (first, last) = (parts.0.parse().ok()?, parts.1.parse().ok()?);
+    (first <= last).then_some((first, last))
+}
+
+/// Returns true if a word has the ending of a file: `a.jsonl`.
+pub fn is_file_name(word: &str) -> bool {
+    let is_ending = |end: &str| {
+        (1..=8).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    let parts = word.rsplit_once('.');
+    parts.is_some_and(|(stem, end)| !stem.is_empty() && is_ending(end) && !word.contains(' '))
 }
 
 /// Returns the port of a filter of tcpdump, such as `tcp port 7700`; `PORT` if it has none.

@@ -166,7 +166,7 @@ const GUESSES: &[(&str, &str)] = &[
     ),
     ("proxy node server.js", "wiretool proxy -- node server.js"),
     ("record ./server 'a b'", "wiretool record -- ./server 'a b'"),
-    ("proxy --listen-port 8080", "--listen tcp://127.0.0.1:PORT"),
+    ("proxy --listen-port 8080", "--listen tcp://127.0.0.1:8080"),
     ("proxy --mode reverse:x", "--connect ADDR"),
     ("proxy -p 8080", "--listen tcp://127.0.0.1:8080"),
     (
@@ -205,7 +205,7 @@ const GUESSES: &[(&str, &str)] = &[
     ("lint --list", "--rules lists"),
     ("decode -d mcp", "-p PROTOCOL"),
     ("man decode", "wiretool help decode"),
-    ("stub mcp --port 8080", "--listen tcp://127.0.0.1:PORT"),
+    ("stub mcp --port 8080", "--listen tcp://127.0.0.1:8080"),
     (
         "-w o.jsonl -- cat -u",
         "wiretool record -w o.jsonl -- cat -u",
@@ -300,6 +300,81 @@ const GUESSES: &[(&str, &str)] = &[
     ("strace -p 1234", "strace -f -s 65535 -o FILE -p 1234"),
     ("ls FILE", "wiretool FILE shows"),
     ("config set color never", "WIRETOOL_COLOR=never"),
+    (
+        "diff Cargo.toml -- ./server --v2",
+        "wiretool replay Cargo.toml -- ./server --v2",
+    ),
+    ("diff --only tools/call a b", "--where 'subject=tools/call'"),
+    ("less Cargo.toml", "wiretool watch Cargo.toml"),
+    ("wc Cargo.toml", "wiretool stat Cargo.toml"),
+    ("decode FILE --sort duration", "wiretool stat FILE"),
+    (
+        "stub --record a.wt",
+        "--from-recording a.wt, those of a script",
+    ),
+    ("stub mcp -f a.wt", "--from-recording a.wt"),
+    ("stub mcp --http 80", "--listen http://127.0.0.1:80"),
+    ("decode FILE -k 'a or b'", "--grep TEXT"),
+    (
+        "proxy --from :1 --to http://h/mcp",
+        "use --listen tcp://127.0.0.1:1 --connect http://h/mcp",
+    ),
+    (
+        "proxy --upstream http://h/mcp --port 1",
+        "use --listen tcp://127.0.0.1:1 --connect http://h/mcp",
+    ),
+    ("proxy -p mcp --save a.wt -- S", "the recording is -w a.wt"),
+    (
+        "decode FILE --exclude tools/list",
+        "--where 'not subject=tools/list'",
+    ),
+    ("decode FILE --code -32602", "--where '.error.code=-32602'"),
+    ("decode FILE --regex 'a b|c'", "--where 'message~/a b|c/'"),
+    ("decode FILE --fields id,method", "| @tsv"),
+    ("decode FILE --csv", "| @tsv"),
+    ("decode FILE --format '{{.method}}'", "| @tsv"),
+    ("decode FILE -T fields", "| @tsv"),
+    ("decode FILE --raw", "jq -c .message; bytes"),
+    ("methods Cargo.toml", "wiretool stat Cargo.toml counts"),
+    ("failures FILE", "'role=error or outcome=error'"),
+    ("why FILE", "wiretool lint FILE"),
+    ("identify FILE", "wiretool decode -v FILE"),
+    ("--list-protocols", "wiretool help protocols"),
+    (
+        "tool echo text=hi -- S",
+        r#"wiretool send mcp tools/call echo '{"text":"hi"}' -- S"#,
+    ),
+    (
+        "list http://h/mcp",
+        "wiretool send mcp tools/list --connect http://h/mcp",
+    ),
+    (
+        "http://h/mcp tools/call name=echo text=hi",
+        r#"wiretool send mcp tools/call echo '{"text":"hi"}' --connect http://h/mcp"#,
+    ),
+    (
+        "post http://h/mcp '{\"id\":1}'",
+        "wiretool send mcp --json '{\"id\":1}' --connect http://h/mcp",
+    ),
+    (
+        "replay --only tools/call FILE -- S",
+        "--where 'subject=tools/call'",
+    ),
+    ("proxy --only-errors -- S", "--follow FILE --where EXPR"),
+    ("proxy --breakpoint x -- S", "no message is held"),
+    (
+        "port-forward 1:2",
+        "wiretool proxy --listen tcp://127.0.0.1:1 --connect tcp://127.0.0.1:2",
+    ),
+    (
+        "http-proxy 1 h:2",
+        "wiretool proxy --listen tcp://127.0.0.1:1 --connect tcp://h:2",
+    ),
+    ("decode FILE --no-notifications", "'not role=notification'"),
+    ("diff --brief a b", "the exit code"),
+    ("playback FILE", "--from-recording FILE"),
+    ("run -- ./server 'a b'", "wiretool proxy -- ./server 'a b'"),
+    ("redact --dry-run FILE", "-o FILE"),
 ];
 
 fn error_of(line: &str) -> (clap::Error, Vec<OsString>) {
@@ -347,6 +422,42 @@ fn each_unknown_flag_has_its_tip() {
         .zip(["help --no-pager", "--nocolor: ", "--limit: "])
     {
         assert!(tip.contains(wanted), "{text}");
+    }
+}
+
+/// Words of other tools take the flags of the command that they stand for.
+#[test]
+fn words_that_stand_for_commands_have_flags() {
+    for (line, wanted) in [
+        (
+            "print --last 2 Cargo.toml",
+            &["wiretool Cargo.toml shows", "--last: "][..],
+        ),
+        (
+            "sort --by time Cargo.toml",
+            &["wiretool stat Cargo.toml", "--by: stat has a row"],
+        ),
+        (
+            "sanitize Cargo.toml --keys a,b",
+            &["wiretool redact Cargo.toml", "--key a,b"],
+        ),
+        (
+            "trace Cargo.toml 6",
+            &["wiretool watch Cargo.toml", "--where index=6"],
+        ),
+        ("nosuch.jsonl", &[]),
+    ] {
+        let (error, args) = error_of(line);
+        let text = usage_text(&error, &Cli::command(), &args);
+        let tips = text.lines().filter(|line| line.contains("tip: "));
+        let tips: Vec<&str> = tips.collect();
+        assert_eq!(tips.len(), wanted.len(), "{text}");
+        for (tip, wanted) in tips.iter().zip(wanted) {
+            assert!(tip.contains(wanted), "{text}");
+        }
+        if wanted.is_empty() {
+            assert_eq!(text, "error: there is no file 'nosuch.jsonl'\n");
+        }
     }
 }
 
@@ -412,9 +523,9 @@ fn words_are_unknown_and_tips_name_what_exists() {
                     "{tip}: {next}"
                 );
             }
-            // That of tcpdump.
-            let is_flag =
-                word.starts_with('-') && word != "--" && word != "-" && !tip.contains("tcpdump");
+            // Those of tcpdump and jq.
+            let is_other = tip.contains("tcpdump") || tip.contains("| jq -");
+            let is_flag = word.starts_with('-') && word != "--" && word != "-" && !is_other;
             assert!(!is_flag || flags.contains(word), "{tip}: {word}");
         }
     }

@@ -1,9 +1,10 @@
+// Long: tables.
 //! Words of other tools in this field, and the command or flag to use instead. Words of a row are separated by spaces.
 
 /// Words in place of a command.
 pub(super) const COMMANDS: &[(&str, &str)] = &[
     (
-        "capture forward intercept listen live mitm mitmdump mitmproxy mitmweb monitor reverse sniff socat spy tap tcpdump dumpcap tshark wireshark tunnel wrap",
+        "bridge capture forward forward-proxy http-proxy intercept listen live mitm mitmdump mitmproxy mitmweb monitor port-forward relay reverse sniff socat spy tap tcpdump dumpcap tshark wireshark tunnel wrap",
         "wiretool proxy shows live traffic, of addresses (--connect ADDR) or of a child (-- COMMAND); wiretool record -w FILE records it",
     ),
     (
@@ -31,6 +32,22 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool decode --grep TEXT FILE and --where EXPR select messages (see wiretool help where); --ignore-case for any case, --where 'not …' for the others, -A, -B and -C as in grep",
     ),
     (
+        "bat batcat less more most timeline",
+        "wiretool watch FILE shows a capture on the whole screen, with its times; wiretool FILE prints it",
+    ),
+    (
+        "column nl sort uniq wc",
+        "wiretool stat FILE counts messages and lists the slowest calls; jq sorts what wiretool FILE -f json prints",
+    ),
+    (
+        "awk gawk sed strings",
+        "wiretool FILE --where EXPR selects messages; jq takes members out of what wiretool FILE -f json prints",
+    ),
+    (
+        "detect file identify type which",
+        "wiretool decode -v FILE says what was detected, and why",
+    ),
+    (
         "cut range slice split",
         "wiretool FILE --where 'index>=3 index<=5' selects messages, -w NEW.jsonl writes a recording of the whole input",
     ),
@@ -43,7 +60,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool watch FILE shows a capture on the whole screen; wiretool proxy -- COMMAND shows live traffic",
     ),
     (
-        "analyse analyze audit errors expert verify",
+        "analyse analyze audit errors expert failed failures verify",
         "wiretool lint FILE checks the rules; --where 'role=error or outcome=error' selects errors",
     ),
     (
@@ -51,16 +68,20 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool stat FILE counts messages and measures latencies",
     ),
     (
-        "client connect curl get http invoke list-tools post prompts repl resources tools websocat wscat",
+        "client connect curl get http invoke list-tools post prompts repl resources tool tools websocat wscat",
         "wiretool send PROTOCOL WORD... --connect ADDR sends a message and shows the answer, such as wiretool send mcp tools/list -- COMMAND",
     ),
     (
-        "fake respond serve server simulate",
+        "fake playback respond serve serve-recording server simulate",
         "wiretool stub PROTOCOL --from-recording FILE answers as a recording does, such as wiretool stub mcp --from-recording FILE --listen tcp://127.0.0.1:PORT",
     ),
     (
-        "convert export import save transform",
-        "wiretool decode -f json FILE prints JSON; -w FILE writes a recording, the only form of capture that is written; wiretool encode writes bytes",
+        "convert import save transform",
+        "wiretool decode -f json FILE prints JSON; -w FILE writes a recording; wiretool export FILE -f FORM writes other forms; wiretool encode writes bytes",
+    ),
+    (
+        "chart diagram draw mermaid plantuml sequence",
+        "wiretool export -f mermaid FILE draws a sequence diagram",
     ),
     (
         "gui open ui web",
@@ -76,7 +97,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     ("rules", "wiretool lint --rules lists the rules"),
     (
-        "hang next pending stuck unanswered wait waiting",
+        "hang next pending stuck unanswered wait waiting why",
         "wiretool lint FILE lists requests without an answer, and the side that must send next",
     ),
     (
@@ -121,7 +142,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "describe methods reflect schema schemas",
-        "wiretool make PROTOCOL --list lists the messages of a protocol; wiretool help protocols describes them",
+        "wiretool stat FILE counts the methods of a capture; wiretool make PROTOCOL --list lists the messages of a protocol; wiretool help protocols describes them",
     ),
     (
         "build create gen generate new",
@@ -188,6 +209,9 @@ pub(super) const ENCODINGS: &[(&str, &str)] = &[
     ),
 ];
 
+/// How columns are made.
+pub(super) const COLUMNS: &str = "columns are wiretool -f json FILE | jq -r '[.subject, .id, .latency, .message.method] | @tsv', with the keys of -f json; a field of one message is --path PATH";
+
 /// The commands that read captures.
 pub const READERS: &[&str] = &["decode", "diff", "lint", "stat", "watch"];
 /// The commands that messages pass through.
@@ -195,7 +219,8 @@ pub const RELAYS: &[&str] = &["proxy", "record", "watch"];
 /// The flags of other programs that name the server.
 pub const SERVERS: &str = "--backend --dest --destination --forward --mode --remote --reverse --server --target --to --upstream --upstream-server --url -m -u -R";
 /// The flags of other programs that name the address to listen on.
-pub const LISTENERS: &str = "--bind --host --listen-host --listen-port --local --port -l -L -P";
+pub const LISTENERS: &str =
+    "--bind --host --from --listen-host --listen-port --local --port -l -L -P";
 /// The commands that send messages.
 const SENDERS: &[&str] = &["replay", "send"];
 const STUB: &[&str] = &["stub"];
@@ -237,6 +262,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "stat has a row for each method or kind; -f json has all numbers, to be sorted with jq",
     ),
     (
+        &["decode", "watch"],
+        "--by --group --group-by --order --order-by --sort --sort-by",
+        "messages stay in the order of the capture: wiretool stat FILE groups them and lists the slowest calls; jq sorts what -f json prints",
+    ),
+    (
         STAT,
         "--histogram --percentile --percentiles --slowest --top",
         "stat always lists percentiles and the slowest calls; -f json has all numbers",
@@ -251,6 +281,21 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         REDACT,
         "--match --pattern --regex --regexp --text -E -e",
         "a pattern is --value REGEX, a name --key NAME",
+    ),
+    (
+        REDACT,
+        "--field --fields --keys --name --names",
+        "a name is --key VALUE, a pattern --value REGEX",
+    ),
+    (
+        REDACT,
+        "--check --dry-run --list -n",
+        "the recording stays as it is: the result goes to stdout or to -o FILE, and stderr says what was replaced",
+    ),
+    (
+        REPLAY,
+        "--only --filter --match --select --method --subject",
+        "only some requests are --where 'subject=VALUE' or --where 'name=VALUE'",
     ),
     (
         REPLAY,
@@ -271,6 +316,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         SNAPSHOT,
         "--ci --frozen --no-write",
         "nothing is written if CI is set: CI=1 wiretool snapshot test PATH",
+    ),
+    (
+        DIFF,
+        "--brief --exit-code --quiet-diff",
+        "the exit code is 0 without a difference, 1 with one; -f json is for programs",
     ),
     (
         DIFF,
@@ -309,8 +359,8 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--columns --field --fields --only-matching --slurp",
-        "a field is --path PATH; for jq, -f json prints one object per message",
+        "--columns --csv --field --fields --table --template --tsv",
+        COLUMNS,
     ),
     (
         RELAYS,
@@ -330,7 +380,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         RELAYS,
         "--capture --dump --file --log --out --output --record --save --save-stream-file -o",
-        "the recording is -w FILE",
+        "the recording is -w VALUE",
     ),
     (
         RELAYS,
@@ -341,6 +391,21 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         RELAYS,
         "--env --environment -E",
         "variables stand before the command: -- env NAME=TEXT COMMAND",
+    ),
+    (
+        &["proxy", "record"],
+        "--errors --failed --filter --grep --kind --only --only-errors --slow --slower-than --subject --where",
+        "all messages are shown and recorded; in a second terminal, wiretool decode --follow FILE --where EXPR shows those of the recording -w FILE that match",
+    ),
+    (
+        RELAYS,
+        "--breakpoint --break --edit --intercept --pause",
+        "no message is held for editing: --fault 'CONDITION: ACTION' changes messages (wiretool help faults), and stub --script FILE answers",
+    ),
+    (
+        RELAYS,
+        "--map-local --map-remote --mock --reply --respond --response --set-response",
+        "answers of your own are those of wiretool stub PROTOCOL --script FILE, or of stub mcp --tool NAME=JSON",
     ),
     (
         RELAYS,
@@ -385,12 +450,27 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         STUB,
         "--host --port --bind -l -P",
-        "the address to listen on is --listen tcp://127.0.0.1:PORT",
+        "the address to listen on is --listen tcp://127.0.0.1:PORT, for HTTP --listen http://127.0.0.1:PORT",
     ),
     (
         STUB,
-        "--replay --recording --from --file -r",
-        "answers of a recording are --from-recording FILE, those of a script --script FILE",
+        "--http --https",
+        "the address to listen on is --listen http://127.0.0.1:PORT",
+    ),
+    (
+        STUB,
+        "--replay --record --recording --from --file --session -f -r",
+        "answers of a recording are --from-recording VALUE, those of a script --script FILE",
+    ),
+    (
+        READERS,
+        "--only-matching --slurp",
+        "a field is --path PATH; for jq, -f json prints one object per message",
+    ),
+    (
+        READERS,
+        "--jq",
+        "jq reads what -f json prints: wiretool -f json FILE | jq .message.method",
     ),
     (
         READERS,
@@ -399,18 +479,48 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--condition --display-filter --expr --filter --jq --match --query --select -F -Y",
+        "--condition --display-filter --expr --filter --match --query --select -F -Y",
         "conditions are --where EXPR (see wiretool help where)",
     ),
     (
         READERS,
         "--regex --regexp --search -E -P -e -g",
-        "a text is --grep TEXT; a field and a pattern, --where '.params.name~/^a/'; a field alone, --path PATH",
+        "a text is --grep VALUE; a pattern in any text, --where 'message~/VALUE/', in a field --where '.params.name~/^a/'",
     ),
     (
         READERS,
-        "--invert-match --exclude --invert --not",
+        "--exclude --hide --not --without",
+        "--where 'not subject=VALUE' leaves out a method, 'not name=VALUE' a tool",
+    ),
+    (
+        READERS,
+        "--invert-match --invert",
         "--where 'not …' selects the others",
+    ),
+    (
+        READERS,
+        "--no-notifications --no-notification",
+        "--where 'not role=notification' leaves them out",
+    ),
+    (
+        READERS,
+        "-k",
+        "a text is --grep TEXT; several names are --where 'name=a,b' (see wiretool help where)",
+    ),
+    (
+        READERS,
+        "--code --error-code",
+        "the code of an error is a field: --where '.error.code=VALUE'",
+    ),
+    (
+        READERS,
+        "--with-request --with-response --pairs --both",
+        "--pair shows the request of a selected answer, and the reverse",
+    ),
+    (
+        READERS,
+        "--line-buffered --unbuffered",
+        "output is written whenever the input pauses: leave it out",
     ),
     (
         READERS,
@@ -449,8 +559,13 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--bytes --dump --hex --hexdump --raw -X -b -x",
+        "--bytes --dump --hex --hexdump -X -b -x",
         "bytes are -f hex; -f json --exact has the bytes of each message",
+    ),
+    (
+        READERS,
+        "--raw",
+        "the messages alone are wiretool -f json FILE | jq -c .message; bytes are -f hex",
     ),
     (
         READERS,
@@ -464,8 +579,13 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--error --errors --errors-only --failed --only --only-errors --status",
+        "--error --errors --errors-only --failed --only-errors --status",
         "errors are --where 'role=error or outcome=error', messages that cannot be decoded --where fault",
+    ),
+    (
+        READERS,
+        "--only",
+        "a method is --where 'subject=VALUE', a tool --where 'name=VALUE'; errors are --where 'role=error or outcome=error'",
     ),
     (
         READERS,
@@ -546,6 +666,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         ANY,
         "-k",
         "--insecure accepts any certificate, in commands that connect",
+    ),
+    (
+        ANY,
+        "--list-protocols --protocols",
+        "wiretool help protocols lists and describes them",
     ),
     (
         ANY,

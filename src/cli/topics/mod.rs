@@ -33,6 +33,7 @@ pub const TOPICS: &[Topic] = topics! {
     "operations": "what belongs together beyond a request and its answer, and who made it wait",
     "describe": "your own protocol, described in a file",
     "json": "the JSON output, and how to get the same bytes back",
+    "export": "captures as diagrams and in other forms",
     "rules": "what lint checks, and how it reports",
     "faults": "what makes a message undecodable; faults that a proxy injects",
     "recording": "the file format of recordings",

@@ -642,7 +642,8 @@ const keyOf = (message, dir) => JSON.stringify([message.src, message.conn, dir])
 messages.forEach((message, at) => {
   const dirs = message.dir ? ["c2s", "s2c"] : [""];
   for (const dir of lanes.has(keyOf(message, message.dir ?? "")) ? [] : dirs) {
-    const name = [several && (connOf(message) || message.src), dir ? data.sides[dirs.indexOf(dir)] : "messages"];
+    const sides = data.sides[message.src ?? ""] ?? data.sides[""] ?? ["client", "server"];
+    const name = [several && (connOf(message) || message.src), dir ? sides[dirs.indexOf(dir)] : "messages"];
     lanes.set(keyOf(message, dir), { name: name.filter(Boolean).join(" "), items: [], ends: [] });
   }
   const lane = lanes.get(keyOf(message, message.dir ?? "")), own = answers.get(message.i), from = place(at);

@@ -35,6 +35,20 @@ pub(crate) fn shown(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Stri
     all
 }
 
+/// Returns kind, subject and name of a message, as lines show them.
+#[cfg(feature = "cli")]
+pub(crate) fn names(decoded: &Decoded<'_>, answer: Option<&Answer>, show_secrets: bool) -> String {
+    let mut all = kind_text(decoded.message, "-").into_owned();
+    let own = subject::subject(decoded, answer, show_secrets);
+    let asked = answer.and_then(|answer| answer.subject.as_deref());
+    let asked = asked.map(|asked| subject::masked_subject(asked, show_secrets));
+    if let Some(what) = subject::of_answer(decoded, own, asked) {
+        all.push(' ');
+        all.push_str(&what);
+    }
+    all
+}
+
 /// Returns what lines show of a message except its values: kind, subject, name and id.
 pub(crate) fn shown_names(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> String {
     let answer = verdict.and_then(|verdict| verdict.answer);

@@ -38,6 +38,12 @@ fn errors_have_a_caret() {
         ("from=server", "did you mean dir?"),
         ("dir=server", "s2c from the server"),
         ("port=8765", "conn=N"),
+        ("not tools/list", "did you mean subject=tools/list?"),
+        ("code=-32602", ".error.code"),
+        (
+            "hasty",
+            "a field of the message is .hasty, a method subject=hasty",
+        ),
     ] {
         let error = error(text);
         assert!(error.contains(wanted), "{error}");

@@ -106,6 +106,7 @@ const PROTOCOL_FREE: &[&str] = &[
     "diff",
     "encoding",
     "error.rs",
+    "export",
     "framing",
     "inject",
     "live",

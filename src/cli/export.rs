@@ -1,0 +1,210 @@
+//! `wiretool export`: writes captures in the forms of other programs.
+
+use super::input::{self, Flow, InputRun, unless_failed};
+use super::interrupt::Stop;
+use super::options::{self, SharedArgs};
+use super::output::Output as TextOutput;
+use super::unmatched::Unmatched;
+use super::values;
+use super::{Exit, print_message};
+use crate::capture::Item;
+use crate::conversation::{Finding, Operation, Output, RuleSettings, Run, Sink, Verdict};
+use crate::decoder::Decoded;
+use crate::encoding::Want;
+use crate::export::{ExportOptions, Form, FormName};
+use crate::select::Filter;
+use anyhow::Result;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  wiretool export -f mermaid session.jsonl      a sequence diagram, for a ticket or a document
+  wiretool export -f html session.jsonl -o call.html  a page with each message, for a browser
+  wiretool export -f mermaid --where conn=2 FILE -o call.mmd  of one connection
+  wiretool export -f mermaid --ops FILE         an arrow per operation instead of its messages
+  wiretool export -f mermaid --merge a.jsonl b.jsonl  several processes in one diagram";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  the captures were written
+  1  no protocol recognises the input, or no message matches --where
+  2  usage, a file that cannot be read or written, or a capture that has no such form
+  130, 143  interrupted, terminated; -o leaves its file unchanged";
+
+/// Write captures in forms of other programs: diagrams, pages
+#[derive(clap::Args)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+pub struct Args {
+    #[command(flatten)]
+    input: options::InputArgs,
+    #[command(flatten)]
+    wire: options::WireArgs,
+    #[command(flatten)]
+    condition: options::WhereArgs,
+    #[command(flatten)]
+    judging: options::RuleArgs,
+    /// The form that is written
+    #[arg(short, long, value_name = "FORM", value_parser = values::export_form(), help_heading = "Output")]
+    format: FormName,
+    /// Show operations instead of messages
+    #[arg(long, help_heading = "Output")]
+    ops: bool,
+    /// Write to this file, completely or not at all
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Do not mask tokens, capabilities and other secrets
+    #[arg(long, help_heading = "Output")]
+    show_secrets: bool,
+}
+
+pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
+    let protocols = args.wire.protocols()?;
+    let options = args.wire.options(&protocols, Want::Places);
+    let input = &args.input;
+    let mut run = InputRun::new(shared, input.follow, Some(Stop::on_signals()?));
+    run.sources = input::merged_sources(input)?;
+    let filter = args.condition.filter();
+    let form = args.format.start(ExportOptions {
+        show_secrets: args.show_secrets,
+        operations: args.ops,
+        is_selective: !filter.is_open(),
+        sources: run.sources,
+    });
+    let mut screen = ExportScreen {
+        rules: args.judging.rules()?,
+        form,
+        unmatched: Unmatched::new(&filter),
+        filter,
+        scratch: Vec::new(),
+        recording: false,
+        selected: BTreeSet::new(),
+        last: 0,
+        matched: 0,
+        output: TextOutput::open(args.output.as_deref(), &input.paths())?,
+    };
+    input::read(input, &options, &mut run, &mut screen)?;
+    if run.cut_short().is_none() {
+        let left_out = screen.form.left_out();
+        for note in left_out.iter().filter(|_| !shared.quiet) {
+            print_message(note);
+        }
+        let finished = screen.form.finish(screen.output.buffer());
+        finished.map_err(anyhow::Error::msg)?;
+    }
+    if let Some(exit) = run.finish(screen.output, "export")? {
+        return Ok(exit);
+    }
+    let none = screen.matched == 0 && run.messages > 0;
+    if none {
+        run.note_no_match(screen.unmatched.describe());
+    }
+    Ok(Exit::negative_if(run.is_bad || none))
+}
+
+/// Passes what is selected to the form.
+struct ExportScreen {
+    form: Box<dyn Form>,
+    rules: RuleSettings,
+    filter: Filter,
+    unmatched: Unmatched,
+    scratch: Vec<u8>,
+    /// The capture is a recording, which has both directions.
+    recording: bool,
+    /// The operations that have a message that matches, and have not ended.
+    selected: BTreeSet<u64>,
+    /// The index of the last message.
+    last: u64,
+    /// The number of messages that match.
+    matched: u64,
+    output: TextOutput,
+}
+
+impl ExportScreen {
+    fn begin(&mut self, run: &Run<'_>) {
+        self.selected.clear();
+        self.recording = false;
+        self.form.begin(run, self.output.buffer());
+    }
+
+    fn message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+        self.last = decoded.index;
+        let scratch = &mut self.scratch;
+        if self.filter.matches(decoded, Some(verdict), scratch) {
+            self.matched += 1;
+            let of = verdict.operation.filter(|of| !of.is_late);
+            self.selected.extend(of.map(|of| of.index));
+            self.form.message(decoded, verdict, self.output.buffer());
+        } else if self.matched == 0 {
+            self.unmatched.add(decoded);
+        }
+        self.operations(verdict.ended);
+    }
+
+    /// Passes on the operations that end.
+    fn operations(&mut self, ended: &[Operation]) {
+        for operation in ended {
+            if self.selected.remove(&operation.index) {
+                self.form
+                    .operation(operation, self.last, self.output.buffer());
+            }
+        }
+    }
+
+    fn output(&mut self, output: Output<'_>) -> Result<()> {
+        match output {
+            Output::Begin(run) => self.begin(run),
+            Output::Item(item, origin) => {
+                self.recording |= matches!(item, Item::Header(_));
+                self.form.item(item, origin, self.output.buffer());
+            }
+            Output::Message(decoded, verdict) => {
+                self.message(decoded, verdict.unwrap_or_default());
+            }
+            Output::Event(_, verdict) => {
+                self.operations(verdict.ended);
+                self.findings(verdict.findings);
+            }
+            Output::BeforeEnd(run) => {
+                if let Some(conversation) = run.conversation() {
+                    self.form.wait(conversation, self.recording);
+                }
+            }
+            Output::End(run, findings) => {
+                let conversation = run.conversation();
+                self.operations(conversation.map_or(&[], |one| one.ended_operations()));
+                self.findings(findings);
+                self.form.end(run, self.output.buffer());
+            }
+            Output::Pause(..) => return self.output.flush(),
+            Output::Note(_) => {}
+        }
+        self.output.written()
+    }
+
+    /// Passes on findings that belong to no message, as lint reports them.
+    fn findings(&mut self, findings: &[Finding]) {
+        if self.filter.is_open() {
+            self.form.findings(findings, self.output.buffer());
+        }
+    }
+}
+
+impl Sink for ExportScreen {
+    type Break = Result<()>;
+
+    fn want(&self) -> Option<Want> {
+        Some(self.form.want())
+    }
+
+    fn rules(&self) -> Option<RuleSettings> {
+        Some(RuleSettings {
+            operations: self.form.needs_operations() || self.filter.needs_operations(),
+            ..self.rules.clone()
+        })
+    }
+
+    fn take(&mut self, output: Output<'_>) -> Flow {
+        unless_failed(self.output(output))
+    }
+}

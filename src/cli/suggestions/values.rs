@@ -1,0 +1,112 @@
+//! Tips for a wrong value of a flag.
+
+use super::shapes::{as_address, local};
+use super::{Situation, has_word, words};
+use std::path::Path;
+
+/// Formats of reports.
+const REPORTS: [&str; 3] = ["github", "junit", "sarif"];
+
+/// Formats of other tools.
+const OTHER_FORMATS: [&str; 10] = [
+    "csv", "jsonl", "ndjson", "raw", "table", "text", "tsv", "wide", "xml", "yaml",
+];
+
+/// Words for the sides of a connection.
+const SIDES: [&str; 8] = [
+    "client", "server", "in", "out", "sent", "received", "request", "response",
+];
+
+impl Situation<'_> {
+    /// Returns a tip for a value that is refused.
+    pub(super) fn tip_of_value(&self, arg: &str, value: &str) -> Option<String> {
+        if arg.starts_with("--format") && REPORTS.contains(&value) {
+            return Some(format!(
+                "--report {value} writes such a report, in lint, snapshot test and replay"
+            ));
+        }
+        if let Some(tip) = tip_of_own_value(arg, value) {
+            return Some(tip);
+        }
+        let command = self.command?;
+        let has_listen = command
+            .get_arguments()
+            .any(|arg| arg.get_long() == Some("listen"));
+        if arg.contains("<PROTOCOL>")
+            && has_listen
+            && let Some([listen, connect]) = self.addresses(value).as_deref()
+        {
+            return Some(format!("use --listen {listen} --connect {connect}"));
+        }
+        if arg.contains("<PROTOCOL>") && has_listen && value.parse::<u16>().is_ok() {
+            return Some(format!(
+                "-p is the protocol; to listen on a port: --listen {}",
+                local(value)
+            ));
+        }
+        let connects = command
+            .get_arguments()
+            .any(|arg| arg.get_long() == Some("connect"));
+        if !arg.contains("<PROTOCOL>") || !connects {
+            return None;
+        }
+        let name = command.get_name();
+        let Some(address) = as_address(value) else {
+            let file = Path::new(value).exists();
+            return Some(match name {
+                "stub" if file => format!(
+                    "the protocol comes first: wiretool stub mcp --from-recording {}",
+                    shell_words::quote(value)
+                ),
+                "send" => self.tip_of_message(value)?,
+                _ => return None,
+            });
+        };
+        let words = match name {
+            "send" => "WORD..., or with --json -",
+            _ => "",
+        };
+        Some(match words {
+            "" => format!("an address is --connect {address}, a protocol is for example mcp"),
+            words => format!(
+                "an address is --connect {address}, after the protocol: wiretool send mcp {words}"
+            ),
+        })
+    }
+}
+
+/// Returns a tip that depends on the flag and its value alone.
+fn tip_of_own_value(arg: &str, value: &str) -> Option<String> {
+    let is_template = ["{{", "{%", "%{", "%("]
+        .iter()
+        .any(|mark| value.contains(mark));
+    if arg.starts_with("--format") && is_template {
+        return Some(words::COLUMNS.to_owned());
+    }
+    if arg.contains("<N>") && value.parse::<u64>().is_err() {
+        let flag = arg.split(' ').next().unwrap_or_default();
+        return Some(format!(
+            "{flag} takes a number, such as {flag} 3; a capture is an argument without a flag"
+        ));
+    }
+    if arg.starts_with("--format") && OTHER_FORMATS.contains(&value) {
+        return Some(
+                "-f json prints an object per line; jq -c .message leaves the messages alone, jq -r .message.method one member, jq -r '[.kind, .subject] | @csv' makes a table"
+                    .into(),
+            );
+    }
+    let lower = value.to_lowercase();
+    if arg.contains("<PROTOCOL>")
+        && let Some((_, tip)) = words::ENCODINGS
+            .iter()
+            .find(|(all, _)| has_word(all, &lower))
+    {
+        return Some((*tip).to_owned());
+    }
+    if (arg.starts_with("--from") || arg.starts_with("--dir")) && SIDES.contains(&&*lower) {
+        return Some(
+            "--dir c2s selects what the client sends, --dir s2c what the server sends".into(),
+        );
+    }
+    None
+}
