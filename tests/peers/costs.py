@@ -20,7 +20,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def output(*args):
     run = subprocess.run([WIRETOOL, *args], capture_output=True, timeout=120)
-    if run.returncode != 0:
+    # 1: the capture has faults.
+    if run.returncode not in (0, 1):
         sys.exit(f"{args}: exit {run.returncode}: {run.stderr.decode()}")
     return [json.loads(line) for line in run.stdout.splitlines()]
 
@@ -40,8 +41,10 @@ def bodies_of(recording):
     """Returns the JSON bodies of each direction of each connection; `None` if one cannot be read from its line."""
     streams = collections.defaultdict(list)
     for line in output("decode", "-f", "json", str(recording)):
-        if "fault" in line or "message" not in line or not line.get("body_len"):
+        if "message" not in line and "fault" not in line:
             continue
+        if "fault" in line or not line.get("body_len"):
+            return None
         body = line["message"]
         for separators in ((",", ":"), (", ", ": ")):
             for ascii_only in (False, True):
@@ -70,7 +73,7 @@ def check(recording):
     for key, takeover in (("deflate", True), ("deflate_no_context_takeover", False)):
         own, theirs = cost[key]["other_bytes"], sum(compressed(bodies, takeover) for bodies in streams.values())
         # Two compressors choose other matches.
-        if abs(own - theirs) > max(0.04 * theirs, 8):
+        if abs(own - theirs) > max(0.08 * theirs, 8):
             sys.exit(f"{recording.name} {key}: {own}, but zlib has {theirs}")
     return cost
 
