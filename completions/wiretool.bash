@@ -82,8 +82,14 @@ _wiretool() {
             wiretool,telequick)
                 cmd="wiretool__subcmd__telequick"
                 ;;
+            wiretool,unwrap)
+                cmd="wiretool__subcmd__unwrap"
+                ;;
             wiretool,watch)
                 cmd="wiretool__subcmd__watch"
+                ;;
+            wiretool,wrap)
+                cmd="wiretool__subcmd__wrap"
                 ;;
             wiretool__subcmd__config,show)
                 cmd="wiretool__subcmd__config__subcmd__show"
@@ -196,6 +202,9 @@ _wiretool() {
             wiretool__subcmd__help,telequick)
                 cmd="wiretool__subcmd__help__subcmd__telequick"
                 ;;
+            wiretool__subcmd__help,unwrap)
+                cmd="wiretool__subcmd__help__subcmd__unwrap"
+                ;;
             wiretool__subcmd__help,watch)
                 cmd="wiretool__subcmd__help__subcmd__watch"
                 ;;
@@ -204,6 +213,9 @@ _wiretool() {
                 ;;
             wiretool__subcmd__help,words)
                 cmd="wiretool__subcmd__help__subcmd__words"
+                ;;
+            wiretool__subcmd__help,wrap)
+                cmd="wiretool__subcmd__help__subcmd__wrap"
                 ;;
             wiretool__subcmd__oracle,felt)
                 cmd="wiretool__subcmd__oracle__subcmd__felt"
@@ -284,7 +296,7 @@ _wiretool() {
 
     case "${cmd}" in
         wiretool)
-            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat watch diff export encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help"
+            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat watch diff export encode make proxy record redact replay send stub snapshot wrap unwrap protocol telequick oracle sael config completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -896,7 +908,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help)
-            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff export encode make proxy record redact replay send stub snapshot protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit"
+            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff export encode make proxy record redact replay send stub snapshot wrap unwrap protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1709,6 +1721,28 @@ _wiretool() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        wiretool__subcmd__help__subcmd__unwrap)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         wiretool__subcmd__help__subcmd__watch)
             opts="-q -v -h --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1754,6 +1788,28 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help__subcmd__words)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__help__subcmd__wrap)
             opts="-q -v -h --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -3692,6 +3748,40 @@ _wiretool() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        wiretool__subcmd__unwrap)
+            opts="-q -v -h --all --client --in --entry --dry-run --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --client)
+                    COMPREPLY=($(compgen -W "claude-desktop claude-code cursor vscode windsurf zed gemini-cli codex helix mcphub.nvim" -- "${cur}"))
+                    return 0
+                    ;;
+                --in)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --entry)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         wiretool__subcmd__watch)
             opts="-w -p -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --listen --connect --once --idle --drain-stderr --quarantine --keep-open --rewrite-host --cacert --insecure --alpn --cert --key --cert-out --max-streams --fault --fault-file --seed --write --allow-edit --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -3840,6 +3930,44 @@ _wiretool() {
                     return 0
                     ;;
                 --max-open)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__wrap)
+            opts="-q -v -h --client --in --entry --dry-run --launcher --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --client)
+                    COMPREPLY=($(compgen -W "claude-desktop claude-code cursor vscode windsurf zed gemini-cli codex helix mcphub.nvim" -- "${cur}"))
+                    return 0
+                    ;;
+                --in)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --entry)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --launcher)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -43,6 +43,8 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand send 'Send a message to a live peer, and show the answer'
             cand stub 'Answer requests from a script or a recording'
             cand snapshot 'Use captures as regression tests'
+            cand wrap 'Record the servers that a client starts, by a change of its configuration'
+            cand unwrap 'Start servers without the recorder that `wrap` has put around them'
             cand protocol 'Check, show and draft descriptions of protocols'
             cand telequick 'Commands for telequick: schemas, method ids, sound of calls'
             cand oracle 'Commands for oracle: felts, values and connection strings'
@@ -702,6 +704,36 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'wiretool;wrap'= {
+            cand --client 'Only configurations of this client: claude-code, cursor, vscode, ...'
+            cand --in 'Only this configuration, in JSON or TOML'
+            cand --entry 'The path of the server''s entry in the file: `tools.servers["my server"]`'
+            cand --launcher 'Write a script that records a command, for a client whose setting takes one word'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand --dry-run 'Print what would change, and change nothing'
+            cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'wiretool;unwrap'= {
+            cand --client 'Only configurations of this client: claude-code, cursor, vscode, ...'
+            cand --in 'Only this configuration, in JSON or TOML'
+            cand --entry 'The path of the server''s entry in the file: `tools.servers["my server"]`'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand --all 'All servers that are recorded'
+            cand --dry-run 'Print what would change, and change nothing'
+            cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'wiretool;protocol'= {
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
@@ -1073,6 +1105,8 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand send 'Send a message to a live peer, and show the answer'
             cand stub 'Answer requests from a script or a recording'
             cand snapshot 'Use captures as regression tests'
+            cand wrap 'Record the servers that a client starts, by a change of its configuration'
+            cand unwrap 'Start servers without the recorder that `wrap` has put around them'
             cand protocol 'Check, show and draft descriptions of protocols'
             cand telequick 'Commands for telequick: schemas, method ids, sound of calls'
             cand oracle 'Commands for oracle: felts, values and connection strings'
@@ -1239,6 +1273,26 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;help;snapshot'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'wiretool;help;wrap'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'wiretool;help;unwrap'= {
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'

@@ -136,7 +136,7 @@ pub fn load(matches: &ArgMatches) -> Result<&'static [String]> {
 }
 
 /// Returns the value of a variable, if it is set and not empty.
-fn variable(name: &str) -> Option<std::ffi::OsString> {
+pub fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 

@@ -125,8 +125,9 @@ pub fn header(protocol: &str, started: Time) -> Header {
 /// Each is a file in the folder of the recording or in the working folder, with the name that the recording gives.
 pub fn add_recorded(args: &[OsString]) -> Result<()> {
     let own = args.iter().skip(1).take_while(|word| *word != "--");
-    for recording in own.map(Path::new).filter(|path| path.is_file()) {
-        let Some(header) = header_of(recording) else {
+    let files = own.filter_map(|word| super::state::find(PathBuf::from(word)).ok());
+    for recording in files.filter(|path| path.is_file()) {
+        let Some(header) = header_of(&recording) else {
             continue;
         };
         let unknown = header

@@ -41,10 +41,10 @@ const MAX_BYTES: usize = 1 << 30;
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
     /// First capture
-    #[arg(value_name = "A")]
+    #[arg(value_name = "A", value_parser = options::capture())]
     left: PathBuf,
     /// Second capture
-    #[arg(value_name = "B")]
+    #[arg(value_name = "B", value_parser = options::capture())]
     right: PathBuf,
     /// Form of the input; the same for both files
     #[arg(long, value_name = "FORM", default_value = "auto", value_parser = options::form(), hide_possible_values = true, help_heading = "Input")]

@@ -12,6 +12,7 @@ use super::poll::print_nonblocking;
 use super::tls::TlsArgs;
 use super::{Exit, count_text, print_message, recording};
 use crate::capture::{Header, Time};
+use crate::conversation::RuleSettings;
 use crate::conversation::guard::{Guard, Quarantine, uses_lines};
 use crate::conversation::tap::{TapConfig, TapCounts};
 use crate::decoder;
@@ -438,12 +439,18 @@ fn new_setup(
     print: MessagePrinter,
     stdout_is_free: bool,
 ) -> Result<Setup> {
+    // The keys of operations are those of JSON.
+    let operations =
+        (config.screen.as_ref()).is_some_and(|screen| screen.format == Some(Format::Json));
     let view = config
         .screen
         .map(|screen| view::open_view(&screen, config.shared))
         .transpose()?;
     let rules = match config.watch {
-        Some(watch) if view.is_some() || watch.lint => Some(watch.judging.rules()?),
+        Some(watch) if view.is_some() || watch.lint => Some(RuleSettings {
+            operations,
+            ..watch.judging.rules()?
+        }),
         _ => None,
     };
     let recording = match (config.recording, &config.write) {

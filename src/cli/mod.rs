@@ -49,6 +49,7 @@ mod sael;
 mod send;
 mod snapshot;
 mod stat;
+mod state;
 mod stub;
 mod suggestions;
 mod telequick;
@@ -60,6 +61,7 @@ mod topics;
 mod unmatched;
 mod values;
 mod watch;
+mod wrap;
 
 use crate::protocol::described::{DescriptionError, embedded};
 use crate::protocol::{Protocol, registry};
@@ -179,6 +181,8 @@ enum CliCommand {
     #[command(alias = "mock")]
     Stub(Box<stub::Args>),
     Snapshot(snapshot::Args),
+    Wrap(wrap::Args),
+    Unwrap(wrap::UnwrapArgs),
     Protocol(protocol::Args),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
@@ -288,6 +292,8 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
         CliCommand::Send(args) => send::run(&args, &cli.shared, display),
         CliCommand::Stub(args) => stub::run(&args, &cli.shared),
         CliCommand::Snapshot(args) => snapshot::run(&args, &cli.shared, display),
+        CliCommand::Wrap(args) => wrap::run(&args, &cli.shared),
+        CliCommand::Unwrap(args) => wrap::run_unwrap(&args, &cli.shared),
         CliCommand::Protocol(args) => protocol::run(&args),
         CliCommand::Telequick(args) => telequick::run(&args, &cli.shared),
         CliCommand::Oracle(args) => oracle::run(&args, display),

@@ -12,6 +12,7 @@ use crate::render::style::Style;
 use crate::select::{Expr, Filter, Select};
 use crate::settings::{is_rule, nearest_rule};
 use crate::transport::Address;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use rustix::termios::tcgetwinsize;
 use std::io::IsTerminal as _;
@@ -119,12 +120,17 @@ pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
     }
 }
 
+/// Returns the parser of the path of a capture, which can be the name of a recording in the state folder.
+pub fn capture() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(super::state::find)
+}
+
 /// The input files and their form.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Captures to read, or folders of them; `-` or none: stdin
-    #[arg(value_name = "FILE")]
+    /// Captures to read, or folders of them; `-` or none: stdin; `@last`: what was recorded last
+    #[arg(value_name = "FILE", value_parser = capture())]
     pub files: Vec<PathBuf>,
     #[arg(long, help = help_of("from"), value_name = "FORM", default_value = default_of("from"), value_parser = form(), hide_possible_values = true, hide_default_value = true)]
     pub from: Form,
@@ -132,10 +138,10 @@ pub struct InputArgs {
     #[arg(long, value_name = "c2s|s2c", value_parser = direction())]
     pub dir: Option<Direction>,
     /// Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)
-    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    #[arg(long, value_name = "FILE", value_parser = capture(), conflicts_with = "files")]
     pub c2s: Vec<PathBuf>,
     /// Server-to-client bytes
-    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    #[arg(long, value_name = "FILE", value_parser = capture(), conflicts_with = "files")]
     pub s2c: Vec<PathBuf>,
     /// Continue to read while the file grows
     #[arg(long)]

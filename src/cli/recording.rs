@@ -84,8 +84,8 @@ fn convert(bytes: &[u8]) -> Result<Option<Vec<u8>>> {
     Ok(is_captured.then_some(out))
 }
 
-/// Creates the file: `{pid}` and `{n}` in the name are replaced; if the file exists and the name has no `{n}`, the next free
-/// suffix is used. Devices and pipes are written directly; `-` is stdout, if nothing else is written there.
+/// Creates the file. `@NAME` is a new file in the state folder. In other names `{pid}` and `{n}` are replaced; if the
+/// file exists and the name has no `{n}`, the next free suffix is used. Devices and pipes are written directly; `-` is stdout, if nothing else is written there.
 pub fn create(named: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
     if named == Path::new("-") {
         anyhow::ensure!(
@@ -106,6 +106,9 @@ pub fn create(named: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
     }
     let context = || format!("cannot write {}", named.display());
     let text = named.to_string_lossy();
+    if let Some(name) = text.strip_prefix('@') {
+        return create(&super::state::new_recording(name)?, stdout_is_free);
+    }
     let pattern = if text.contains("{pid}") {
         PathBuf::from(text.replace("{pid}", &std::process::id().to_string()))
     } else {

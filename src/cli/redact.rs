@@ -77,7 +77,7 @@ lists them); no other text was searched: --value REGEX adds it";
 #[command(before_help = EXAMPLES, after_help = REPLACED, help_template = options::HELP)]
 pub struct Args {
     /// Recording; `-` or none: stdin
-    #[arg(value_name = "RECORDING")]
+    #[arg(value_name = "RECORDING", value_parser = options::capture())]
     recording: Option<PathBuf>,
     /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]

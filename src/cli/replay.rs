@@ -49,7 +49,7 @@ Exit codes:
 #[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 pub struct Args {
     /// A recording; `-`: stdin
-    #[arg(value_name = "RECORDING")]
+    #[arg(value_name = "RECORDING", value_parser = options::capture())]
     recording: PathBuf,
     #[command(flatten)]
     callee: Callee,

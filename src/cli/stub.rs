@@ -70,7 +70,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Answers")]
     script: Option<PathBuf>,
     /// Answer from this recording; a script comes first; `-`: stdin
-    #[arg(long, value_name = "RECORDING", help_heading = "Answers")]
+    #[arg(long, value_name = "RECORDING", value_parser = options::capture(), help_heading = "Answers")]
     from_recording: Option<PathBuf>,
     /// Pause between messages: as recorded (1), faster (2x), slower (0.5), or none (max)
     #[arg(

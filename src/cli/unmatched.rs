@@ -111,7 +111,7 @@ impl Unmatched {
                 Key::Message(path) => {
                     let steps = path.iter().map(|step| match step {
                         PathStep::Element(_) => PathStep::Element(0),
-                        member => member.clone(),
+                        member @ PathStep::Member(_) => member.clone(),
                     });
                     let path = Path::from(steps.collect::<Vec<_>>());
                     list(PATHS, &Key::Message(path).to_string(), false, add_members);

@@ -33,6 +33,7 @@ use super::input::{self, InputRun};
 use super::interrupt::Stop;
 use super::live::ListenAddress;
 use super::options::{self, InputArgs, SharedArgs};
+use super::state;
 use crate::capture::Sources;
 use crate::conversation::RuleSettings;
 use crate::decoder::{DecodeOptions, StoredFrames};
@@ -71,8 +72,8 @@ Exit codes:
 
 /// Show messages on the whole screen: scroll, search, look inside
 ///
-/// FILE is a capture. Without one, watch takes the arguments of proxy and record, and shows live traffic. The key `?`
-/// lists all keys.
+/// FILE is a capture. Without one, watch takes the arguments of proxy and record, and shows live traffic; without any
+/// argument, it shows what was recorded last. The key `?` lists all keys.
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
@@ -104,21 +105,35 @@ pub struct Args {
 }
 
 impl Args {
-    /// Returns true if traffic is shown, not a capture.
-    fn is_live(&self) -> Result<bool> {
+    /// Returns the captures to show; `None` for live traffic.
+    fn captures(&self) -> Result<Option<InputArgs>> {
         let has_files = !self.input.paths().is_empty();
         let is_live = self.place.is_given();
         anyhow::ensure!(
             !(has_files && is_live),
             "watch shows a FILE or live traffic: give one of FILE, --connect and a command after --"
         );
-        Ok(is_live || (!has_files && std::io::stdin().is_terminal()))
+        if is_live {
+            return Ok(None);
+        }
+        if has_files || !std::io::stdin().is_terminal() {
+            return Ok(Some(self.input.clone()));
+        }
+        // A protocol alone means its usual port.
+        let newest = self.wire.protocol.is_none().then(state::last).flatten();
+        Ok(newest.map(|newest| InputArgs {
+            files: vec![newest],
+            follow: true,
+            ..self.input.clone()
+        }))
     }
 }
 
 /// Runs the command.
 pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
-    let is_live = args.is_live()?;
+    let captures = args.captures()?;
+    let is_live = captures.is_none();
+    let input = captures.unwrap_or_else(|| args.input.clone());
     anyhow::ensure!(
         is_live || args.write.is_none(),
         "-w records live traffic; the key w saves the messages of a FILE"
@@ -128,7 +143,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         "--allow-edit sends messages to live traffic; a FILE takes none"
     );
     let out = screen_file(args.place.has_child())?;
-    for path in args.input.paths().iter().filter(|p| *p != Path::new("-")) {
+    for path in input.paths().iter().filter(|p| *p != Path::new("-")) {
         let found = path.metadata();
         found.with_context(|| format!("cannot open {}", path.display()))?;
     }
@@ -140,8 +155,8 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         "nothing to show: name a FILE, a protocol with a usual port, --connect, or a command after --"
     );
     let input = InputArgs {
-        merge: !args.input.follow && !is_live,
-        ..args.input.clone()
+        merge: !input.follow && !is_live,
+        ..input
     };
     let sources = input::merged_sources(&input)?;
     let mut options = args.wire.options(protocols, Want::Places);
@@ -159,7 +174,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         None
     };
     let input = match &live {
-        Some(live) => live.input(&args.input.packets),
+        Some(live) => live.input(&input.packets),
         None => input,
     };
     let inserts = args.allow_edit.then(Arc::<Inserts>::default);
@@ -176,6 +191,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         sources,
     };
     let theme = Theme::of(shared);
+    let follows = is_live || reader.input.follow;
     std::thread::scope(|scope| {
         let relaying = live.map(|live| {
             let (protocol, options) = (protocols.named(), reader.options.clone());
@@ -183,7 +199,6 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
             scope.spawn(move || live.relay(&args.place, protocol, options, shared, messages, stop))
         });
         let reading = scope.spawn(|| reader.read(shared, &messages, &stop));
-        let follows = is_live || args.input.follow;
         let mut model = Model::new(messages.clone(), StoreReader::new(depth), follows);
         let shown = FullScreen::begin(out).and_then(|mut screen| {
             let mut view = View::new(theme, args.show_secrets, sources);

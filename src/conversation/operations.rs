@@ -133,11 +133,10 @@ pub(super) struct Operations {
     texts: SharedTexts,
     others: Arc<str>,
     retry: Arc<str>,
-    /// The time of the current message or event: the latest of its connection.
+    /// The time of the last message or event. Messages of one connection can wait for their protocol until after the
+    /// events of another one.
     now: Option<i64>,
-    /// The latest time of messages, by connection. Messages of a connection can be held until its protocol is known.
-    times: HashMap<Option<u32>, i64>,
-    /// The latest time.
+    /// The latest time of all.
     latest: Option<i64>,
     untracked: u64,
     /// Operations that were held, the oldest first.
@@ -160,7 +159,6 @@ impl Operations {
             others: OTHERS.into(),
             retry: RETRY.into(),
             now: None,
-            times: HashMap::default(),
             latest: None,
             untracked: 0,
             held: VecDeque::new(),
@@ -182,11 +180,7 @@ impl Operations {
     pub fn see(&mut self, judged: &Judged<'_>) -> Option<MessageOperation> {
         self.ended.clear();
         let (index, facts) = (judged.decoded.index, judged.facts);
-        let origin = judged.decoded.origin;
-        self.pass(origin.conn, origin.time);
-        if let Some(now) = self.now.filter(|_| self.times.len() < MAX_ENTRIES) {
-            self.times.insert(origin.conn, now);
-        }
+        self.pass(judged.decoded.origin.time);
         let answered = judged.answer.and_then(|answer| self.find(answer.to, index));
         let part_of = facts.part_of.and_then(|(message, link)| {
             let found = self.find(message, index)?;
@@ -249,7 +243,7 @@ impl Operations {
     /// Ends the operations of requests that get no answer.
     pub fn leave(&mut self, requests: &[u64], origin: Origin) {
         self.ended.clear();
-        self.pass(origin.conn, origin.time);
+        self.pass(origin.time);
         for request in requests {
             let Some(member) = self.find(*request, u64::MAX) else {
                 continue;
@@ -272,16 +266,16 @@ impl Operations {
         let mut all: Vec<u64> = self.open.keys().copied().collect();
         all.sort_unstable();
         for operation in &all {
-            self.charge(*operation, self.now);
+            self.charge(*operation, self.latest);
         }
         for operation in all {
             self.end(operation, OperationState::Open);
         }
     }
 
-    /// Sets the time. Clocks can step back; operations do not.
-    fn pass(&mut self, conn: Option<u32>, time: Option<i64>) {
-        self.now = self.times.get(&conn).copied().max(time);
+    /// Records the time of a message or an event.
+    fn pass(&mut self, time: Option<i64>) {
+        self.now = time.or(self.now);
         self.latest = self.latest.max(time);
     }
 
@@ -341,7 +335,7 @@ impl Operations {
         }
         let is_request = judged.role() == Some(Role::Request);
         let request = is_request.then(|| (decoded.index, receiver(decoded.origin.direction)));
-        let time = decoded.origin.time.and(self.now);
+        let time = decoded.origin.time;
         let source = match &mut self.joins {
             Some(joins) => {
                 joins.begin(decoded.index, parent);

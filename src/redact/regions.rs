@@ -117,7 +117,16 @@ pub(super) fn http3_content(frame: &Frame<'_>) -> Option<Span> {
     (!is_plain && at < body.end()).then(|| Span::new(at, body.end()))
 }
 
-/// Returns long runs of characters that occur in tokens, except the names of fields of a head.
+/// Returns the length of `name=` at the start of a parameter of a query.
+fn parameter_name(bytes: &[u8], token: Range<usize>) -> usize {
+    let before = token.start.checked_sub(1).and_then(|at| bytes.get(at));
+    let is_parameter = matches!(before, Some(b'?' | b'&' | b';'));
+    let text = bytes.get(token).unwrap_or_default();
+    let equals = memchr::memchr(b'=', text).filter(|_| is_parameter);
+    equals.map_or(0, |at| at + 1)
+}
+
+/// Returns long runs of characters that occur in tokens, except the names of fields of a head and of parameters of a query.
 pub(super) fn long_tokens(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut tokens = Vec::new();
     let mut start = 0_usize;
@@ -131,10 +140,32 @@ pub(super) fn long_tokens(bytes: &[u8]) -> Vec<Range<usize>> {
                 *byte == b':' && matches!(before, None | Some(b'\n')) && text.iter().all(letters)
             };
             if at - start >= MIN_TOKEN && !is_name() {
-                tokens.push(start..at);
+                tokens.push(start + parameter_name(bytes, start..at)..at);
             }
             start = at + 1;
         }
     }
     tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_no_tokens() {
+        for (text, wanted) in [
+            (
+                "data: /message?sessionId=bf7c3675-29fe",
+                &["bf7c3675-29fe"][..],
+            ),
+            ("a bf7c3675=29fe428aafae b", &["bf7c3675=29fe428aafae"]),
+            ("Access-Control-Allow-Origin: *", &[]),
+            ("0123456789abcde", &[]),
+        ] {
+            let found = long_tokens(text.as_bytes());
+            let found: Vec<&str> = found.into_iter().map(|range| &text[range]).collect();
+            assert_eq!(found, wanted, "{text}");
+        }
+    }
 }

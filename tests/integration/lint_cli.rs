@@ -1063,3 +1063,24 @@ fn a_schema_that_refers_to_another_document_is_said_to_be_unchecked() {
     let text = "the arguments of add could not be checked: the reference \"https://example.com/add.json\" is not in the schema";
     assert_eq!(found, [(&json!("info"), &json!(text))], "{out}{err}");
 }
+
+#[test]
+fn an_empty_input_among_others_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = common::file(
+        folder.path(),
+        "good.jsonl",
+        "{\"jsonrpc\":\"2.0\",\"method\":\"m\"}\n",
+    );
+    let empty = common::file(folder.path(), "empty.jsonl", "");
+    for format in ["text", "json"] {
+        let mut command = common::wiretool();
+        let (code, _, err) = common::run(command.args(["lint", "-f", format, &good, &empty]), "");
+        assert_eq!(code, 2, "{err}");
+        assert!(
+            err.contains("empty.jsonl: empty input: there is nothing to check"),
+            "{err}"
+        );
+        assert!(!err.contains("good.jsonl: empty"), "{err}");
+    }
+}

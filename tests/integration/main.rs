@@ -52,3 +52,4 @@ mod unread_answers;
 mod unusual_sessions;
 mod watch_cli;
 mod where_cli;
+mod wrap_cli;

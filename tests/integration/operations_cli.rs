@@ -213,30 +213,25 @@ fn an_attempt_whose_process_ended_is_one_operation_with_the_next() {
     }
 }
 
-/// The protocol is known at the end only: the messages come after the end of their connection.
 #[test]
-fn times_are_those_of_the_messages_if_the_protocol_is_known_late() {
-    let mut text = "{\"wiretool\":1,\"started\":\"2026-01-01T00:00:00.000000000Z\"}\n".to_owned();
-    for (ms, dir, message) in [
-        (0, "c2s", r#"{"jsonrpc":"2.0","id":1,"method":"m0"}"#),
-        (100, "s2c", r#"{"jsonrpc":"2.0","id":1,"result":1}"#),
-        (200, "c2s", r#"{"jsonrpc":"2.0","id":2,"method":"m0"}"#),
-        (500, "s2c", r#"{"jsonrpc":"2.0","id":2,"result":1}"#),
-    ] {
-        let t = ms * 1_000_000_u64;
-        let line =
-            serde_json::json!({"t": t, "conn": 1, "dir": dir, "text": format!("{message}\n")});
-        text += &format!("{line}\n");
-    }
-    text += "{\"t\":3000000000,\"conn\":1,\"event\":\"close\"}\n";
-    let folder = tempfile::tempdir().unwrap();
-    let file = common::file(folder.path(), "a.jsonl", text);
-    let out = stdout(&["decode", "--ops", "-f", "json", &file]);
-    let lines = out
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let lasted: Vec<f64> = lines
-        .map(|one| one["duration_ms"].as_f64().unwrap())
-        .collect();
-    assert_eq!(lasted, [100.0, 300.0]);
+fn messages_whose_protocol_is_found_late_have_their_own_times() {
+    let header = r#"{"wiretool":1,"started":"2026-05-05T10:00:00.000000000Z"}"#;
+    let chunk = |t: u64, dir: &str, text: &str| {
+        let value = serde_json::json!({"t": t, "conn": 1, "dir": dir, "text": format!("{text}\n")});
+        value.to_string()
+    };
+    let lines = [
+        header.to_owned(),
+        chunk(0, "c2s", r#"{"jsonrpc":"2.0","id":0,"method":"m"}"#),
+        chunk(
+            100_000_000,
+            "s2c",
+            r#"{"jsonrpc":"2.0","id":0,"result":[]}"#,
+        ),
+        r#"{"t":3000000000,"conn":1,"event":"close"}"#.to_owned(),
+    ];
+    let mut command = common::wiretool();
+    let (code, out, err) = common::run(command.args(["decode", "--ops"]), lines.join("\n"));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("answered     100 ms server"), "{out}");
 }

@@ -10,7 +10,7 @@ use super::options::{self, SharedArgs};
 use super::output::Output as TextOutput;
 use super::report::{self, Kind, Report};
 use super::unmatched::Unmatched;
-use super::{Exit, print_message};
+use super::{Exit, print_about, print_message};
 use crate::capture::Item;
 use crate::conversation::{Finding, Output, RuleSettings, Run, Sink};
 use crate::encoding::Want;
@@ -132,6 +132,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
             matched: 0,
         },
         waiting: WaitingList::default(),
+        empty: Vec::new(),
         stop: run.stop.clone(),
         verbose: shared.verbose,
         has_page: args.report == Some(Kind::Html),
@@ -145,6 +146,8 @@ struct LintScreen {
     reporter: FindingWriter,
     /// The requests without an answer at the end of the source.
     waiting: WaitingList,
+    /// The names of the inputs without bytes.
+    empty: Vec<String>,
     stop: Option<Stop>,
     verbose: bool,
     /// The report is a page: its messages name their operations.
@@ -165,8 +168,11 @@ impl LintScreen {
         if let Some(exit) = run.finish(reporter.output, "check")? {
             return Ok(exit);
         }
+        for name in self.empty.iter().filter(|_| !is_empty && !reporter.quiet) {
+            print_about(name, "empty input: there is nothing to check");
+        }
         // Nothing was checked, so nothing is right.
-        if is_empty {
+        if !self.empty.is_empty() {
             return Ok(Exit::Error);
         }
         let none = !reporter.filter.is_open() && reporter.matched == 0 && run.messages > 0;
@@ -236,7 +242,10 @@ impl LintScreen {
     }
 
     fn end(&mut self, run: &Run<'_>, findings: &[Finding]) -> Result<()> {
-        // An empty input is noted once, for all inputs.
+        if run.bytes() == 0 {
+            self.empty.push(self.reporter.source.name.clone());
+        }
+        // Empty inputs are noted at the end.
         let is_empty = run.bytes() == 0 && !self.reporter.json;
         let is_unknown = run.is_unrecognised() && findings.is_empty();
         let conversation = run.conversation().filter(|_| !is_empty && !is_unknown);

@@ -2,6 +2,7 @@
 
 use super::shapes::is_program;
 use crate::cli::output::as_file;
+use crate::cli::state;
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
 use std::os::unix::fs::FileTypeExt as _;
@@ -41,7 +42,10 @@ pub fn complete_command(
     if first.to_str().is_some_and(&is_command) {
         return None;
     }
-    let is_input = |word: &OsString| word == "-" || Path::new(word).exists();
+    let is_stored = |word: &OsString| {
+        word.to_string_lossy().starts_with('@') && state::find(word.into()).is_ok()
+    };
+    let is_input = |word: &OsString| word == "-" || Path::new(word).exists() || is_stored(word);
     // Flags may precede the file.
     let has_input = if is_flag(first) {
         let has_command = |word: &OsString| word.to_str().is_some_and(&is_command);

@@ -18,7 +18,7 @@ const MAX_HELD: usize = 1 << 8;
 impl Operations {
     /// Holds what may be retried on another connection than the one that has ended.
     pub fn end_connection(&mut self, origin: Origin) {
-        self.pass(origin.conn, origin.time);
+        self.pass(origin.time);
         let conn = origin.conn;
         let is_its = |index: &&u64| self.open.get(index).is_some_and(|open| open.conn == conn);
         let all: Vec<u64> = self.may_retry.iter().filter(is_its).copied().collect();

@@ -1,0 +1,163 @@
+//! The folder of recordings that have a name but no path: `@last`, `@NAME`.
+//!
+//! ```text
+//!   ~/.local/state/wiretool/recordings/NAME/2026-01-31T12.00.00-4711.jsonl
+//! ```
+//!
+//! Only the user can read it. When a recording begins, the oldest ones are removed if all together are too large.
+
+use super::config::variable;
+use crate::capture::Time;
+use anyhow::{Context as _, Result};
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+/// The default limit for the size of all recordings, in bytes.
+const MAX_SIZE: u64 = 1 << 30;
+/// Recordings that changed within this time, in nanoseconds, are not removed: a program may still write them.
+const MIN_AGE: Time = 3_600_000_000_000;
+
+/// A recording in the folder.
+struct StoredRecording {
+    path: PathBuf,
+    name: String,
+    /// Nanoseconds since 1970.
+    changed: Time,
+    size: u64,
+}
+
+/// Returns the folder of this user's files that are neither settings nor documents.
+pub fn folder() -> Option<PathBuf> {
+    let set = variable("XDG_STATE_HOME").map(PathBuf::from);
+    let folder = set.filter(|path| path.is_absolute());
+    let folder = folder.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".local/state")))?;
+    Some(folder.join("wiretool"))
+}
+
+/// Creates a folder that only the user can read.
+pub fn create_folder(path: &Path) -> Result<()> {
+    let mut builder = DirBuilder::new();
+    let created = builder.recursive(true).mode(0o700).create(path);
+    created.with_context(|| format!("cannot create {}", path.display()))
+}
+
+/// Returns the form of a name in paths: other characters than those of file names become `-`.
+pub fn file_name(name: &str) -> String {
+    let keep = |c: char| {
+        if c.is_alphanumeric() || "._-".contains(c) {
+            c
+        } else {
+            '-'
+        }
+    };
+    let name: String = name.chars().map(keep).take(100).collect();
+    let name = name.trim_start_matches('.');
+    if name.is_empty() || name == "last" {
+        format!("{name}-")
+    } else {
+        name.to_owned()
+    }
+}
+
+/// Returns all recordings, the oldest first.
+fn list() -> Vec<StoredRecording> {
+    let Some(folder) = folder() else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    for named in folder
+        .join("recordings")
+        .read_dir()
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let name = named.file_name().to_string_lossy().into_owned();
+        for file in named.path().read_dir().into_iter().flatten().flatten() {
+            let Ok(meta) = file.metadata() else {
+                continue;
+            };
+            if meta.is_file() {
+                all.push(StoredRecording {
+                    path: file.path(),
+                    name: name.clone(),
+                    changed: Time::from(meta.mtime()) * 1_000_000_000
+                        + Time::from(meta.mtime_nsec()),
+                    size: meta.len(),
+                });
+            }
+        }
+    }
+    // Names begin with the time, which decides between equal times of change.
+    all.sort_by(|a, b| (a.changed, a.path.file_name()).cmp(&(b.changed, b.path.file_name())));
+    all
+}
+
+/// Returns the number of recordings of a name.
+pub fn count(name: &str) -> u64 {
+    list().iter().filter(|one| one.name == name).count() as u64
+}
+
+/// Returns the newest recording of all.
+pub fn last() -> Option<PathBuf> {
+    list().pop().map(|newest| newest.path)
+}
+
+/// Parses the path of a capture: `@last` and `@NAME` are the newest recordings in the folder.
+///
+/// # Errors
+///
+/// Fails if there is neither such a recording nor such a file.
+pub fn find(path: PathBuf) -> Result<PathBuf, String> {
+    let Some(name) = path.to_str().and_then(|text| text.strip_prefix('@')) else {
+        return Ok(path);
+    };
+    let all = list();
+    let matches = |one: &&StoredRecording| name == "last" || one.name == file_name(name);
+    if let Some(newest) = all.iter().rev().find(matches) {
+        return Ok(newest.path.clone());
+    }
+    if path.exists() {
+        return Ok(path);
+    }
+    let mut names: Vec<&str> = all.iter().map(|one| &*one.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let known = match &names[..] {
+        [] => "wiretool wrap and -w @NAME make some".to_owned(),
+        names => format!("there are @last, @{}", names.join(", @")),
+    };
+    Err(format!("no recording has the name {name}: {known}"))
+}
+
+/// Returns the path of a new recording, and creates its folder. `name` has no `@`.
+///
+/// # Errors
+///
+/// Fails if no home folder is known, or if the folder cannot be created.
+pub fn new_recording(name: &str) -> Result<PathBuf> {
+    let folder = folder().context("-w @NAME needs HOME or XDG_STATE_HOME")?;
+    let folder = folder.join("recordings").join(file_name(name));
+    create_folder(&folder)?;
+    remove_oldest(MAX_SIZE);
+    let time = jiff::Timestamp::now().to_string();
+    let time = time.get(..19).unwrap_or_default().replace(':', ".");
+    Ok(folder.join(format!("{time}-{}.jsonl", std::process::id())))
+}
+
+/// Removes the oldest recordings until the others have at most `max` bytes.
+fn remove_oldest(max: u64) {
+    let all = list();
+    let mut size: u64 = all.iter().map(|one| one.size).sum();
+    let now = crate::transport::now();
+    let is_old = |one: &StoredRecording| now - one.changed > MIN_AGE;
+    for one in all.iter().filter(|one| is_old(one)) {
+        if size <= max {
+            return;
+        }
+        // Another run may have removed it.
+        let _ = std::fs::remove_file(&one.path);
+        size = size.saturating_sub(one.size);
+    }
+}
