@@ -223,6 +223,10 @@ fn clocks_of_other_hosts_are_estimated_or_given() {
     wiretool: /far.jsonl: at the end: the recording has no end line: its writer was stopped, or still runs
     wiretool: /near.jsonl: at the end: the recording has no end line: its writer was stopped, or still runs
     ");
+    let plain = file("plain", &json!({}), &own);
+    let note = first(&args, [&near, &plain]);
+    let wanted = "plain.jsonl: its host is not known, and no call shows the offset of its clock";
+    assert!(note.contains(wanted), "{note}");
     // These are calls of one program to two servers.
     insta::assert_snapshot!(first(&args, [&other, &far]), @"
         #0 other c1 10:00:00.010 tools/call find                  answered      80 ms other server; 2 messages, 160 bytes

@@ -74,8 +74,12 @@ pub(super) fn estimate(
         }
     }
     for file in files.iter_mut().filter(|file| file.offset.is_none()) {
+        let host = match file.host {
+            Some(_) => "it is of another host",
+            None => "its host is not known",
+        };
         let text = format!(
-            "it is of another host, and no call shows the offset of its clock: --clock {}=TIME sets it",
+            "{host}, and no call shows the offset of its clock: --clock {}=TIME sets it",
             file.name
         );
         run.note(&file.path.display().to_string(), &text, false);
