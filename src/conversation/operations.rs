@@ -317,12 +317,9 @@ impl Operations {
         let kind = self.texts.get(&message.kind);
         let subject = message.subject.as_deref().map(|text| self.texts.get(text));
         let has_unique_names = decoded.protocol.descriptor().has_unique_names;
-        let name = message.name.as_deref().map(|name| {
-            if has_unique_names {
-                name.into()
-            } else {
-                self.texts.get(name)
-            }
+        let name = message.name.as_deref().map(|name| match has_unique_names {
+            true => name.into(),
+            false => self.texts.get(name),
         });
         if let Some(parent) = parent {
             self.charge(parent, self.now);
@@ -335,7 +332,9 @@ impl Operations {
         }
         let is_request = judged.role() == Some(Role::Request);
         let request = is_request.then(|| (decoded.index, receiver(decoded.origin.direction)));
-        let time = decoded.origin.time;
+        // Where times step back, what is inside begins with what is around it.
+        let around = parent.and_then(|parent| self.open.get(&parent)?.since);
+        let time = (decoded.origin.time).map(|time| time.max(around.unwrap_or(time)));
         let source = match &mut self.joins {
             Some(joins) => {
                 joins.begin(decoded.index, parent);

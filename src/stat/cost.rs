@@ -27,6 +27,8 @@ const MAX_STATES: usize = 256;
 const MAX_STATE: usize = 1 << 18;
 /// The number of values of an answer that a request may repeat.
 const MAX_VALUES: usize = 256;
+/// The number of values of requests that are known, for each connection. If there are more, no further call is compared.
+const MAX_ASKED: usize = 1 << 14;
 /// The least length of such a value, in bytes of JSON: shorter ones are often equal by chance.
 const MIN_VALUE: usize = 10;
 /// The number of levels of an answer and of a request whose values are compared.
@@ -107,11 +109,20 @@ pub struct Cost {
     contexts: VecDeque<(Stream, Box<Compress>)>,
     each: Option<Box<Compress>>,
     states: VecDeque<(State, Vec<u8>)>,
-    /// The values of the last answer, by connection.
-    outputs: VecDeque<(Option<u32>, HashSet<u64>)>,
+    values: VecDeque<Values>,
     chain: BTreeSet<u64>,
     hasher: RandomState,
     scratch: Vec<u8>,
+}
+
+/// What was sent on a connection.
+#[derive(Default)]
+struct Values {
+    conn: Option<u32>,
+    /// The values of all requests: what a client knew before is no output.
+    asked: HashSet<u64>,
+    /// The values of the last answer.
+    answered: HashSet<u64>,
 }
 
 /// A direction of a connection.
@@ -271,22 +282,37 @@ impl Cost {
         if let Some(content) = content {
             collect_values(content, MAX_LEVELS, &self.hasher, &mut values);
         }
+        let place = self.values.iter().position(|one| one.conn == conn);
+        let place = place.unwrap_or_else(|| {
+            if self.values.len() >= MAX_CONTEXTS {
+                self.values.pop_front();
+            }
+            let conn = Values {
+                conn,
+                ..Values::default()
+            };
+            self.values.push_back(conn);
+            self.values.len() - 1
+        });
+        let Some(known) = self.values.get_mut(place) else {
+            return;
+        };
         match (decoded.message.role, verdict.answer) {
             (Some(Role::Request), None) => {
-                let before = self.outputs.iter().find(|(of, _)| *of == conn);
-                let takes = before.is_some_and(|(_, output)| !output.is_disjoint(&values));
+                let is_full = known.asked.len() >= MAX_ASKED;
+                let mut taken = known.answered.intersection(&values);
+                let takes = !is_full && taken.any(|value| !known.asked.contains(value));
                 if takes && self.chain.len() < MAX_NAMES {
                     self.chain.insert(decoded.index);
+                }
+                if !is_full {
+                    known.asked.extend(values);
                 }
             }
             (Some(Role::Response), Some(answer)) if answer.last => {
                 self.calls += 1;
                 self.chained += u64::from(self.chain.remove(&answer.to));
-                self.outputs.retain(|(of, _)| *of != conn);
-                if self.outputs.len() >= MAX_CONTEXTS {
-                    self.outputs.pop_front();
-                }
-                self.outputs.push_back((conn, values));
+                known.answered = values;
             }
             _ => {}
         }

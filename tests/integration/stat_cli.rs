@@ -211,16 +211,16 @@ fn costs_are_measured_by_encoding() {
         r#"{"kind":"HEY","seq":1,"agent":{"id":"planner"}}"#,
         r#"{"kind":"LST","seq":7}"#,
         r#"{"kind":"INV","seq":2,"tool":"dashboard","input":{}}"#,
-        r#"{"kind":"INV","seq":3,"tool":"find","input":{"x":-1.5,"n":70000,"t":"é"}}"#,
+        r#"{"kind":"INV","seq":3,"tool":"find","input":{"x":-1.5,"n":70000,"t":"é","m":"exact-mode"}}"#,
         r#"{"kind":"INV","seq":4,"tool":"sum","input":{"list":[{"name":"one"},{"name":"two"}]}}"#,
-        r#"{"kind":"INV","seq":5,"tool":"sum","input":{"list":[]}}"#,
+        r#"{"kind":"INV","seq":5,"tool":"sum","input":{"list":[],"m":"exact-mode"}}"#,
     ];
     let answers = [
         r#"{"kind":"HEY","seq":1,"session_id":"s","granted_capabilities":[]}"#,
         r#"{"kind":"LST","seq":7,"tools":[{"name":"find","input":{"$schema":"x"}},{"name":"sum"}]}"#,
         r#"{"kind":"END","seq":2,"cost":{"compute_ms":3}}"#,
         r#"{"kind":"RES","seq":3,"output":[{"name":"one"},{"name":"two"}],"cost":{"compute_ms":12,"usd":0.5}}"#,
-        r#"{"kind":"RES","seq":4,"output":2,"cost_used":{"usd":0.25}}"#,
+        r#"{"kind":"RES","seq":4,"output":"exact-mode","cost_used":{"usd":0.25}}"#,
         r#"{"kind":"RES","seq":5,"output":0}"#,
     ];
     let mut text = String::new();
