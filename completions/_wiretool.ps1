@@ -36,7 +36,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('stat', 'stat', [CompletionResultType]::ParameterValue, 'Count messages, bytes, latencies, errors and streams')
             [CompletionResult]::new('watch', 'watch', [CompletionResultType]::ParameterValue, 'Show messages on the whole screen: scroll, search, look inside')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two captures message by message')
-            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write captures in forms of other programs: diagrams, pages')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write captures in forms of other programs: diagrams, pages, traces, packets, tables')
             [CompletionResult]::new('encode', 'encode', [CompletionResultType]::ParameterValue, 'Encode messages: lines of decode -f json, or plain messages')
             [CompletionResult]::new('make', 'make', [CompletionResultType]::ParameterValue, 'Make a message from its kind and arguments')
             [CompletionResult]::new('proxy', 'proxy', [CompletionResultType]::ParameterValue, 'Forward traffic between two programs; show and record it')
@@ -115,6 +115,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--pair', '--pair', [CompletionResultType]::ParameterName, 'Also show the request or the answer of each match')
             [CompletionResult]::new('--lint', '--lint', [CompletionResultType]::ParameterName, 'Check the rules of the protocol; show findings and answers')
             [CompletionResult]::new('--exact', '--exact', [CompletionResultType]::ParameterName, 'With -f json: add `wire` and `raw`, so that encode writes the same bytes')
+            [CompletionResult]::new('--flat', '--flat', [CompletionResultType]::ParameterName, 'With -f json: the same keys in each line, each with one type, for tables')
             [CompletionResult]::new('--verify', '--verify', [CompletionResultType]::ParameterName, 'Decode as --exact does, encode again, and report bytes that differ')
             [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Do not mask tokens, capabilities and other secrets')
             [CompletionResult]::new('--stderr', '--stderr', [CompletionResultType]::ParameterName, 'Show what children wrote to stderr, between the messages')
@@ -330,6 +331,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--max-open', '--max-open', [CompletionResultType]::ParameterName, 'Limit of open requests that are tracked')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'The form that is written')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The form that is written')
+            [CompletionResult]::new('--engine', '--engine', [CompletionResultType]::ParameterName, 'The database, with -f sql')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
@@ -337,6 +339,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Continue to read while the file grows')
             [CompletionResult]::new('--merge', '--merge', [CompletionResultType]::ParameterName, 'Several FILEs with times are one conversation on one clock (watch: always)')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame; do not search for the next good one')
+            [CompletionResult]::new('--content', '--content', [CompletionResultType]::ParameterName, 'With -f otlp: write arguments and results, too')
             [CompletionResult]::new('--ops', '--ops', [CompletionResultType]::ParameterName, 'Show operations instead of messages')
             [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Do not mask tokens, capabilities and other secrets')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
@@ -1148,7 +1151,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('stat', 'stat', [CompletionResultType]::ParameterValue, 'Count messages, bytes, latencies, errors and streams')
             [CompletionResult]::new('watch', 'watch', [CompletionResultType]::ParameterValue, 'Show messages on the whole screen: scroll, search, look inside')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two captures message by message')
-            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write captures in forms of other programs: diagrams, pages')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write captures in forms of other programs: diagrams, pages, traces, packets, tables')
             [CompletionResult]::new('encode', 'encode', [CompletionResultType]::ParameterValue, 'Encode messages: lines of decode -f json, or plain messages')
             [CompletionResult]::new('make', 'make', [CompletionResultType]::ParameterValue, 'Make a message from its kind and arguments')
             [CompletionResult]::new('proxy', 'proxy', [CompletionResultType]::ParameterValue, 'Forward traffic between two programs; show and record it')
@@ -1175,6 +1178,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('operations', 'operations', [CompletionResultType]::ParameterValue, 'what belongs together beyond a request and its answer, and who made it wait')
             [CompletionResult]::new('describe', 'describe', [CompletionResultType]::ParameterValue, 'your own protocol, described in a file')
             [CompletionResult]::new('json', 'json', [CompletionResultType]::ParameterValue, 'the JSON output, and how to get the same bytes back')
+            [CompletionResult]::new('scale', 'scale', [CompletionResultType]::ParameterValue, 'recordings of many hosts as rows of a table in a database')
             [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'what lint checks, and how it reports')
             [CompletionResult]::new('faults', 'faults', [CompletionResultType]::ParameterValue, 'what makes a message undecodable; faults that a proxy injects')
             [CompletionResult]::new('recording', 'recording', [CompletionResultType]::ParameterValue, 'the file format of recordings')
@@ -1528,6 +1532,17 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;help;json' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;help;scale' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')

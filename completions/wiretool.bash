@@ -184,6 +184,9 @@ _wiretool() {
             wiretool__subcmd__help,sael)
                 cmd="wiretool__subcmd__help__subcmd__sael"
                 ;;
+            wiretool__subcmd__help,scale)
+                cmd="wiretool__subcmd__help__subcmd__scale"
+                ;;
             wiretool__subcmd__help,scripts)
                 cmd="wiretool__subcmd__help__subcmd__scripts"
                 ;;
@@ -392,7 +395,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__decode)
-            opts="-p -A -B -C -f -o -w -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --kind --role --id --subject --conn --faults --grep --ignore-case --skip --head --tail --after-context --before-context --context --pair --where --dialect --allow --deny --secret-file --max-open --lint --fail-on --format --exact --verify --output --write --show-secrets --stderr --ops --state --at --path --print-schema --color --quiet --verbose --config --help"
+            opts="-p -A -B -C -f -o -w -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --kind --role --id --subject --conn --faults --grep --ignore-case --skip --head --tail --after-context --before-context --context --pair --where --dialect --allow --deny --secret-file --max-open --lint --fail-on --format --exact --flat --verify --output --write --show-secrets --stderr --ops --state --at --path --print-schema --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -782,7 +785,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__export)
-            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --dialect --allow --deny --secret-file --max-open --format --ops --output --show-secrets --color --quiet --verbose --config --help"
+            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --dialect --allow --deny --secret-file --max-open --format --engine --content --ops --output --show-secrets --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -877,11 +880,15 @@ _wiretool() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "mermaid html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mermaid html otlp pcapng sql" -- "${cur}"))
                     return 0
                     ;;
                 -f)
-                    COMPREPLY=($(compgen -W "mermaid html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mermaid html otlp pcapng sql" -- "${cur}"))
+                    return 0
+                    ;;
+                --engine)
+                    COMPREPLY=($(compgen -W "duckdb clickhouse" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -908,7 +915,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help)
-            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff export encode make proxy record redact replay send stub snapshot wrap unwrap protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json rules faults recording live clients scripts words ci exit"
+            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff export encode make proxy record redact replay send stub snapshot wrap unwrap protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients scripts words ci exit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1568,6 +1575,28 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help__subcmd__sael)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__help__subcmd__scale)
             opts="-q -v -h --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -655,14 +655,73 @@ fn long_message_is_examined_in_bounded_memory() {
     }
 }
 
-/// A recording of requests without an answer: one on each connection, or all on one.
+/// The places of requests without an answer.
 #[cfg(target_os = "linux")]
-fn open_requests(count: usize, has_many_connections: bool) -> String {
-    let mut recording = r#"{"wiretool":1,"protocol":"jsonrpc","started":"2026-01-01T00:00:00.000000000Z","transport":"tcp"}"#.to_owned();
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Apart {
+    Connections,
+    Streams,
+    No,
+}
+
+/// A request of each protocol whose state is of another kind, in Base64. Its id may be used again elsewhere.
+#[cfg(target_os = "linux")]
+fn one_request(form: &str) -> String {
+    use base64::Engine as _;
+    let bytes = match form {
+        "saikuro" => saikuro(&[
+            ("version", 1.into()),
+            ("type", "call".into()),
+            (
+                "id",
+                rmpv::Value::Binary(b"uuid 4\x40-\x80-random".to_vec()),
+            ),
+            ("target", "a.b".into()),
+            ("args", rmpv::Value::Array(Vec::new())),
+        ]),
+        "telequick" => telequick(TERMINATE, b"\x09\0\0\0call-0001"),
+        "sael" => {
+            let inv = br#"{"v":1,"kind":"INV","seq":1,"tool":"t","input":{},"call_id":"c"}"#;
+            let head = [0x81, 0x80 | inv.len() as u8, 0, 0, 0, 0];
+            [&head[..], inv].concat()
+        }
+        _ => {
+            let body = r#"{"jsonrpc":"2.0","id":1,"method":"m"}"#;
+            format!(
+                "POST / HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            )
+            .into_bytes()
+        }
+    };
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+/// A recording of requests without an answer. `form`: a protocol, or `lines` or `http` for JSON-RPC.
+#[cfg(target_os = "linux")]
+fn open_requests(count: usize, apart: Apart, form: &str) -> String {
+    let protocol = match form {
+        "lines" | "http" => "jsonrpc",
+        protocol => protocol,
+    };
+    let mut recording = format!(
+        r#"{{"wiretool":1,"protocol":"{protocol}","started":"2026-01-01T00:00:00.000000000Z","transport":"tcp"}}"#
+    );
+    let base64 = one_request(form);
     for n in 1..=count {
-        let conn = if has_many_connections { n } else { 1 };
+        let conn = if apart == Apart::Connections { n } else { 1 };
+        let stream = match apart {
+            Apart::Streams => format!(r#","stream":{}"#, 4 * n),
+            _ => String::new(),
+        };
+        let bytes = match form {
+            "lines" => {
+                format!(r#""text":"{{\"jsonrpc\":\"2.0\",\"id\":{n},\"method\":\"echo\"}}\n""#)
+            }
+            _ => format!(r#""b64":"{base64}""#),
+        };
         recording.push_str(&format!(
-            "\n{{\"t\":{n},\"conn\":{conn},\"dir\":\"c2s\",\"text\":\"{{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":{n},\\\"method\\\":\\\"echo\\\"}}\\n\"}}"
+            "\n{{\"t\":{n},\"conn\":{conn}{stream},\"dir\":\"c2s\",{bytes}}}"
         ));
     }
     recording
@@ -674,30 +733,30 @@ fn open_requests(count: usize, has_many_connections: bool) -> String {
 fn open_requests_take_few_bytes() {
     // As many as are tracked.
     const COUNT: usize = 1 << 16;
+    // More connections and streams than that stay open.
+    const MANY: usize = 3 * COUNT;
     let _alone = run_alone();
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("recording.jsonl");
-    for (count, has_many_connections, most, args) in [
-        (COUNT, true, 600, &["lint"][..]),
-        (COUNT, false, 200, &["lint"]),
-        (
-            40_000,
-            true,
-            1_300,
-            &["stub", "jsonrpc", "--from-recording"],
-        ),
-        (
-            40_000,
-            false,
-            1_300,
-            &["stub", "jsonrpc", "--from-recording"],
-        ),
+    let stub = &["stub", "jsonrpc", "--from-recording"][..];
+    for (count, apart, form, most, args) in [
+        (COUNT, Apart::Connections, "lines", 600, &["lint"][..]),
+        (MANY, Apart::Connections, "saikuro", 600, &["lint"]),
+        (MANY, Apart::Connections, "telequick", 600, &["lint"]),
+        (MANY, Apart::Connections, "sael", 600, &["lint"]),
+        (COUNT, Apart::Connections, "http", 600, &["lint"]),
+        (MANY, Apart::Streams, "telequick", 300, &["lint"]),
+        (COUNT, Apart::No, "lines", 200, &["lint"]),
+        (40_000, Apart::Connections, "lines", 1_300, stub),
+        (40_000, Apart::No, "lines", 1_300, stub),
     ] {
-        let recording = open_requests(count, has_many_connections);
+        let recording = open_requests(count, apart, form);
         std::fs::write(&path, &recording).expect("room on disk");
         // A stub reads the recording into memory, and a table of it can be half empty.
         let (text, rest) = match args[0] {
             "stub" => (recording.len(), 32 << 20),
+            // A table that doubles has the old one beside it.
+            _ if count == MANY => (0, 24 << 20),
             _ => (0, 8 << 20),
         };
         let most = (count * most + text + rest) >> 10;
@@ -712,10 +771,10 @@ fn open_requests_take_few_bytes() {
             .output()
             .expect("a shell");
         let err = String::from_utf8_lossy(&output.stderr);
-        let said = ["65536 unanswered", "0 requests"]
+        let said = ["196608 messages", "65536 unanswered", "0 requests"]
             .iter()
             .any(|words| err.contains(words));
-        assert!(said, "{args:?}, {has_many_connections}, {most} KiB: {err}");
+        assert!(said, "{args:?}, {apart:?}, {form}, {most} KiB: {err}");
     }
 }
 

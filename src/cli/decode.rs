@@ -32,6 +32,7 @@ Examples:
   xxd -p capture.bin | wiretool decode         hex dumps, base64 and gzip work, too
   wiretool decode --c2s a.bin --s2c b.bin      two one-way files of one connection
   wiretool decode -f json FILE                 one JSON object per message
+  wiretool decode -f json --flat FILE          rows of a table, for a database
   wiretool decode --at 0x42 FILE               which field contains this byte?
   wiretool decode -p oracle --dir s2c out.log  name what cannot be detected
   wiretool decode --where 'latency>10ms' FILE  only slow answers
@@ -87,6 +88,11 @@ pub struct Args {
     /// With -f json: add `wire` and `raw`, so that encode writes the same bytes
     #[arg(long, help_heading = "Output")]
     exact: bool,
+    /// With -f json: the same keys in each line, each with one type, for tables
+    ///
+    /// Keys without a value are null, and values of any type are JSON text: see wiretool help scale.
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["exact", "verify", "at", "path", "tail", "stderr", "ops", "after", "before", "around", "pair"])]
+    flat: bool,
     /// Decode as --exact does, encode again, and report bytes that differ
     #[arg(long, help_heading = "Output", conflicts_with_all = ["format", "exact", "at", "path", "tail"])]
     verify: bool,
@@ -167,7 +173,11 @@ impl Args {
             return Want::ExactText;
         }
         let looks_up = self.at.is_some() || self.path.is_some();
-        let judges = self.lint || self.ops || self.select.context.pair || filter.needs_session();
+        let judges = self.lint
+            || self.ops
+            || self.flat
+            || self.select.context.pair
+            || filter.needs_session();
         let places = looks_up || judges || self.state;
         let rows = is_first || matches!(format, Some(Format::Tree | Format::Hex));
         match filter.want() {
@@ -270,6 +280,9 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     if args.exact && args.format != Some(Format::Json) {
         anyhow::bail!("--exact needs -f json");
+    }
+    if args.flat && args.format != Some(Format::Json) {
+        anyhow::bail!("--flat needs -f json");
     }
     if args.ops && matches!(args.format, Some(Format::Tree | Format::Hex)) {
         anyhow::bail!("--ops shows lines, or objects with -f json");

@@ -11,9 +11,10 @@ use crate::capture::Item;
 use crate::conversation::{Finding, Operation, Output, RuleSettings, Run, Sink, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
+use crate::export::sql::Engine;
 use crate::export::{ExportOptions, Form, FormName};
 use crate::select::Filter;
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -23,6 +24,9 @@ Examples:
   wiretool export -f html session.jsonl -o call.html  a page with each message, for a browser
   wiretool export -f mermaid --where conn=2 FILE -o call.mmd  of one connection
   wiretool export -f mermaid --ops FILE         an arrow per operation instead of its messages
+  wiretool export -f otlp session.jsonl -o traces.jsonl  spans of operations, for a trace viewer
+  wiretool export -f pcapng session.jsonl -o session.pcapng  for Wireshark
+  wiretool export -f sql --engine clickhouse    a table for decode -f json --flat, and statements
   wiretool export -f mermaid --merge a.jsonl b.jsonl  several processes in one diagram";
 
 const EXIT_CODES: &str = "\
@@ -32,7 +36,7 @@ Exit codes:
   2  usage, a file that cannot be read or written, or a capture that has no such form
   130, 143  interrupted, terminated; -o leaves its file unchanged";
 
-/// Write captures in forms of other programs: diagrams, pages
+/// Write captures in forms of other programs: diagrams, pages, traces, packets, tables
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
@@ -47,6 +51,12 @@ pub struct Args {
     /// The form that is written
     #[arg(short, long, value_name = "FORM", value_parser = values::export_form(), help_heading = "Output")]
     format: FormName,
+    /// The database, with -f sql
+    #[arg(long, value_name = "ENGINE", value_parser = options::names(Engine::ALL.map(Engine::name)), default_value = Engine::DuckDb.name(), help_heading = "Output")]
+    engine: String,
+    /// With -f otlp: write arguments and results, too
+    #[arg(long, help_heading = "Output")]
+    content: bool,
     /// Show operations instead of messages
     #[arg(long, help_heading = "Output")]
     ops: bool,
@@ -59,21 +69,26 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
+    if args.format == FormName::Sql {
+        return write_statements(args);
+    }
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
     let input = &args.input;
     let mut run = InputRun::new(shared, input.follow, Some(Stop::on_signals()?));
     run.sources = input::merged_sources(input)?;
     let filter = args.condition.filter();
-    let form = args.format.start(ExportOptions {
+    let options_of_form = ExportOptions {
         show_secrets: args.show_secrets,
+        shows_content: args.content,
         operations: args.ops,
         is_selective: !filter.is_open(),
         sources: run.sources,
-    });
+    };
+    let form = args.format.start(options_of_form);
     let mut screen = ExportScreen {
         rules: args.judging.rules()?,
-        form,
+        form: form.context("this form needs no capture")?,
         unmatched: Unmatched::new(&filter),
         filter,
         scratch: Vec::new(),
@@ -100,6 +115,19 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         run.note_no_match(screen.unmatched.describe());
     }
     Ok(Exit::negative_if(run.is_bad || none))
+}
+
+/// Writes the statements of a database. They are the same for all captures.
+fn write_statements(args: &Args) -> Result<Exit> {
+    anyhow::ensure!(
+        args.input.paths().is_empty(),
+        "-f sql reads no FILE: it prints a table for the rows of wiretool decode -f json --flat FILE"
+    );
+    let engine = Engine::from_name(&args.engine).context("no engine has this name")?;
+    let mut output = TextOutput::open(args.output.as_deref(), &[])?;
+    output.push(engine.statements());
+    output.finish()?;
+    Ok(Exit::Clean)
 }
 
 /// Passes what is selected to the form.
@@ -135,8 +163,11 @@ impl ExportScreen {
             let of = verdict.operation.filter(|of| !of.is_late);
             self.selected.extend(of.map(|of| of.index));
             self.form.message(decoded, verdict, self.output.buffer());
-        } else if self.matched == 0 {
-            self.unmatched.add(decoded);
+        } else {
+            self.form.skip(decoded, self.output.buffer());
+            if self.matched == 0 {
+                self.unmatched.add(decoded);
+            }
         }
         self.operations(verdict.ended);
     }
@@ -162,8 +193,8 @@ impl ExportScreen {
                 self.message(decoded, verdict.unwrap_or_default());
             }
             Output::Event(_, verdict) => {
-                self.operations(verdict.ended);
                 self.findings(verdict.findings);
+                self.operations(verdict.ended);
             }
             Output::BeforeEnd(run) => {
                 if let Some(conversation) = run.conversation() {
@@ -172,8 +203,8 @@ impl ExportScreen {
             }
             Output::End(run, findings) => {
                 let conversation = run.conversation();
-                self.operations(conversation.map_or(&[], |one| one.ended_operations()));
                 self.findings(findings);
+                self.operations(conversation.map_or(&[], |one| one.ended_operations()));
                 self.form.end(run, self.output.buffer());
             }
             Output::Pause(..) => return self.output.flush(),

@@ -7,7 +7,7 @@ use super::options::{self, SharedArgs};
 use super::output::Output;
 use super::report::{FilePlace, Problem, ReportArgs};
 use super::{Exit, count_text, print_message, recording};
-use crate::framing::Limits;
+use crate::framing::{Framing, Limits};
 use crate::live::client::{Client, ClientConfig, LINGER, RunOutcome};
 use crate::live::codec::ConnectionConfig;
 use crate::live::plan::Plan;
@@ -128,7 +128,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let choice = condition(args)?.filter();
     let recording = recording::read(&args.recording)?;
     let plan = Plan::of(&recording, &known, None, limits, choice);
-    let plan = plan.map_err(|unfit| anyhow::anyhow!("{name}: {unfit}"))?;
+    let mut plan = plan.map_err(|unfit| anyhow::anyhow!("{name}: {unfit}"))?;
     drop(recording);
     if plan.chosen == 0 {
         shared.note(&format!("{name}: {}", nothing_chosen(&plan)));
@@ -147,6 +147,12 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         show_secrets: args.show_secrets,
         ..display
     };
+    let config = args
+        .callee
+        .config(plan.protocol, known_connections(&plan))?;
+    if plan.framing == Framing::Http && config.framing != Framing::Http {
+        plan.join_connections();
+    }
     let entries = ReportEntries::default();
     let mut total = RunOutcome::default();
     let mut all_went_well = true;

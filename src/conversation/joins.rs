@@ -35,6 +35,8 @@ struct Trace {
     id: Option<Box<str>>,
     span: Option<Box<str>>,
     parent: Option<Box<str>>,
+    /// It was read from a trace context.
+    is_context: bool,
 }
 
 /// An open operation that requests of other captures may belong to.
@@ -227,6 +229,34 @@ fn remove<K: Eq + std::hash::Hash>(lists: &mut HashMap<K, Vec<u64>>, key: &K, in
     }
 }
 
+/// The ids with which a request names its place in a trace.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TraceIds {
+    /// The trace.
+    pub trace: Option<Box<str>>,
+    /// The span of the request itself, if it names that.
+    pub own: Option<Box<str>>,
+    /// The span that contains it.
+    pub parent: Option<Box<str>>,
+}
+
+/// Returns the ids with which a request names its place in a trace.
+#[cfg(feature = "cli")]
+pub(crate) fn trace_ids(decoded: &Decoded<'_>) -> TraceIds {
+    let all = trace_of(decoded);
+    // A trace context names the span of the sender.
+    let (own, parent) = if all.is_context {
+        (None, all.span)
+    } else {
+        (all.span, all.parent)
+    };
+    TraceIds {
+        trace: all.id,
+        own,
+        parent,
+    }
+}
+
 /// Returns the id of the trace of a request.
 #[cfg(feature = "cli")]
 pub(crate) fn trace_id(decoded: &Decoded<'_>) -> Option<Box<str>> {
@@ -275,6 +305,7 @@ impl Trace {
         };
         if is_id(id, 32) && is_id(span, 16) {
             (self.id, self.span) = (kept(id), kept(span));
+            self.is_context = true;
         }
     }
 }

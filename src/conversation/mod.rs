@@ -47,7 +47,7 @@ use facts::InputFacts;
 pub use finding::{Finding, Verdict};
 use injected::Injected;
 #[cfg(feature = "cli")]
-pub(crate) use joins::trace_id;
+pub(crate) use joins::{trace_id, trace_ids};
 pub use judge::{Judge, RuleDialect, find_rule};
 pub(crate) use judge::{full_name, names_rule, rules_of};
 use links::Links;

@@ -2,23 +2,30 @@
 //!
 //! ```text
 //!   open, open, ...   the last 4096 streams have their whole state
-//!   older, at rest    protocol, framing and offset        wake: the whole state again
+//!   older, at rest    protocol, framing, offset, open methods        wake: the whole state again
 //! ```
+//!
+//! The two directions of a stream rest and wake together: each may need the requests of the other.
 
 use super::Decoder;
+use super::open_requests::OpenMethods;
 use super::run::Stream;
-use crate::framing::Framing;
+use crate::framing::{FramerRest, Framing};
+use crate::protocol::session::memory::PerDirection;
 use crate::protocol::{Direction, Lane, Protocol};
 use foldhash::HashMap;
 use std::collections::VecDeque;
 
 /// The number of streams that keep their whole state even if they are at rest.
 const MAX_LIVE: usize = 1 << 12;
+const DIRECTIONS: [Option<Direction>; 3] =
+    [None, Some(Direction::ToServer), Some(Direction::ToClient)];
 
 /// A stream between two messages.
-#[derive(Clone, Copy)]
 struct IdleStream {
     base: u64,
+    open: OpenMethods,
+    framer: FramerRest,
     /// The index of the protocol and the framing in [`IdleStreams::forms`].
     form: u16,
     tie: bool,
@@ -28,7 +35,9 @@ struct IdleStream {
 /// The streams of connections that are between two messages.
 #[derive(Default)]
 pub(super) struct IdleStreams<'p> {
-    all: HashMap<(Option<u32>, Option<Direction>), IdleStream>,
+    all: PerDirection<HashMap<Option<u32>, IdleStream>>,
+    /// Those of connections with several streams: by connection, then by the number of the stream.
+    numbered: HashMap<Option<u32>, PerDirection<HashMap<u64, IdleStream>>>,
     /// The protocols and framings of the streams: a few for any number of them.
     forms: Vec<(&'p dyn Protocol, Framing)>,
     /// Streams with their whole state, in the order in which they were opened or woken.
@@ -47,93 +56,189 @@ impl<'p> IdleStreams<'p> {
         }
         u16::try_from(known.unwrap_or(self.forms.len() - 1)).ok()
     }
+
+    fn is_empty(&self) -> bool {
+        self.numbered.is_empty() && self.all.iter().all(HashMap::is_empty)
+    }
+
+    fn insert(&mut self, lane: Lane, idle: IdleStream) {
+        match lane.stream {
+            None => {
+                let streams = self.all.get_mut(lane.direction);
+                streams.insert(lane.conn, idle);
+            }
+            Some(stream) => {
+                let streams = self.numbered.entry(lane.conn).or_default();
+                streams.get_mut(lane.direction).insert(stream, idle);
+            }
+        }
+    }
+
+    fn get(&self, lane: Lane) -> Option<&IdleStream> {
+        match lane.stream {
+            None => self.all.get(lane.direction).get(&lane.conn),
+            Some(stream) => {
+                let streams = self.numbered.get(&lane.conn)?;
+                streams.get(lane.direction).get(&stream)
+            }
+        }
+    }
+
+    fn remove(&mut self, lane: Lane) -> Option<IdleStream> {
+        match lane.stream {
+            None => self.all.get_mut(lane.direction).remove(&lane.conn),
+            Some(stream) => {
+                let streams = self.numbered.get_mut(&lane.conn)?;
+                let idle = streams.get_mut(lane.direction).remove(&stream);
+                if streams.iter().all(HashMap::is_empty) {
+                    self.numbered.remove(&lane.conn);
+                }
+                idle
+            }
+        }
+    }
+
+    /// Drops the numbered streams of a connection: nothing follows, and their last messages are complete.
+    pub(super) fn close(&mut self, conn: Option<u32>) {
+        self.numbered.remove(&conn);
+    }
+
+    /// Returns the numbered streams of a connection.
+    fn numbers(&self, conn: Option<u32>) -> Vec<u64> {
+        let streams = self.numbered.get(&conn).into_iter();
+        let streams = streams.flat_map(PerDirection::iter);
+        streams.flat_map(HashMap::keys).copied().collect()
+    }
 }
 
 impl Stream<'_> {
-    /// Returns true if a few bytes hold all that is known about the stream.
-    fn is_at_rest(&self) -> bool {
-        self.framer.is_at_rest()
-            && self.buffer.is_empty()
+    /// Returns the state of the framer and the open methods if a few bytes hold all that is known about the stream.
+    fn rest(&self) -> Option<(FramerRest, OpenMethods)> {
+        let is_at_rest = self.buffer.is_empty()
             && self.metadata.is_empty()
             && !self.stopped
             && self.wrong.is_none()
             && self.coverage.is_none()
             && self.times.is_empty()
-            && self.open.is_empty()
-            && self.recovery.is_idle()
+            && self.recovery.is_idle();
+        Some((
+            self.framer.rest().filter(|_| is_at_rest)?,
+            self.open.rest()?,
+        ))
     }
 }
 
 impl Decoder<'_> {
-    /// Notes a new stream. The oldest one is made small if it is at rest; streams of connections with several are not,
-    /// because they end soon.
+    /// Notes a new stream. The oldest one is made small if it is at rest in both directions.
     pub(super) fn rest_oldest(&mut self, new: Lane) {
-        if new.stream.is_some() {
-            return;
-        }
         self.idle.live.push_back(new);
-        if self.idle.live.len() <= MAX_LIVE {
-            return;
-        }
-        let Some(oldest) = self.idle.live.pop_front() else {
-            return;
-        };
-        let Some(stream) = self.streams.get(&oldest) else {
-            return;
-        };
-        let (protocol, framing) = (stream.protocol, stream.framer.framing());
-        let form = stream
-            .is_at_rest()
-            .then(|| self.idle.form(protocol, framing));
-        match form.flatten() {
-            Some(form) => {
-                let idle = IdleStream {
-                    base: stream.base,
-                    form,
-                    tie: stream.tie,
-                    ended: stream.ended,
-                };
-                self.streams.remove(&oldest);
-                let key = (oldest.conn, oldest.direction);
-                self.idle.all.insert(key, idle);
+        while self.idle.live.len() > MAX_LIVE
+            && let Some(oldest) = self.idle.live.pop_front()
+        {
+            // It is at rest since the other direction was the oldest.
+            if !self.streams.contains_key(&oldest) {
+                continue;
             }
-            None => self.idle.live.push_back(oldest),
+            if !self.make_idle(oldest) {
+                self.idle.live.push_back(oldest);
+            }
+            return;
         }
     }
 
-    /// Gives the streams of a connection their whole state again.
-    pub(super) fn wake(&mut self, conn: Option<u32>) {
-        if self.idle.all.is_empty() {
+    /// Makes both directions of a stream small. Returns `false` if one of them is not at rest.
+    fn make_idle(&mut self, lane: Lane) -> bool {
+        let mut small = [const { None }; 3];
+        for (direction, small) in DIRECTIONS.into_iter().zip(&mut small) {
+            let lane = Lane { direction, ..lane };
+            let Some(stream) = self.streams.get(&lane) else {
+                continue;
+            };
+            let Some((framer, open)) = stream.rest() else {
+                return false;
+            };
+            let (base, tie, ended) = (stream.base, stream.tie, stream.ended);
+            let (protocol, framing) = (stream.protocol, stream.framer.framing());
+            let Some(form) = self.idle.form(protocol, framing) else {
+                return false;
+            };
+            let idle = IdleStream {
+                base,
+                open,
+                framer,
+                form,
+                tie,
+                ended,
+            };
+            *small = Some((lane, idle));
+        }
+        for (lane, idle) in small.into_iter().flatten() {
+            self.streams.remove(&lane);
+            self.idle.insert(lane, idle);
+        }
+        true
+    }
+
+    /// Gives a stream its whole state again, and that of its connection.
+    pub(super) fn wake(&mut self, lane: Lane) {
+        if self.idle.is_empty() {
             return;
         }
-        for direction in [None, Some(Direction::ToServer), Some(Direction::ToClient)] {
-            let Some(idle) = self.idle.all.remove(&(conn, direction)) else {
-                continue;
-            };
-            let Some((protocol, framing)) = self.idle.forms.get(usize::from(idle.form)).copied()
-            else {
-                continue;
-            };
-            let lane = Lane {
-                conn,
-                direction,
-                ..Lane::default()
-            };
-            let stream = Stream {
-                tie: idle.tie,
-                base: idle.base,
-                ended: idle.ended,
-                ..self.new_stream(protocol, framing)
-            };
-            self.streams.insert(lane, Box::new(stream));
-            self.rest_oldest(lane);
+        let own = lane.stream.map(Some);
+        for stream in [None].into_iter().chain(own) {
+            for direction in DIRECTIONS {
+                self.wake_one(Lane {
+                    stream,
+                    direction,
+                    ..lane
+                });
+            }
         }
+    }
+
+    /// Gives all streams of a connection their whole state again.
+    pub(super) fn wake_all(&mut self, conn: Option<u32>) {
+        let lane = Lane {
+            conn,
+            ..Lane::default()
+        };
+        self.wake(lane);
+        for stream in self.idle.numbers(conn) {
+            self.wake(Lane {
+                stream: Some(stream),
+                ..lane
+            });
+        }
+    }
+
+    fn wake_one(&mut self, lane: Lane) {
+        let Some(idle) = self.idle.remove(lane) else {
+            return;
+        };
+        let Some((protocol, framing)) = self.idle.forms.get(usize::from(idle.form)).copied() else {
+            return;
+        };
+        let mut stream = Stream {
+            tie: idle.tie,
+            base: idle.base,
+            ended: idle.ended,
+            open: idle.open.into(),
+            ..self.new_stream(protocol, framing)
+        };
+        stream.framer.continue_from(idle.framer);
+        self.streams.insert(lane, Box::new(stream));
+        self.rest_oldest(lane);
     }
 
     /// Returns the offset up to which a stream at rest was read.
     pub(super) fn idle_offset(&self, lane: Lane) -> Option<u64> {
-        let idle = self.idle.all.get(&(lane.conn, lane.direction))?;
-        lane.stream.is_none().then_some(idle.base)
+        Some(self.idle.get(lane)?.base)
+    }
+
+    /// Returns `true` if a stream at rest is WebSocket.
+    pub(super) fn is_idle_websocket(&self, lane: Lane) -> bool {
+        let idle = self.idle.get(lane);
+        idle.is_some_and(|idle| matches!(idle.framer, FramerRest::WebSocket(_)))
     }
 }
 

@@ -209,7 +209,7 @@ impl<'p> Decoder<'p> {
     /// Adds metadata; call it before the bytes to which it belongs.
     pub fn add_metadata(&mut self, origin: Origin, metadata: Metadata) {
         let key = origin.lane();
-        self.wake(key.conn);
+        self.wake(key);
         match self.streams.get_mut(&key) {
             Some(stream) => stream.metadata.push(metadata),
             None if self.given_up || self.held_metadata.len() >= MAX_REMARKS => {}
@@ -239,7 +239,7 @@ impl<'p> Decoder<'p> {
         let key = origin.lane();
         self.latest = self.latest.max(origin.time);
         if !self.streams.contains_key(&key) {
-            self.wake(key.conn);
+            self.wake(key);
         }
         if self.streams.contains_key(&key) {
             return self.feed_until(key, origin, bytes, sink);
@@ -371,7 +371,7 @@ impl<'p> Decoder<'p> {
         let others = if is_of_all {
             self.detecting.keys().copied().collect()
         } else {
-            self.lanes_of_connection(key)
+            self.waiting_lanes(key.conn)
         };
         for other in others {
             let Some(waiting) = self.detecting.remove(&other) else {

@@ -21,10 +21,39 @@ pub(super) struct OpenRequests {
     methods: Vec<u32>,
 }
 
+/// The open requests of a stream with directions, in few bytes: most have none or one.
+#[derive(Debug, Default)]
+pub(super) enum OpenMethods {
+    #[default]
+    None,
+    One(u32),
+    Several(Box<[u32]>),
+}
+
+impl From<OpenMethods> for OpenRequests {
+    fn from(open: OpenMethods) -> Self {
+        let methods = match open {
+            OpenMethods::None => Vec::new(),
+            OpenMethods::One(id) => vec![id],
+            OpenMethods::Several(ids) => ids.into(),
+        };
+        Self {
+            methods,
+            ..Self::default()
+        }
+    }
+}
+
 impl OpenRequests {
-    /// Returns `true` if no request was seen.
-    pub(super) fn is_empty(&self) -> bool {
-        self.counts.is_empty() && self.methods.is_empty()
+    /// Returns the open requests in few bytes, if the stream has a direction.
+    pub(super) fn rest(&self) -> Option<OpenMethods> {
+        self.counts
+            .is_empty()
+            .then(|| match self.methods.as_slice() {
+                [] => OpenMethods::None,
+                [id] => OpenMethods::One(*id),
+                ids => OpenMethods::Several(ids.into()),
+            })
     }
 
     /// Returns the context of a frame for the protocol, and the entry of its method.

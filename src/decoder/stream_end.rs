@@ -10,7 +10,7 @@ impl Decoder<'_> {
     pub fn end(&mut self, origin: Origin, sink: &mut FrameSink<'_>) {
         let sink = &mut unbroken(sink);
         let _ = self.pass_waiting(sink);
-        self.wake(origin.conn);
+        self.wake(origin.lane());
         for key in self.lanes(origin.lane()) {
             // If the protocol is known, only the framing is undecided, and no more bytes can
             // decide it.
@@ -64,6 +64,16 @@ impl Decoder<'_> {
         all
     }
 
+    /// The lanes of a connection whose framing is not known yet.
+    pub(super) fn waiting_lanes(&self, conn: Option<u32>) -> Vec<Lane> {
+        let first = Lane {
+            conn,
+            ..Lane::default()
+        };
+        let waiting = self.detecting.range(first..).map(|(lane, _)| *lane);
+        waiting.take_while(|lane| lane.conn == conn).collect()
+    }
+
     /// Nothing more will tell how a lane is delimited: the likeliest is chosen.
     pub(super) fn settle_one(&mut self, key: Lane, sink: &mut FlowSink<'_>) {
         if let Some(detector) = self.detecting.get_mut(&key) {
@@ -77,14 +87,15 @@ impl Decoder<'_> {
     pub fn close(&mut self, conn: Option<u32>, sink: &mut FrameSink<'_>) {
         let sink = &mut unbroken(sink);
         let _ = self.pass_waiting(sink);
-        self.wake(conn);
-        if !self.close_separately(conn, sink) {
-            return;
-        }
         let all = Lane {
             conn,
             ..Lane::default()
         };
+        self.wake(all);
+        self.idle.close(conn);
+        if !self.close_separately(conn, sink) {
+            return;
+        }
         for key in self.lanes(all) {
             self.settle_one(key, sink);
             self.feed_end(key.at(None), Some(i64::MAX), sink);
@@ -114,7 +125,10 @@ impl Decoder<'_> {
     /// Returns `true` if one direction is WebSocket now.
     pub(crate) fn is_websocket(&self, origin: Origin) -> bool {
         let stream = self.streams.get(&origin.lane());
-        stream.is_some_and(|stream| stream.framer.is_websocket())
+        match stream {
+            Some(stream) => stream.framer.is_websocket(),
+            None => self.is_idle_websocket(origin.lane()),
+        }
     }
 }
 

@@ -187,7 +187,10 @@ impl Decoder<'_> {
         let sink = &mut unbroken(sink);
         let _ = self.pass_waiting(sink);
         let own = origin.lane();
-        self.wake(own.conn);
+        match own.stream {
+            Some(_) => self.wake(own),
+            None => self.wake_all(own.conn),
+        }
         let mut keys = self.lanes(own);
         if !keys.contains(&own) {
             keys.push(own);

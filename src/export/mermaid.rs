@@ -53,7 +53,7 @@ pub(super) struct Mermaid {
     options: ExportOptions,
     lanes: Lanes,
     steps: Steps,
-    operations: Vec<[Step; 2]>,
+    operations: Vec<Step>,
     /// The number of operations that are not stored.
     untracked: u64,
     /// Notes after the last step.
@@ -113,6 +113,7 @@ impl Mermaid {
                 _ => self.lanes.known(place.origin.conn),
             },
             text: format!("{severity} {rule}: {index}{text}"),
+            unanswered: finding.rule.unanswered.then_some(place.index),
             rule,
         }
     }
@@ -153,13 +154,13 @@ impl Mermaid {
             lane,
             rule: String::new(),
             text,
+            unanswered: None,
         });
     }
 
     /// Puts the stored operations in the order of their messages.
     fn place_operations(&mut self) {
-        let all = std::mem::take(&mut self.operations);
-        let mut ordered: Vec<Step> = all.into_iter().flatten().collect();
+        let mut ordered = std::mem::take(&mut self.operations);
         // An operation of one message begins before it ends.
         ordered.sort_by_key(|step| (step.index, step.arrow == Arrow::Answer));
         for step in ordered {
@@ -202,7 +203,13 @@ impl Mermaid {
             writer.fold(&fold.text(what), &fold.answered);
         }
         for note in &self.last {
-            writer.note(note);
+            // Another note says who must send.
+            if note
+                .unanswered
+                .is_none_or(|index| !self.open.contains(&index))
+            {
+                writer.note(note);
+            }
         }
         let more = self.waiting.saturating_sub(MAX_WAITING as u64);
         if more > 0 {
@@ -273,6 +280,7 @@ impl Form for Mermaid {
                 lane: step.lane,
                 rule: "other findings".to_owned(),
                 text: format!("{more} more findings about this message"),
+                unanswered: None,
             });
         }
         self.steps.push(step);
@@ -290,12 +298,20 @@ impl Form for Mermaid {
         let what = masked_subject(&what, self.options.show_secrets);
         (start.arrow, start.label) = (Arrow::Request, brief(&what, MAX_LABEL));
         start.key = key_of(&start);
-        let is_open = operation.state == OperationState::Open;
+        if operation.state == OperationState::Open {
+            self.open.insert(operation.index);
+            start.detail = "open".to_owned();
+            if let Some(lasted) = operation.duration {
+                start.detail = format!("open for {}", duration(lasted));
+            }
+            self.operations.push(start);
+            return;
+        }
         let mut end = Step {
             index: last.max(operation.index),
             direction: operation.origin.direction.map(Direction::other),
-            arrow: if is_open { Arrow::Other } else { Arrow::Answer },
-            answers: Some((operation.index, !is_open)),
+            arrow: Arrow::Answer,
+            answers: Some((operation.index, true)),
             is_error: operation.state == OperationState::Failed,
             ..start.clone()
         };
@@ -310,20 +326,14 @@ impl Form for Mermaid {
                 lane: end.lane,
                 rule: String::new(),
                 text: inside,
+                unanswered: None,
             });
         }
-        if is_open {
-            self.open.insert(operation.index);
-        }
-        self.operations.push([start, end]);
+        self.operations.extend([start, end]);
     }
 
     fn findings(&mut self, findings: &[Finding], _out: &mut Vec<u8>) {
         for finding in findings {
-            // It waits for an answer, which another note says.
-            if finding.rule.unanswered && self.open.contains(&finding.place.index) {
-                continue;
-            }
             let note = self.note_of(finding, None);
             if self.last.len() < MAX_NOTES {
                 self.last.push(note);

@@ -7,8 +7,12 @@
 //! A form keeps a bounded part of the capture. Texts of the wire are escaped with [`crate::escape`], then for the form;
 //! secrets are masked, unless the options show them.
 
+pub(crate) mod facts;
 pub(crate) mod html;
 mod mermaid;
+mod otlp;
+mod pcapng;
+pub(crate) mod sql;
 mod text;
 
 use crate::capture::{Item, Sources};
@@ -24,17 +28,32 @@ pub(crate) enum FormName {
     Mermaid,
     /// A page.
     Html,
+    /// Spans of OpenTelemetry.
+    Otlp,
+    /// A packet capture.
+    Pcapng,
+    /// A table and statements of SQL, which no capture is needed for.
+    Sql,
 }
 
 impl FormName {
     /// All forms.
-    pub(crate) const ALL: [Self; 2] = [Self::Mermaid, Self::Html];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Mermaid,
+        Self::Html,
+        Self::Otlp,
+        Self::Pcapng,
+        Self::Sql,
+    ];
 
     /// Returns its name on the command line.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Mermaid => "mermaid",
             Self::Html => "html",
+            Self::Otlp => "otlp",
+            Self::Pcapng => "pcapng",
+            Self::Sql => "sql",
         }
     }
 
@@ -43,6 +62,9 @@ impl FormName {
         match self {
             Self::Mermaid => "A sequence diagram, as text that GitHub and others draw",
             Self::Html => "A page that shows the session: one file that opens without a network",
+            Self::Otlp => "Spans of operations, for a trace viewer (OTLP JSON lines)",
+            Self::Pcapng => "A packet capture: each connection as a TCP stream, for Wireshark",
+            Self::Sql => "The table for decode -f json --flat, and statements over it",
         }
     }
 
@@ -51,24 +73,30 @@ impl FormName {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 
-    /// Begins an output in this form.
-    pub(crate) fn start(self, options: ExportOptions) -> Box<dyn Form> {
+    /// Begins an output in this form; `None` if it does not depend on captures.
+    pub(crate) fn start(self, options: ExportOptions) -> Option<Box<dyn Form>> {
         match self {
-            Self::Mermaid => Box::new(mermaid::Mermaid::new(options)),
-            Self::Html => Box::new(html::Page::new(DisplayOptions {
+            Self::Mermaid => Some(Box::new(mermaid::Mermaid::new(options))),
+            Self::Html => Some(Box::new(html::Page::new(DisplayOptions {
                 show_secrets: options.show_secrets,
                 sources: options.sources,
                 ..DisplayOptions::default()
-            })),
+            }))),
+            Self::Otlp => Some(Box::new(otlp::Otlp::new(options))),
+            Self::Pcapng => Some(Box::new(pcapng::Pcapng::new(options))),
+            Self::Sql => None,
         }
     }
 }
 
 /// What every form needs to know.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 pub(crate) struct ExportOptions {
     /// Secrets are shown.
     pub show_secrets: bool,
+    /// Arguments and results are written.
+    pub shows_content: bool,
     /// Operations are shown instead of messages.
     pub operations: bool,
     /// Only some messages are selected, so findings that belong to no message are left out.
@@ -95,6 +123,9 @@ pub(crate) trait Form {
 
     /// Takes a selected message with its findings.
     fn message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>);
+
+    /// Takes a message that is not selected.
+    fn skip(&mut self, _decoded: &Decoded<'_>, _out: &mut Vec<u8>) {}
 
     /// Takes an operation that has ended after the message with this index, and of which a message is selected.
     fn operation(&mut self, _operation: &Operation, _last: u64, _out: &mut Vec<u8>) {}

@@ -2,6 +2,7 @@
 
 use super::custom::CustomReader;
 use super::http::EventStream;
+use super::rest::FramerRest;
 use super::{Buffer, CustomFraming, Framing, Hints, LengthMode, Limits, Step};
 use super::{content_length, http, http3, lines, method, prefix, values, websocket};
 use std::fmt;
@@ -192,14 +193,27 @@ impl Framer {
         is_between.then_some(framing)
     }
 
-    /// Returns `true` if a new framer would read what follows in the same way. It is `false` for framings with a state
-    /// between messages.
-    pub(crate) fn is_at_rest(&self) -> bool {
+    /// Returns what a new framer needs to read what follows in the same way; `None` if that is not a few bytes.
+    pub(crate) fn rest(&self) -> Option<FramerRest> {
+        let fresh = |is_at_rest: bool| is_at_rest.then_some(FramerRest::New);
         match &self.kind {
-            Inner::Lines(f) => f.is_at_rest(),
-            Inner::Prefix(f) => f.is_at_rest(),
-            Inner::ContentLength(f) => f.is_at_rest(),
-            _ => false,
+            Inner::Lines(f) => fresh(f.is_at_rest()),
+            Inner::Prefix(f) => fresh(f.is_at_rest()),
+            Inner::ContentLength(f) => fresh(f.is_at_rest()),
+            Inner::Method(f) => f.rest(),
+            Inner::WebSocket(f) => f.rest(),
+            Inner::Http(f) => f.rest(),
+            Inner::Http3(_) | Inner::Values(_) | Inner::Custom(_) => None,
+        }
+    }
+
+    /// Gives a new framer the state of an earlier one.
+    pub(crate) fn continue_from(&mut self, rest: FramerRest) {
+        match &mut self.kind {
+            Inner::Method(f) => f.continue_from(rest),
+            Inner::WebSocket(f) => f.continue_from(rest),
+            Inner::Http(f) => f.continue_from(rest),
+            _ => {}
         }
     }
 

@@ -27,6 +27,7 @@ mod write;
 
 use super::assembly::Assembly;
 use super::fields::fields;
+use super::rest::FramerRest;
 use super::websocket::WebSocketFraming;
 use super::{Buffer, Fault, Step};
 use crate::error::DecodeError;
@@ -196,6 +197,30 @@ impl HttpFraming {
             | HttpState::Resync(_, None)
             | HttpState::Tunnel => false,
         }
+    }
+
+    /// Returns the state between two messages, or two frames after an upgrade, if it is a few bytes.
+    pub(super) fn rest(&self) -> Option<FramerRest> {
+        let is_plain = !self.tunnel && self.event_fields.number == 0;
+        match &self.state {
+            HttpState::Start(search) if is_plain && search.is_new() => {
+                self.requests.rest(self.asked)
+            }
+            HttpState::WebSocket if is_plain => self.websocket.rest(),
+            _ => None,
+        }
+    }
+
+    /// Continues between two messages, or two frames after an upgrade.
+    pub(super) fn continue_from(&mut self, rest: FramerRest) {
+        if let FramerRest::Http { asked, .. } = rest {
+            self.asked = asked;
+        }
+        if let FramerRest::WebSocket(_) = rest {
+            self.state = HttpState::WebSocket;
+        }
+        self.requests.continue_from(rest);
+        self.websocket.continue_from(rest);
     }
 
     /// Returns `true` if an upgrade was granted, so that no HTTP follows.

@@ -11,6 +11,7 @@
 //! 14 bytes, because the envelope repeats its length ([`Hints::measure`]). If these contradict each
 //! other, the last known mode of the stream is used.
 
+use super::rest::FramerRest;
 use super::resync::Resync;
 use super::{Buffer, Framing, Head, Hints, LengthMode, PLAUSIBLE, Step, Wire};
 use crate::error::DecodeError;
@@ -71,6 +72,20 @@ impl MethodFraming {
     /// Skips to the next frame.
     pub(super) fn seek(&mut self) {
         self.resync.seek();
+    }
+
+    /// Returns the state between two frames.
+    pub(super) fn rest(&self) -> Option<FramerRest> {
+        self.resync
+            .is_at_rest()
+            .then_some(FramerRest::Method(self.last))
+    }
+
+    /// Continues between two frames.
+    pub(super) fn continue_from(&mut self, rest: FramerRest) {
+        if let FramerRest::Method(last) = rest {
+            self.last = last;
+        }
     }
 
     /// Returns `true` if a frame starts at the start of the window.

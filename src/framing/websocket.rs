@@ -19,6 +19,7 @@ mod write;
 
 use super::assembly::Assembly;
 pub(crate) use super::assembly::unmask;
+use super::rest::FramerRest;
 use super::{Buffer, Fault, Frame, Framing, Head, Places, Step, View};
 use crate::error::DecodeError;
 use crate::span::Span;
@@ -84,6 +85,19 @@ impl WebSocketFraming {
     /// Returns `true` if a frame starts at the start of the window, outside a message.
     pub(super) fn is_between(&self) -> bool {
         self.part.is_none() && self.skip == 0 && !self.dropping && self.seek.is_none()
+    }
+
+    /// Returns the state between two messages, if it has no history of compression.
+    pub(super) fn rest(&self) -> Option<FramerRest> {
+        let is_at_rest = self.is_between() && !self.interrupted && self.inflate.is_new();
+        is_at_rest.then_some(FramerRest::WebSocket(self.masked))
+    }
+
+    /// Continues between two messages.
+    pub(super) fn continue_from(&mut self, rest: FramerRest) {
+        if let FramerRest::WebSocket(masked) = rest {
+            self.masked = masked;
+        }
     }
 
     pub(super) fn next<'a>(&'a mut self, input: Buffer<'a>) -> Step<'a> {

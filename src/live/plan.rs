@@ -255,6 +255,33 @@ impl<'p> Plan<'p> {
 }
 
 impl Plan<'_> {
+    /// Makes one connection of those of HTTP, which carry one session, for a peer that does not speak HTTP. Several sessions
+    /// stay apart.
+    pub fn join_connections(&mut self) {
+        let sessions = self.steps.iter().filter(|step| step.begins_session());
+        let Some(first) = self.connections.keys().next().copied() else {
+            return;
+        };
+        if sessions.count() > 1 {
+            return;
+        }
+        for step in &mut self.steps {
+            step.conn = first;
+        }
+        for expected in &mut self.expected {
+            expected.stored.conn = expected.stored.conn.and(Some(first));
+        }
+        let mut joined = PlannedConnection::default();
+        for connection in self.connections.values() {
+            joined.steps.extend(&connection.steps);
+            joined.hellos.extend(&connection.hellos);
+        }
+        joined.steps.sort_unstable();
+        joined.hellos.sort_unstable();
+        self.connections = BTreeMap::from([(first, joined)]);
+        self.ended.retain(|conn| *conn == first);
+    }
+
     /// Returns the key under which messages without a request are compared. With event streams, any connection may have
     /// them.
     pub(super) fn push_key(&self, stored: &StoredMessage) -> (u32, String) {

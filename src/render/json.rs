@@ -4,6 +4,9 @@
 //! protocol kind role id subject name outcome guess message raw fault faults wire findings reply_to latency_ms of
 //! op parent link id_form_differs who src context`. The data is exact: it is never masked or shortened.
 
+#[cfg(feature = "cli")]
+pub(crate) mod flat;
+
 use super::style::escape_json;
 use super::{DisplayOptions, findings};
 use crate::capture::write_time;
@@ -365,6 +368,10 @@ fn write_id(id: &Id<'_>, is_shown: bool, out: &mut Vec<u8>) {
         return;
     }
     out.extend_from_slice(b",\"id\":");
+    write_id_value(id, is_shown, out);
+}
+
+fn write_id_value(id: &Id<'_>, is_shown: bool, out: &mut Vec<u8>) {
     match id {
         // An array or object is not a valid id, but it can occur, on several lines.
         Id::Json(text) if !is_shown || text.starts_with(['[', '{']) => {
@@ -384,9 +391,38 @@ fn write_id(id: &Id<'_>, is_shown: bool, out: &mut Vec<u8>) {
     }
 }
 
+/// Writes a message without its key; returns the JSON of its bytes, if the value does not show them.
+#[cfg(feature = "cli")]
+fn write_content_text(decoded: &Decoded<'_>, out: &mut Vec<u8>) -> Vec<u8> {
+    let mut raw = Vec::new();
+    decoded.write_message(out);
+    if !decoded.message.value_is_complete() {
+        json::replace_lone_surrogates(out);
+        write_raw_value(decoded.message.body.of(decoded.frame.view.bytes), &mut raw);
+    }
+    raw
+}
+
+/// Writes a time as a JSON string, or null.
+#[cfg(feature = "cli")]
+fn write_time_value(time: Option<i64>, out: &mut Vec<u8>) {
+    const KEY: &[u8] = b",\"time\":";
+    let start = out.len();
+    write_time("time", time, out);
+    if out.len() == start {
+        out.extend_from_slice(b"null");
+    } else {
+        out.drain(start..start + KEY.len());
+    }
+}
+
 /// Writes bytes that are not valid in their encoding, unchanged.
 fn write_raw(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"raw\":");
+    write_raw_value(bytes, out);
+}
+
+fn write_raw_value(bytes: &[u8], out: &mut Vec<u8>) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         write_str(text, out);
     } else {

@@ -28,7 +28,7 @@ pub(super) use columns::{fit, push_cut};
 use content::{Content, MAX_TEXT};
 use pairs::Pairs;
 #[cfg(feature = "cli")]
-pub(crate) use shown::{content_text, names};
+pub(crate) use shown::{content, content_text, names};
 pub(crate) use shown::{shown, shown_names};
 use std::borrow::Cow;
 

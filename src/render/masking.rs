@@ -35,18 +35,7 @@ impl FrameField<'_> {
         let Some(node) = self.node else {
             return self.hidden.clone();
         };
-        let parts = notes.secret_parts(node);
-        let content = node.raw_content().unwrap_or_default();
-        // The quote of JSON is after the content.
-        let tail = usize::from(matches!(node.value(), Value::Scalar(Scalar::Json(..))));
-        let start = node.span().end().saturating_sub(tail + content.len());
-        if content.contains(&b'\\') && !parts.is_empty() {
-            // The places of the parts differ by the escapes before them.
-            return vec![Span::new(start, start + content.len())];
-        }
-        let span =
-            |part: &HeaderSecret| Span::new(start + part.range.start, start + part.range.end);
-        parts.iter().map(span).collect()
+        hidden_parts(node, notes)
     }
 }
 
@@ -62,4 +51,58 @@ pub(crate) fn count_secrets(decoded: &Decoded<'_>, notes: &mut Notes) -> usize {
         hidden => hidden,
     });
     parts.sum::<usize>() + notes.hidden_values()
+}
+
+/// Returns the bytes of secrets that can be replaced by as many others, so that the frame stays readable: the content of
+/// texts without their quotes, digits of numbers, values of fields in a head. In view coordinates.
+#[cfg(feature = "cli")]
+pub(crate) fn replaceable_secrets(decoded: &Decoded<'_>, notes: &mut Notes) -> Vec<Span> {
+    decoded.annotate(notes);
+    let mut spans = Vec::new();
+    if let Some(root) = decoded.root() {
+        root.each(&mut |node| {
+            let is_secret = notes.is_secret(node);
+            if (node.is_map() || node.is_array()) && is_secret {
+                return;
+            }
+            match node.raw_content() {
+                Some(content) if is_secret => {
+                    let end = content_end(node);
+                    spans.push(Span::new(end.saturating_sub(content.len()), end));
+                }
+                None if is_secret => spans.push(node.span()),
+                Some(_) => spans.extend(hidden_parts(node, notes)),
+                None => {}
+            }
+        });
+    }
+    let mut parts = Vec::new();
+    push_header(decoded, &mut parts);
+    push_trailer(decoded, &mut parts);
+    for part in parts {
+        if part.secret && part.hidden.is_empty() {
+            spans.push(part.span);
+        }
+        spans.extend(part.hidden);
+    }
+    spans
+}
+
+/// Returns the end of the content of a text: the quote of JSON is after it.
+fn content_end(node: Node<'_>) -> usize {
+    let tail = usize::from(matches!(node.value(), Value::Scalar(Scalar::Json(..))));
+    node.span().end().saturating_sub(tail)
+}
+
+/// Returns the spans of the secret parts of a text.
+fn hidden_parts(node: Node<'_>, notes: &Notes) -> Vec<Span> {
+    let parts = notes.secret_parts(node);
+    let content = node.raw_content().unwrap_or_default();
+    let start = content_end(node).saturating_sub(content.len());
+    if content.contains(&b'\\') && !parts.is_empty() {
+        // The places of the parts differ by the escapes before them.
+        return vec![Span::new(start, start + content.len())];
+    }
+    let span = |part: &HeaderSecret| Span::new(start + part.range.start, start + part.range.end);
+    parts.iter().map(span).collect()
 }

@@ -37,10 +37,12 @@ fn run_with(args: &[&str], input: &str) -> Ran {
     common::outcome_of(&output)
 }
 
+/// The first line of a recording, whose first key is that of the format.
+const HEADER: &str = r#"{"wiretool":1,"protocol":"mcp","started":"2026-07-01T10:00:00Z","transport":"stdio","host":"box","pid":7}"#;
+
 /// A recording of lines on one connection, a message each millisecond.
 fn recording(lines: &[(&str, serde_json::Value)]) -> String {
-    let header = json!({"wiretool": 1, "protocol": "mcp", "started": "2026-07-01T10:00:00Z", "transport": "stdio"});
-    let mut text = format!("{header}\n");
+    let mut text = format!("{HEADER}\n");
     for (n, (dir, message)) in lines.iter().enumerate() {
         let chunk =
             json!({"t": n * 1_000_000, "conn": 1, "dir": dir, "text": format!("{message}\n")});
@@ -96,8 +98,7 @@ fn diagrams_show_requests_answers_and_who_must_send() {
         Note over p0: in #35;3#59; person
         p1-->>-p0: #35;7 failed tools/call book (6 s)
         Note over p1: server 40 ms, person 6 s#59; 1 notifications/progress, ~1 elicitation/create
-        p0->>+p1: #35;8 tools/call wait
-        p1->>p0: #35;8 open tools/call wait (940 ms)
+        p0->>+p1: #35;8 tools/call wait (open for 940 ms)
         Note over p1: open: #35;8 request tools/call wait#59; the server must send it (the connection is closed)
         deactivate p1
     "#);
@@ -136,8 +137,10 @@ fn processes_are_participants() {
 
 #[test]
 fn repeated_messages_are_a_loop_and_many_are_counted() {
-    let hello = json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {}});
-    let answer = json!({"jsonrpc": "2.0", "id": "hello", "result": {}});
+    let hello = json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params":
+        {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
+    let answer = json!({"jsonrpc": "2.0", "id": "hello", "result":
+        {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}});
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     let mut lines = vec![("c2s", hello), ("s2c", answer), ("c2s", ready)];
     for n in 0..500 {
@@ -260,4 +263,356 @@ fn a_form_must_be_named_and_a_message_must_match() {
     ]);
     assert_eq!(code, 1);
     assert!(err.contains("none of 7 messages matches"), "{err}");
+}
+
+/// The lines of decode with these arguments.
+fn decode(args: &[&str]) -> Vec<serde_json::Map<String, serde_json::Value>> {
+    let mut command = common::wiretool();
+    command
+        .args(["decode", "-f", "json"])
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::null());
+    let (_, out, _) = common::outcome_of(&command.output().unwrap());
+    let lines = out.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+const CAPTURES: [&str; 7] = [
+    "fixtures/cli/mixed.jsonl",
+    "fixtures/cli/operations.jsonl",
+    "fixtures/cli/nested.jsonl",
+    "fixtures/mcp/session.jsonl",
+    "fixtures/oracle/crlf.txt",
+    "fixtures/sael/fragmented.hex",
+    "fixtures/telequick/call.hex",
+];
+
+#[test]
+fn flat_rows_have_the_same_keys_with_one_type() {
+    let mut keys: Option<Vec<String>> = None;
+    let mut kinds = std::collections::BTreeMap::<String, &str>::new();
+    for capture in CAPTURES {
+        let rows = decode(&["--flat", capture]);
+        let plain = decode(&["--lint", capture]);
+        assert_eq!(rows.len(), plain.len(), "{capture}");
+        for (row, plain) in rows.iter().zip(&plain) {
+            let own: Vec<String> = row.keys().cloned().collect();
+            assert_eq!(keys.get_or_insert_with(|| own.clone()), &own, "{capture}");
+            for (key, value) in row {
+                let kind = match value {
+                    serde_json::Value::Null => continue,
+                    serde_json::Value::Bool(_) => "boolean",
+                    serde_json::Value::Number(n) if n.is_f64() => "float",
+                    serde_json::Value::Number(_) => "integer",
+                    serde_json::Value::String(_) => "text",
+                    _ => panic!("{key} is nested: {value}"),
+                };
+                assert_eq!(*kinds.entry(key.clone()).or_insert(kind), kind, "{key}");
+            }
+            // Values of any type are JSON text.
+            for key in ["id", "message", "raw", "findings"] {
+                let text = row[key]
+                    .as_str()
+                    .map(|text| serde_json::from_str::<serde_json::Value>(text).unwrap());
+                assert_eq!(text.as_ref(), plain.get(key), "{key} of {capture}");
+            }
+            for key in [
+                "kind", "role", "subject", "of", "op", "parent", "link", "reply_to", "time",
+            ] {
+                assert_eq!(
+                    row.get(key).filter(|value| !value.is_null()),
+                    plain.get(key),
+                    "{key} of {capture}"
+                );
+            }
+            assert_eq!(row["src"], capture);
+        }
+    }
+}
+
+#[test]
+fn flat_rows_name_peer_session_host_and_process() {
+    let hello = json!({"jsonrpc": "2.0", "id": "1", "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+        "capabilities": {}, "clientInfo": {"name": "editor", "version": "3"}}});
+    let answer = json!({"jsonrpc": "2.0", "id": "1", "result": {"protocolVersion": "2025-11-25", "capabilities": {},
+        "serverInfo": {"name": "tools", "version": "1.2"}}});
+    let mut text = format!("{HEADER}\n");
+    for (n, (dir, message)) in [("c2s", hello), ("s2c", answer)].into_iter().enumerate() {
+        let chunk =
+            json!({"t": n * 1_500_000, "conn": 1, "dir": dir, "text": format!("{message}\n")});
+        writeln!(text, "{chunk}").unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    std::fs::write(&path, text).unwrap();
+    let rows = decode(&["--flat", path.to_str().unwrap()]);
+    let of = |key: &str| rows.iter().map(|row| row[key].clone()).collect::<Vec<_>>();
+    assert_eq!(of("peer"), [json!("editor 3"), json!("tools 1.2")]);
+    assert_eq!(of("host"), [json!("box"), json!("box")]);
+    assert_eq!(of("pid"), [json!(7), json!(7)]);
+    assert_eq!(of("id"), [json!("\"1\""), json!("\"1\"")]);
+    assert_eq!(of("latency_ms"), [json!(null), json!(1.5)]);
+}
+
+#[test]
+fn tables_have_each_column_and_seven_statements() {
+    let rows = decode(&["--flat", "fixtures/cli/mixed.jsonl"]);
+    for (engine, quote) in [("duckdb", '"'), ("clickhouse", '`')] {
+        let (code, out, err) = run(&["-f", "sql", "--engine", engine]);
+        assert_eq!((code, err.as_str()), (0, ""));
+        let table = out.split(';').next().unwrap();
+        for key in rows[0].keys() {
+            assert!(
+                table.contains(&format!("  {quote}{key}{quote} ")),
+                "{engine}: {key}"
+            );
+        }
+        let names: Vec<&str> = out
+            .lines()
+            .filter_map(|line| line.strip_prefix("-- ")?.split_once(':'))
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(
+            names[1..],
+            [
+                "slowest",
+                "errors",
+                "unanswered",
+                "owes",
+                "findings",
+                "definitions",
+                "operation"
+            ]
+        );
+        assert!(!out.contains("{{"), "{out}");
+    }
+    let (code, _, err) = run(&["-f", "sql", "fixtures/cli/mixed.jsonl"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("-f sql reads no FILE"), "{err}");
+}
+
+/// The spans of an export, each with its resource.
+fn spans(out: &str) -> Vec<serde_json::Value> {
+    let lines = out
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    lines
+        .flat_map(|line| {
+            line["resourceSpans"][0]["scopeSpans"][0]["spans"]
+                .as_array()
+                .unwrap()
+                .clone()
+        })
+        .collect()
+}
+
+/// The value of an attribute.
+fn attribute<'s>(span: &'s serde_json::Value, name: &str) -> Option<&'s str> {
+    let all = span["attributes"].as_array()?;
+    let value = &all.iter().find(|one| one["key"] == name)?["value"];
+    value["stringValue"]
+        .as_str()
+        .or_else(|| value["intValue"].as_str())
+}
+
+#[test]
+fn operations_are_spans() {
+    let (code, out, err) = run(&["-f", "otlp", "fixtures/cli/operations.jsonl"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let all = spans(&out);
+    let names: Vec<&str> = all
+        .iter()
+        .map(|span| span["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "initialize",
+            "elicitation/create",
+            "tools/call book",
+            "tools/call wait"
+        ]
+    );
+    let [_, asked, call, open] = &all[..] else {
+        panic!("{out}")
+    };
+    assert_eq!(asked["parentSpanId"], call["spanId"]);
+    assert_eq!(asked["traceId"], call["traceId"]);
+    assert_eq!(call.get("parentSpanId"), None);
+    assert_eq!(call["status"]["code"], 2);
+    for (span, name, wanted) in [
+        (call, "mcp.method.name", Some("tools/call")),
+        (call, "gen_ai.tool.name", Some("book")),
+        (call, "gen_ai.operation.name", Some("execute_tool")),
+        (call, "error.type", Some("tool_error")),
+        (call, "rpc.system.name", Some("jsonrpc")),
+        (call, "jsonrpc.request.id", Some("1")),
+        (call, "wiretool.state", Some("failed")),
+        (call, "wiretool.waited_for.person", Some("6000000000")),
+        (asked, "wiretool.link", Some("inferred")),
+        (asked, "gen_ai.tool.name", None),
+        (open, "wiretool.state", Some("open")),
+        (open, "error.type", None),
+    ] {
+        assert_eq!(attribute(span, name), wanted, "{name} of {}", span["name"]);
+    }
+    let events: Vec<&str> = call["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        events,
+        ["notification notifications/progress", "wiretool.finding"]
+    );
+    assert_eq!(open["events"][0]["name"], "wiretool.finding");
+    let (_, again, _) = run(&["-f", "otlp", "fixtures/cli/operations.jsonl"]);
+    assert_eq!(out, again);
+}
+
+#[test]
+fn traces_of_messages_are_kept() {
+    let files =
+        ["planner", "search", "index"].map(|name| format!("fixtures/cli/merge/{name}.jsonl"));
+    let mut args = vec!["-f", "otlp", "--merge"];
+    args.extend(files.iter().map(String::as_str));
+    let (code, out, _) = run(&args);
+    assert_eq!(code, 0);
+    let all = spans(&out);
+    let find = |name: &str| {
+        all.iter()
+            .find(|span| span["name"] == name)
+            .expect("a span")
+    };
+    let (plan, found, look) = (
+        find("tools/call plan"),
+        find("tools/call find"),
+        find("tools/call look"),
+    );
+    for span in [plan, found] {
+        assert_eq!(span["traceId"].as_str().map(str::len), Some(32));
+        assert_eq!(span["traceId"], plan["traceId"], "{span}");
+        assert_eq!(span["kind"], 2);
+    }
+    // What the request states is the parent, and the operation that contains it a link.
+    assert_eq!(found["links"][0]["spanId"], plan["spanId"]);
+    assert_eq!(look["parentSpanId"], found["spanId"]);
+    assert_eq!(look["traceId"], found["traceId"]);
+}
+
+#[test]
+fn spans_have_content_only_if_asked_for_and_secrets_never() {
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "get", "arguments": {"password": "Zx81-geheim", "city": "Oslo"}}});
+    let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "rain\u{202e}"}]}});
+    let input = recording(&[("c2s", request), ("s2c", answer)]);
+    let (code, out, _) = run_with(&["-f", "otlp"], &input);
+    assert_eq!(code, 0);
+    assert!(!out.contains("Oslo") && !out.contains("rain"), "{out}");
+    let (_, out, _) = run_with(&["-f", "otlp", "--content"], &input);
+    let span = &spans(&out)[0];
+    let arguments = attribute(span, "gen_ai.tool.call.arguments").expect("arguments");
+    assert!(
+        arguments.contains("Oslo") && !arguments.contains("geheim"),
+        "{arguments}"
+    );
+    let result = attribute(span, "gen_ai.tool.call.result").expect("a result");
+    assert!(result.contains("rain\\u{202e}"), "{result}");
+    let (_, out, _) = run_with(&["-f", "otlp", "--content", "--show-secrets"], &input);
+    assert!(out.contains("geheim"), "{out}");
+}
+
+#[test]
+fn a_capture_without_times_has_no_spans() {
+    let (code, out, err) = run(&["-f", "otlp", "fixtures/oracle/crlf.txt"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("spans need times"), "{err}");
+}
+
+/// What must be equal in a packet capture: all but numbers of messages and connections.
+fn comparable(args: &[&str]) -> Vec<String> {
+    let keys = [
+        "dir", "time", "offset", "len", "framing", "protocol", "kind", "role", "id", "message",
+        "fault",
+    ];
+    let rows = decode(args).into_iter().map(|row| {
+        let parts = keys.map(|key| row.get(key).map_or(String::new(), ToString::to_string));
+        parts.join(" ")
+    });
+    let mut rows: Vec<String> = rows.collect();
+    // Each connection of a packet capture waits for its own protocol.
+    rows.sort();
+    rows
+}
+
+#[test]
+fn packet_captures_have_the_same_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.pcapng");
+    let path = path.to_str().unwrap();
+    for capture in [
+        "fixtures/cli/mixed.jsonl",
+        "fixtures/mcp/session.jsonl",
+        "fixtures/acp/http.jsonl",
+        "fixtures/acp/terminal.jsonl",
+        "fixtures/stepflow/http-sse.jsonl",
+        "fixtures/stepflow/real-runtime.jsonl",
+        "fixtures/cli/broken/lsp-length.jsonl",
+    ] {
+        if !std::path::Path::new(capture).exists() {
+            continue;
+        }
+        let args = ["-f", "pcapng", "--show-secrets", "-o", path, capture];
+        let (code, _, err) = run(&args);
+        assert_eq!((code, err.as_str()), (0, ""), "{capture}");
+        assert_eq!(comparable(&[path]), comparable(&[capture]), "{capture}");
+    }
+}
+
+#[test]
+fn packet_captures_mask_secrets_and_stay_readable() {
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "get", "arguments": {"password": "Zx81\"geheim", "url": "https://me:geheim@host/"}}});
+    let input = recording(&[("c2s", request.clone())]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.pcapng");
+    let path = path.to_str().unwrap();
+    let (code, _, err) = run_with(&["-f", "pcapng", "-o", path], &input);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let bytes = std::fs::read(path).unwrap();
+    let has = |bytes: &[u8], text: &[u8]| bytes.windows(text.len()).any(|part| part == text);
+    assert!(!has(&bytes, b"geheim") && has(&bytes, b"tools/call get"));
+    let rows = decode(&[path]);
+    let arguments = &rows[0]["message"]["params"]["arguments"];
+    assert_eq!(arguments["password"], "*".repeat(12));
+    assert_eq!(arguments["url"], "https://me:******@host/");
+    run_with(&["-f", "pcapng", "--show-secrets", "-o", path], &input);
+    assert_eq!(decode(&[path])[0]["message"], request);
+}
+
+#[test]
+fn packet_captures_have_only_selected_messages() {
+    let mut lines = Vec::new();
+    for n in 0..3 {
+        lines.extend(call(n, "get"));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.pcapng");
+    let path = path.to_str().unwrap();
+    let (code, _, _) = run_with(
+        &["-f", "pcapng", "--where", "id=1", "-o", path],
+        &recording(&lines),
+    );
+    assert_eq!(code, 0);
+    let ids: Vec<_> = decode(&[path])
+        .iter()
+        .map(|row| row["id"].clone())
+        .collect();
+    assert_eq!(ids, [json!(1), json!(1)]);
+    // Bytes whose direction is not known have no sender.
+    let (code, _, err) = run(&["-f", "pcapng", "-o", path, "fixtures/oracle/crlf.txt"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("--dir"), "{err}");
 }

@@ -576,6 +576,46 @@ fn a_health_check_does_not_end_a_session() {
     }
 }
 
+/// Many clients of HTTP open a connection for each request: a peer on stdio gets all requests on its only one.
+#[test]
+fn connections_of_http_are_one_on_stdio() {
+    let ask = |id: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{{"cursor":"{id}"}}}}"#
+        )
+    };
+    let answer = |id: u32| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[],"nextCursor":"{id}"}}}}"#)
+    };
+    let opening = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+    let opened = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}"#;
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let (asks, answers) = ([ask(1), ask(2)], [answer(1), answer(2)]);
+    let parts: [ExchangePart<'_>; 4] = [
+        (1, &[("c2s", 0, opening), ("s2c", 200, opened)]),
+        (2, &[("c2s", 0, ready), ("s2c", 202, "")]),
+        (3, &[("c2s", 0, &*asks[0]), ("s2c", 200, &*answers[0])]),
+        (4, &[("c2s", 0, &*asks[1]), ("s2c", 200, &*answers[1])]),
+    ];
+    let path = recorded_http("each-request", "mcp", &parts);
+    let path = path.to_str().unwrap();
+    let stub = [
+        "--",
+        env!("CARGO_BIN_EXE_wiretool"),
+        "stub",
+        "mcp",
+        "-q",
+        "--from-recording",
+        path,
+    ];
+    let (code, sent) = run(&[&["replay", path, "--timeout", "20s"][..], &stub].concat());
+    assert_eq!(code, 0, "{sent}");
+    assert!(
+        sent.contains("4 sent, 3 answers compared, 0 differ"),
+        "{sent}"
+    );
+}
+
 /// Replays a recording against a stub that plays it, over HTTP.
 fn plays_http(protocol: &str, path: &Path, counts: &str) {
     let stub = Stub::start(protocol, "http", path).unwrap();

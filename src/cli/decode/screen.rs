@@ -20,9 +20,11 @@ use crate::cli::{Exit, print_message};
 use crate::conversation::{Finding, Operation, Output, RuleSettings, Run, Sink, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
+use crate::export::facts::Facts;
 use crate::protocol::Direction;
 use crate::protocol::session::Severity;
 use crate::render::format::Format;
+use crate::render::json::flat::Rows;
 use crate::render::{DisplayOptions, json};
 use crate::select::{Filter, Key};
 use crate::verify::{self, Verifier, VerifyCounts};
@@ -68,6 +70,8 @@ pub struct DecodeScreen<'a> {
     stderr: Option<StderrLines>,
     /// Present if operations are shown in place of messages.
     operations: Option<OperationLines>,
+    /// Present if messages are rows of a table.
+    rows: Option<(Rows, Facts)>,
     /// Texts that are printed after all messages.
     closing: Vec<String>,
     pub recorder: Option<DecodeRecorder>,
@@ -114,6 +118,7 @@ impl<'a> DecodeScreen<'a> {
             direction: None,
             source: SourceCounts::default(),
             stderr: args.stderr.then(StderrLines::default),
+            rows: (args.flat).then(|| (Rows::default(), Facts::new(display.sources))),
             closing: Vec::new(),
             recorder: DecodeRecorder::create(
                 args.write.as_deref(),
@@ -281,6 +286,9 @@ impl<'a> DecodeScreen<'a> {
         if self.matched <= self.args.select.skip {
             return self.show_context(decoded, verdict);
         }
+        if self.rows.is_some() {
+            return self.show_row(decoded, verdict.unwrap_or_default());
+        }
         let verdict = self.shown(verdict);
         if let Some(verify) = &mut self.verify {
             let Some(verdict) = verify.frame(decoded) else {
@@ -342,6 +350,16 @@ impl<'a> DecodeScreen<'a> {
         }
         self.release()?;
         self.put_scratch()
+    }
+
+    /// Shows a message as a row of a table.
+    fn show_row(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) -> Result<()> {
+        if let Some((rows, facts)) = &mut self.rows {
+            self.shown += 1;
+            let facts = facts.of(decoded);
+            rows.write(decoded, verdict, facts, self.output.buffer());
+        }
+        self.output.written()
     }
 
     /// Writes the rendered text.
@@ -412,12 +430,18 @@ impl<'a> DecodeScreen<'a> {
             self.first_screen.get_or_insert_default();
         }
         self.reporter.begin(&source.name);
+        if let Some((_, facts)) = &mut self.rows {
+            facts.begin(&source.name);
+        }
         self.context.restart();
     }
 
     fn item(&mut self, item: &Item<'_>) -> Result<()> {
-        if let Item::Header(_) = item {
+        if let Item::Header(header) = item {
             self.reporter.header();
+            if let Some((_, facts)) = &mut self.rows {
+                facts.header(header);
+            }
         }
         let recorder = self.recorder.as_mut();
         recorder.map_or(Ok(()), |recorder| recorder.item(item, self.direction))
@@ -432,6 +456,9 @@ impl<'a> DecodeScreen<'a> {
             delta_states.apply(decoded, self.display);
         }
         self.reporter.see(decoded);
+        if let Some((_, facts)) = &mut self.rows {
+            facts.see(decoded);
+        }
         if let Some(stderr) = &mut self.stderr {
             stderr.see(decoded.index);
         }
@@ -530,11 +557,12 @@ impl Sink for DecodeScreen<'_> {
 
     fn rules(&self) -> Option<RuleSettings> {
         let args = self.args;
-        let needed = args.select.context.pair || args.ops || self.filter.needs_session();
+        let needed =
+            args.select.context.pair || args.ops || args.flat || self.filter.needs_session();
         let mut rules = self.reporter.rules(needed)?;
         let shows_verdict = args.lint || args.select.context.pair;
         let shows = self.format == Some(Format::Json) && shows_verdict;
-        rules.operations = shows || args.ops || self.filter.needs_operations();
+        rules.operations = shows || args.ops || args.flat || self.filter.needs_operations();
         Some(rules)
     }
 

@@ -84,6 +84,10 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool export -f mermaid FILE draws a sequence diagram",
     ),
     (
+        "html page webpage",
+        "wiretool export -f html FILE -o FILE.html writes a page for a browser",
+    ),
+    (
         "gui open ui web",
         "wiretool watch FILE shows a capture on the whole screen",
     ),
@@ -680,6 +684,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (READERS, "--faults", "messages at fault are --where fault"),
     (READERS, "--sarif", "SARIF is --report sarif"),
     (READERS, "--junit", "JUnit is --report junit"),
+    (READERS, "--html", "a page is wiretool export -f html FILE"),
     (
         READERS,
         "--no-resolve --numeric",

@@ -34,6 +34,7 @@ pub const TOPICS: &[Topic] = topics! {
     "describe": "your own protocol, described in a file",
     "json": "the JSON output, and how to get the same bytes back",
     "export": "captures as diagrams and in other forms",
+    "scale": "recordings of many hosts as rows of a table in a database",
     "rules": "what lint checks, and how it reports",
     "faults": "what makes a message undecodable; faults that a proxy injects",
     "recording": "the file format of recordings",

@@ -56,6 +56,8 @@ pub(super) struct Note {
     /// What a count of notes names.
     pub rule: String,
     pub text: String,
+    /// The message that has no answer, if the note says only that.
+    pub unanswered: Option<u64>,
 }
 
 /// Steps that are drawn together.

@@ -80,6 +80,11 @@ impl SearchMemo {
 }
 
 impl Search {
+    /// Returns `true` if no byte was searched.
+    pub(super) fn is_new(&self) -> bool {
+        self.searched == 0 && self.line.is_none()
+    }
+
     /// Searches for a start line and the empty line after the fields, in a window at `base`.
     pub(super) fn look(&mut self, window: &[u8], base: u64, memo: &mut SearchMemo) -> StartLine {
         let seen = window.get(..MAX_HEAD).unwrap_or(window);

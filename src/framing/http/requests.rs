@@ -5,6 +5,7 @@
 //!   s2c   200 ... 200 (no body)  200 ...        answered: the 2nd response has no body, for any head
 //! ```
 
+use crate::framing::rest::FramerRest;
 use std::collections::VecDeque;
 
 /// The maximum number of recorded requests without a response; further ones are not recorded.
@@ -81,6 +82,26 @@ impl PendingRequests {
     /// must have.
     pub(super) fn expected_accept(&mut self) -> Option<String> {
         self.key.take().map(|key| super::websocket_accept(&key))
+    }
+
+    /// Returns the numbers of requests and responses, if nothing else is known of them.
+    pub(super) fn rest(&self, asked: bool) -> Option<FramerRest> {
+        let is_plain = self.noted.is_empty() && !self.uncertain && self.key.is_none();
+        Some(FramerRest::Http {
+            requests: u32::try_from(self.requests).ok().filter(|_| is_plain)?,
+            answered: u32::try_from(self.answered).ok()?,
+            asked,
+        })
+    }
+
+    /// Continues with the numbers of requests and responses.
+    pub(super) fn continue_from(&mut self, rest: FramerRest) {
+        if let FramerRest::Http {
+            requests, answered, ..
+        } = rest
+        {
+            (self.requests, self.answered) = (requests.into(), answered.into());
+        }
     }
 
     /// Counts a response with this status. Returns the method of its request if that is recorded.

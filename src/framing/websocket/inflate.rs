@@ -29,6 +29,11 @@ pub(super) enum InflateError {
 }
 
 impl Inflate {
+    /// Returns `true` before the first compressed message.
+    pub(super) fn is_new(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Inflates one message into `out`, at most `limit` bytes of it; `whole` if all bytes of it are
     /// present.
     pub(super) fn inflate(

@@ -212,14 +212,6 @@ where
         self.removed(slots.take_all())
     }
 
-    /// Removes all requests, the oldest first.
-    pub fn end_all(&mut self) -> Vec<(Key<S, I>, OpenRequest, T)> {
-        let scopes: Vec<_> = self.scopes.keys().copied().collect();
-        let mut all: Vec<_> = scopes.into_iter().flat_map(|s| self.end(s)).collect();
-        sort_by_age(&mut all, |(_, asked, _)| asked);
-        all
-    }
-
     /// Returns removed requests, the oldest first.
     fn removed(
         &mut self,

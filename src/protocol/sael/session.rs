@@ -52,7 +52,7 @@ pub(super) struct SaelSession {
     secret: Option<Vec<u8>>,
     connect: Option<String>,
     conns: Connections<SaelConnection>,
-    states: HashMap<u32, SessionState>,
+    states: HashMap<u32, Box<SessionState>>,
     /// Sessions by the name that HEY gave them.
     named: HashMap<Box<str>, u32>,
     /// Sessions whose connection has ended, the oldest first. One that was resumed may still be listed.
@@ -128,7 +128,10 @@ impl SaelSession {
             SaelConnection::new(*session_count)
         });
         let state = self.states.entry(conn.session);
-        (conn, state.or_insert_with(|| SessionState::of(id)))
+        (
+            conn,
+            state.or_insert_with(|| Box::new(SessionState::of(id))),
+        )
     }
 
     /// Assigns a new session to a connection.
@@ -185,13 +188,13 @@ impl SaelSession {
             "LST" | "INV" | "SUB" => self.request(message),
             "UNS" | "CAN" => self.cancel(message),
             "ACK" => {
-                conn.odd = Some(message.seq.key);
+                conn.rare.odd = Some(message.seq.key);
                 broken!(message, rule::ACK_UNDEFINED, message.whole();
                     "no peer knows ACK; the server answers ERR UNKNOWN_KIND");
             }
             "HBT" => heartbeats::sent(message, conn),
             "BYE" => {
-                conn.bye[0] = Some(message.index);
+                conn.rare.bye[0] = Some(message.index);
                 self.client_ended(message.conn, Some(message.index), &mut message.report());
             }
             _ => {}
@@ -207,7 +210,7 @@ impl SaelSession {
             "WIN" => calls::window(message, state),
             "HBA" => heartbeats::answered(message, conn),
             "BYE" => {
-                conn.bye[1] = Some(message.index);
+                conn.rare.bye[1] = Some(message.index);
                 self.server_ended(message.conn, &mut message.report());
             }
             "ERR" => self.error(message),
@@ -328,23 +331,23 @@ impl Session for SaelSession {
 
     fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         for conn in self.conns.values() {
-            if let Some(hello) = &conn.hello {
+            if let Some(hello) = &conn.login.hello {
                 visit(hello.waiting(None));
             }
-            let open = conn.heartbeats.open();
+            let open = conn.alive.heartbeats.open();
             open.for_each(|asked| visit(asked.waiting(None)));
         }
         for (key, asked, call) in self.calls.open.sorted() {
             if call.needs_answer() {
                 let state = self.states.get(&key.scope);
-                visit(asked.waiting(state.and_then(SessionState::window_full)));
+                visit(asked.waiting(state.and_then(|state| state.window_full())));
             }
         }
     }
 
     fn client(&self, conn: ConnId) -> Option<&str> {
         let session = self.conns.get(conn)?.session;
-        self.states.get(&session)?.client.as_deref()
+        self.states.get(&session)?.terms.client.as_deref()
     }
 
     fn is_open(&self, index: u64) -> bool {
@@ -355,8 +358,8 @@ impl Session for SaelSession {
             .at(index)
             .is_some_and(|(_, _, call)| call.needs_answer())
             || conns.any(|conn| {
-                let mut beats = conn.heartbeats.open();
-                conn.hello.as_ref().is_some_and(is_it) || beats.any(is_it)
+                let mut beats = conn.alive.heartbeats.open();
+                conn.login.hello.as_ref().is_some_and(is_it) || beats.any(is_it)
             })
     }
 

@@ -222,7 +222,7 @@ impl SaikuroSession {
             }
         }
         if is_single {
-            self.sender(seen).order.insert(seen.index, key);
+            self.sender(seen).order.insert(seen.index, Box::new(key));
         }
     }
 
@@ -374,9 +374,20 @@ impl SaikuroSession {
                 }
                 report.leave(waiting);
             }
-            if let Some((rule, text)) = find_open_problem(&asked, &state).filter(|_| !lost) {
-                broken!(report, rule, asked.place(); "{text}");
-            }
+            self.report_open_problem(&key, &asked, &state, report);
+        }
+    }
+
+    fn report_open_problem(
+        &self,
+        key: &CallKey,
+        asked: &OpenRequest,
+        state: &OpenKind,
+        report: &mut Report,
+    ) {
+        let lost = self.calls.has_gap(key.scope, None);
+        if let Some((rule, text)) = find_open_problem(asked, state).filter(|_| !lost) {
+            broken!(report, rule, asked.place(); "{text}");
         }
     }
 
@@ -391,13 +402,13 @@ impl SaikuroSession {
         if is_text {
             // Further errors of the frame follow from that.
             seen.report().broken.clear();
-            if self.sender(seen).reported.first(rule::TEXT_FRAME) {
+            if self.sender(seen).rare.reported.first(rule::TEXT_FRAME) {
                 broken!(seen, rule::TEXT_FRAME, seen.whole();
                     "the frame is a text frame; peers read only binary frames");
             }
         }
         if let Some(text) = seen.wrong_mask()
-            && self.sender(seen).reported.first(rule::MASK)
+            && self.sender(seen).rare.reported.first(rule::MASK)
         {
             broken!(seen, rule::MASK, seen.whole(); "{text}");
         }
@@ -458,10 +469,17 @@ impl Session for SaikuroSession {
     }
 
     fn finish(&mut self, report: &mut Report) {
-        let left = self.calls.open.end_all();
-        self.report_left_open(left, report);
         let mut conns: Vec<_> = self.conns.keys().copied().collect();
         conns.sort_unstable();
+        // Their answers may be missing.
+        for conn in &conns {
+            if self.calls.has_gap(*conn, None) {
+                self.calls.open.end(*conn);
+            }
+        }
+        for (key, asked, state) in self.calls.open.sorted() {
+            self.report_open_problem(key, asked, state, report);
+        }
         for conn in conns {
             self.report_unaborted(conn, report);
         }

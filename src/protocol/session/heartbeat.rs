@@ -26,6 +26,9 @@ pub enum Echo {
 }
 
 impl Heartbeats {
+    /// No heartbeat is open.
+    pub const NONE: Self = Self(VecDeque::new());
+
     /// Adds a heartbeat that was sent.
     pub fn sent(&mut self, asked: OpenRequest, stamp: String) {
         if self.0.len() >= MAX_ENTRIES {

@@ -3,6 +3,8 @@
 //! ```text
 //!   Reported          rules that are reported once
 //!   PerDirection      one value for each direction of a connection, and one for messages of unknown direction
+//!   BoxedPerDirection the same, for large values
+//!   Lazy              a value that is made when it is changed first
 //!   RecentEntries     by key, recent entries: answers that are late or repeated
 //!   Connections       by number, open connections and recently ended ones
 //! ```
@@ -11,6 +13,7 @@ use crate::protocol::Direction;
 pub(crate) use crate::protocol::peer::RecentEntries;
 use crate::protocol::rule_names::RuleId;
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::{Deref, DerefMut};
 
 /// A connection, if there are several.
 pub type ConnId = Option<u32>;
@@ -20,6 +23,9 @@ pub type ConnId = Option<u32>;
 pub struct Reported(Vec<(RuleId, Option<Direction>)>);
 
 impl Reported {
+    /// No rule was reported.
+    pub const NONE: Self = Self(Vec::new());
+
     /// Returns true at the first call for a rule.
     pub fn first(&mut self, rule: RuleId) -> bool {
         self.first_of(None, rule)
@@ -73,6 +79,80 @@ impl<T> PerDirection<T> {
     /// Returns all values.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut()
+    }
+}
+
+/// A value for each direction that has one, and for messages of unknown direction: most connections have few.
+#[derive(Debug)]
+pub struct BoxedPerDirection<T>(PerDirection<Option<Box<T>>>);
+
+impl<T> Default for BoxedPerDirection<T> {
+    fn default() -> Self {
+        Self(PerDirection([const { None }; 3]))
+    }
+}
+
+impl<T: Default> BoxedPerDirection<T> {
+    /// Returns the value of a direction, if it has one.
+    pub fn get(&self, direction: Option<Direction>) -> Option<&T> {
+        self.0.get(direction).as_deref()
+    }
+
+    /// Returns the value of a direction; creates it if there is none.
+    pub fn get_mut(&mut self, direction: Option<Direction>) -> &mut T {
+        self.0.get_mut(direction).get_or_insert_default()
+    }
+
+    /// Returns all values.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().filter_map(Option::as_deref)
+    }
+
+    /// Returns all values.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut().filter_map(Option::as_deref_mut)
+    }
+}
+
+/// A value that most connections do not have: it is made when it is changed first.
+#[derive(Debug)]
+pub struct Lazy<T>(Option<Box<T>>);
+
+/// What a value is before it is made.
+pub trait Blank: Default + 'static {
+    /// The same value as that of `default`.
+    const BLANK: &'static Self;
+}
+
+impl<T> Default for Lazy<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T: Blank> Lazy<T> {
+    /// Returns the value if it was made.
+    pub fn made(&mut self) -> Option<&mut T> {
+        self.0.as_deref_mut()
+    }
+
+    /// Removes the value.
+    pub fn take(&mut self) -> T {
+        self.0.take().map(|value| *value).unwrap_or_default()
+    }
+}
+
+impl<T: Blank> Deref for Lazy<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0.as_deref().unwrap_or(T::BLANK)
+    }
+}
+
+impl<T: Blank> DerefMut for Lazy<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.get_or_insert_default()
     }
 }
 

@@ -27,9 +27,9 @@ use crate::protocol::{Direction, Link, Origin, Role, is_unidirectional};
 use crate::tape::Node;
 use audio::Audio;
 use calls::PhoneCalls;
-use conn::{KnownHistory, TelequickConnection};
+use conn::{KnownHistory, TelequickConnection, TelequickConnections};
 use shape::{Parts, bare_envelope_as_frame, quote_text};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// The largest number of subscriptions.
 const SUBSCRIPTIONS: usize = 1 << 10;
@@ -40,8 +40,7 @@ type MethodKey = Key<Link, u32>;
 /// The state of the conversation.
 pub(super) struct TelequickSession<'s> {
     schema: &'s Schema,
-    /// Connections, and the streams of those that have several.
-    conns: BTreeMap<Link, TelequickConnection>,
+    conns: TelequickConnections,
     open: OpenRequests<Link, u32, Pending>,
     subscriptions: VecDeque<Subscription>,
     audio: Audio,
@@ -67,7 +66,7 @@ impl<'s> TelequickSession<'s> {
     pub(super) fn new(schema: &'s Schema, config: &SessionConfig) -> Self {
         Self {
             schema,
-            conns: BTreeMap::new(),
+            conns: TelequickConnections::default(),
             open: OpenRequests::with_capacity(config.max_open),
             subscriptions: VecDeque::new(),
             audio: Audio::with_capacity(config.max_open),
@@ -77,7 +76,7 @@ impl<'s> TelequickSession<'s> {
 
     /// Checks a frame that has no fault.
     fn check_single(&mut self, seen: Current<'_, '_>, parts: &Parts<'_>) {
-        let conn = conn::entry(&mut self.conns, seen.origin);
+        let conn = self.conns.entry(seen.origin);
         let stream = conn.streams.get_mut(seen.origin.direction);
         if let Head::Method { id, mode, .. } = seen.frame.head {
             let is_inclusive = mode.is_some_and(|mode| stream.check_length(mode, seen));
@@ -106,7 +105,7 @@ impl<'s> TelequickSession<'s> {
         self.check_stream(seen);
         match seen.message.role {
             Some(Role::Request) => {
-                let conn = conn::entry(&mut self.conns, conn::whole(seen.origin));
+                let conn = self.conns.entry(conn::whole(seen.origin));
                 if !std::mem::replace(&mut conn.asked, true)
                     && conn.known == KnownHistory::Opened
                     && method.is_some_and(|m| !m.streaming)
@@ -150,7 +149,7 @@ impl<'s> TelequickSession<'s> {
 
     /// Handles an answer: it belongs to the oldest request of its method or, without a method, of its struct.
     fn answer(&mut self, seen: Current<'_, '_>, method: Option<&RpcMethod>, sound: bool) {
-        let Some(conn) = self.conns.get_mut(&seen.origin.link()) else {
+        let Some(conn) = self.conns.get_mut(seen.origin.link()) else {
             return;
         };
         let key = method
@@ -208,7 +207,7 @@ impl<'s> TelequickSession<'s> {
             return;
         };
         seen.answers(&latest.asked, false);
-        let state = conn::entry(&mut self.conns, seen.origin);
+        let state = self.conns.entry(seen.origin);
         if !own_name.is_empty()
             && let Some(client) = parts.fields.and_then(|f| f.get(name::CLIENT))
             && self.subscriptions.len() < SUBSCRIPTIONS
@@ -253,19 +252,30 @@ impl<'s> TelequickSession<'s> {
         }
     }
 
+    /// Returns a stream, or a connection and its streams.
+    fn links(&self, id: Option<u32>, stream: Option<u64>) -> Vec<Link> {
+        if stream.is_some() {
+            return vec![(id, stream)];
+        }
+        let mut links = self.conns.links(id);
+        if self.conns.is_partial() {
+            let open = self.open.sorted().into_iter().map(|(key, ..)| key.scope);
+            links.extend(open.filter(|link| link.0 == id));
+            links.sort_unstable();
+            links.dedup();
+        }
+        links
+    }
+
     /// Handles the end of a connection, or one of its streams, and removes its state.
     fn close(&mut self, (id, stream): Link, orderly: bool, report: &mut Report) {
-        let last = stream.unwrap_or(u64::MAX);
-        let links = self.conns.range((id, stream)..=(id, Some(last)));
-        let links: Vec<Link> = links.map(|(link, _)| *link).collect();
-        for link in links {
-            if let Some(conn) = self.conns.remove(&link) {
-                self.report_unanswered((link, &conn), true, report);
-                conn.report_inclusive(report);
-                for (_, asked, pending) in self.open.end(link) {
-                    if let Some(waiting) = waiting_for(&asked, &pending, &conn) {
-                        report.leave(waiting);
-                    }
+        for link in self.links(id, stream) {
+            let conn = self.conns.remove(link).unwrap_or_default();
+            self.report_unanswered((link, &conn), true, report);
+            conn.report_inclusive(report);
+            for (_, asked, pending) in self.open.end(link) {
+                if let Some(waiting) = waiting_for(&asked, &pending, &conn) {
+                    report.leave(waiting);
                 }
             }
         }
@@ -300,7 +310,7 @@ impl<'s> TelequickSession<'s> {
             let method = only.and_then(|only| self.schema.method(only.id));
             self.answer(seen, method, false);
         }
-        let conn = conn::entry(&mut self.conns, seen.origin);
+        let conn = self.conns.entry(seen.origin);
         let stream = conn.streams.get_mut(seen.origin.direction);
         stream.is_active = true;
         let skipped = frame.control.is_some();
@@ -350,11 +360,11 @@ impl Session for TelequickSession<'_> {
         match what {
             ConnectionChange::Opened => {
                 self.close(origin.link(), false, report);
-                let conn = conn::entry(&mut self.conns, origin);
+                let conn = self.conns.entry(origin);
                 conn.known = KnownHistory::Opened;
             }
             ConnectionChange::Lost => {
-                let conn = conn::entry(&mut self.conns, origin);
+                let conn = self.conns.entry(origin);
                 conn.known = KnownHistory::Partly;
                 for stream in conn.streams.iter_mut() {
                     stream.gaps += 1;
@@ -365,10 +375,11 @@ impl Session for TelequickSession<'_> {
                 if origin.stream.is_none() {
                     self.audio.end(origin.conn, origin.direction, true, report);
                 }
-                let conn = conn::entry(&mut self.conns, origin);
+                let conn = self.conns.entry(origin);
                 conn.streams.get_mut(origin.direction).ended = true;
                 let other = origin.direction.map(Direction::other);
-                if conn.streams.get(other).ended || origin.stream.is_some_and(is_unidirectional) {
+                let other_ended = conn.streams.get(other).is_some_and(|side| side.ended);
+                if other_ended || origin.stream.is_some_and(is_unidirectional) {
                     self.close(origin.link(), true, report);
                 }
             }
@@ -382,15 +393,15 @@ impl Session for TelequickSession<'_> {
     }
 
     fn finish(&mut self, report: &mut Report) {
-        for (link, conn) in &self.conns {
-            self.report_unanswered((*link, conn), false, report);
+        for (link, conn) in self.conns.iter() {
+            self.report_unanswered((link, conn), false, report);
             conn.report_inclusive(report);
         }
     }
 
     fn waiting(&self, visit: &mut dyn FnMut(Waiting)) {
         let waits = |(key, asked, pending): (&MethodKey, &OpenRequest, &Pending)| {
-            waiting_for(asked, pending, self.conns.get(&key.scope)?)
+            waiting_for(asked, pending, self.conns.get(key.scope)?)
         };
         let open = self.open.sorted();
         open.into_iter().filter_map(waits).for_each(visit);
@@ -419,7 +430,8 @@ fn waiting_for(
     // listed.
     let others = conn.answered.is_some();
     let owes = asked.origin().direction.map(Direction::other);
-    let silent = owes.is_some() && !conn.streams.get(owes).is_active;
+    let is_active = conn.streams.get(owes).is_some_and(|side| side.is_active);
+    let silent = owes.is_some() && !is_active;
     // One direction alone also looks silent.
     let wrong_mode = pending.inclusive && silent && conn.known == KnownHistory::Opened && !others;
     let why = match pending.alias {

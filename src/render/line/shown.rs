@@ -49,6 +49,20 @@ pub(crate) fn names(decoded: &Decoded<'_>, answer: Option<&Answer>, show_secrets
     all
 }
 
+/// Returns the content of a message, as lines show it, without limits of length.
+#[cfg(feature = "cli")]
+pub(crate) fn content(decoded: &Decoded<'_>, show_secrets: bool) -> String {
+    let content = Content {
+        show_secrets,
+        space: usize::MAX,
+        text: usize::MAX,
+        escapes: true,
+    };
+    let mut text = String::new();
+    content.push(decoded, &mut Notes::of_secrets(), &mut text);
+    text
+}
+
 /// Returns what lines show of a message except its values: kind, subject, name and id.
 pub(crate) fn shown_names(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> String {
     let answer = verdict.and_then(|verdict| verdict.answer);

@@ -27,7 +27,7 @@ impl SaelSession {
         let (conn, state) = self.parts(message.conn);
         let key = Key::one_way(conn.session, seq.key);
         state.record_seq(seq.key);
-        let replaying = conn.replay.is_some();
+        let replaying = conn.login.replay.is_some();
         if replaying {
             self.replayed(message, seq.key, last);
         }
@@ -110,19 +110,24 @@ impl SaelSession {
         if misunderstood {
             if seq.key == 0 {
                 if std::mem::take(&mut conn.beat_last)
-                    && let Some(asked) = conn.heartbeats.newest()
+                    && let Some(asked) = conn
+                        .alive
+                        .made()
+                        .and_then(|alive| alive.heartbeats.newest())
                 {
                     message.answers(&asked, true);
                 }
-                conn.odd = None;
+                if let Some(rare) = conn.rare.made() {
+                    rare.odd = None;
+                }
                 return;
             }
-            if conn.odd.take() == Some(seq.key) {
+            if conn.rare.made().and_then(|rare| rare.odd.take()) == Some(seq.key) {
                 return;
             }
         }
         let key = Key::one_way(conn.session, seq.key);
-        let replaying = conn.replay.is_some();
+        let replaying = conn.login.replay.is_some();
         if seq.key == 0 && self.calls.open.get(&key).is_none() {
             return;
         }
@@ -157,7 +162,7 @@ impl SaelSession {
     /// Reports an answer on a connection that the server has refused.
     fn report_after_refusal(&mut self, message: &SaelMessage<'_, '_>) {
         let (conn, _) = self.parts(message.conn);
-        if let Some(refused) = conn.refused
+        if let Some(refused) = conn.rare.refused
             && !conn.greeted
             && conn.reported.first(rule::REFUSED_GOES_ON)
         {
@@ -175,7 +180,7 @@ impl SaelSession {
         }
         let (conn, _) = self.parts(message.conn);
         let key = Key::one_way(conn.session, seq.key);
-        if conn.may_have_gaps() || conn.refused.is_some() {
+        if conn.may_have_gaps() || conn.rare.refused.is_some() {
             return;
         }
         let (place, kind) = (message.place(seq.node), message.kind);
@@ -223,13 +228,13 @@ impl SaelSession {
             return;
         };
         let (_, state) = self.parts(message.conn);
-        state.cost += number(node).filter(|usd| usd.is_finite()).unwrap_or(0.0);
-        if let Some(most) = state.max_cost
-            && state.cost > most
+        state.terms.cost += number(node).filter(|usd| usd.is_finite()).unwrap_or(0.0);
+        if let Some(most) = state.terms.max_cost
+            && state.terms.cost > most
             && state.reported.first(rule::COST_OVER_LIMIT)
         {
             broken!(message, rule::COST_OVER_LIMIT, message.at(node);
-                "the calls have cost {:.6} USD, but the token allows {most:.6}", state.cost);
+                "the calls have cost {:.6} USD, but the token allows {most:.6}", state.terms.cost);
         }
     }
 }

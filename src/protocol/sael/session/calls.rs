@@ -12,7 +12,7 @@ use crate::tape::Node;
 pub(super) fn window(message: &SaelMessage<'_, '_>, state: &mut SessionState) {
     let window = message.get("window").and_then(Node::as_i128);
     if let Some(window) = window.filter(|window| *window >= 0) {
-        state.window = Some(window);
+        state.terms.window = Some(window);
         if (state.open as i128) <= window {
             state.reported.reset(rule::WINDOW_EXCEEDED);
         } else {
@@ -44,8 +44,8 @@ impl SaelSession {
         }
         let (conn, state) = self.parts(message.conn);
         if sort == SaelRequestKind::Subscription
-            && state.anonymous
-            && conn.hello.is_none()
+            && state.terms.anonymous
+            && conn.login.hello.is_none()
             && state.reported.first(rule::ANONYMOUS_SUBSCRIPTION)
         {
             broken!(message, rule::ANONYMOUS_SUBSCRIPTION, message.whole();
@@ -168,7 +168,7 @@ impl SaelSession {
             };
             // Without a token, a client should only read.
             if let Some(effect) = &tool.effect
-                && state.anonymous
+                && state.terms.anonymous
                 && state.reported.first(rule::ANONYMOUS_EFFECT)
             {
                 broken!(message, rule::ANONYMOUS_EFFECT, message.at(node);
@@ -176,7 +176,7 @@ impl SaelSession {
             }
             let required = required(tool, state);
             if call.required.as_ref().is_none_or(|old| !old.lacking) {
-                call.required = required.or(call.required.take());
+                call.required = required.map(Box::new).or(call.required.take());
             }
         }
     }
@@ -284,7 +284,13 @@ impl SaelSession {
 /// Compares the capability that a tool requires with the granted ones.
 fn required(tool: &Tool, state: &SessionState) -> Option<Required> {
     let capability = tool.capability.as_deref()?;
-    let granted: Vec<&str> = state.granted.as_ref()?.iter().map(String::as_str).collect();
+    let granted: Vec<&str> = state
+        .terms
+        .granted
+        .as_ref()?
+        .iter()
+        .map(String::as_str)
+        .collect();
     let allows = capability::allows(&granted, capability);
     Some(Required {
         capability: capability.to_owned(),

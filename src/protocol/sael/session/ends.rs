@@ -45,7 +45,10 @@ impl SaelSession {
                 .is_some_and(|(conn, _)| !self.conns.has_ended(conn));
             if !is_used && !self.disconnected.contains(&oldest) {
                 self.report_unanswered(Some(oldest), report);
-                let names = self.states.remove(&oldest).map(|state| state.names);
+                let names = self
+                    .states
+                    .remove(&oldest)
+                    .map(|mut state| state.terms.take().names);
                 for name in names.into_iter().flatten() {
                     if self.named.get(&name) == Some(&oldest) {
                         self.named.remove(&name);
@@ -79,7 +82,7 @@ impl SaelSession {
         // If the greeting has no answer, no later request has one.
         let is_mute = |of| {
             self.connection_of(of)
-                .is_some_and(|(_, conn)| conn.hello.is_some())
+                .is_some_and(|(_, conn)| conn.login.hello.is_some())
         };
         let calls = match session {
             Some(session) => self.calls.open.sorted_in(session),
@@ -103,12 +106,12 @@ impl SaelSession {
         let left = [state.open > 0, state.live > 0];
         if std::mem::replace(&mut conn.client_left, true)
             || conn.server_left
-            || conn.hello.is_some()
+            || conn.login.hello.is_some()
         {
             return;
         }
         let session = conn.session;
-        let may_resume = conn.bye[0].is_none() && !state.names.is_empty();
+        let may_resume = conn.rare.bye[0].is_none() && !state.terms.names.is_empty();
         for (rule, live, what) in [
             (rule::DROPPED_CALL, false, "call"),
             (rule::DROPPED_SUBSCRIPTION, true, "subscription"),

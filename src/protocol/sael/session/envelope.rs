@@ -49,7 +49,7 @@ pub(super) fn seq(root: Option<Node<'_>>) -> Seq<'_> {
 
 /// Checks the parts that do not depend on earlier messages. Returns false if no further checks apply.
 pub(super) fn check(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool {
-    let [client_bye, server_bye] = conn.bye;
+    let [client_bye, server_bye] = conn.rare.bye;
     let is_server = message.side == Some(ToClient);
     let bye = if is_server { server_bye } else { client_bye };
     if let Some(bye) = bye
@@ -72,7 +72,7 @@ pub(super) fn check(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) ->
     if message.kind == "ERR"
         && let Some(code) = message.get("code")
         && let Some(extra) = EXTRA_CODES.into_iter().find(|extra| code.is_text(extra))
-        && conn.reported_codes.insert(extra)
+        && conn.rare.reported_codes.insert(extra)
     {
         broken!(message, rule::ERROR_CODE_EXTRA, message.at(code);
             "{extra} is a code of the reference server, not of the document");
@@ -92,7 +92,7 @@ fn check_kind(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool 
                 "kind is {}, which is not one of the 17 kinds of frames", quote(node)),
             None => broken!(message, rule::KIND_UNKNOWN, place; "there is no kind"),
         }
-        conn.odd = Some(message.seq.key);
+        conn.rare.odd = Some(message.seq.key);
         return false;
     }
     if let (Some(wanted), Some(side)) = (schema::fixed_direction(message.forms), message.side)
@@ -102,7 +102,7 @@ fn check_kind(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) -> bool 
         broken!(message, rule::KIND_DIRECTION, message.place(node());
             "{} comes from the {}, but only the {} may send it",
             message.kind, name(side), name(wanted));
-        conn.odd = Some(message.seq.key);
+        conn.rare.odd = Some(message.seq.key);
         return false;
     }
     true

@@ -26,7 +26,7 @@ fn seconds(time: i64) -> i64 {
 pub(super) fn tick(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     let client = message.side == Some(Direction::ToServer);
     if let Some(now) = message.time() {
-        let silence = conn.client_last.and_then(|last| {
+        let silence = conn.alive.client_last.and_then(|last| {
             let gap = now.saturating_sub(last.origin.time?);
             (client && conn.greeted && gap > SILENT).then_some((last.index, gap))
         });
@@ -35,7 +35,7 @@ pub(super) fn tick(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
                 "the client sent nothing for {} s; a server closes after 90", seconds(gap));
             // A silent client sends no heartbeat either.
             conn.reported.first(rule::HEARTBEAT_LATE);
-        } else if let Some((since, index)) = conn.beat_at
+        } else if let Some((since, index)) = conn.alive.beat_at
             && conn.greeted
             && now.saturating_sub(since) > LATE
             && conn.reported.first(rule::HEARTBEAT_LATE)
@@ -46,14 +46,17 @@ pub(super) fn tick(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
         }
         unanswered(conn, now, &mut message.report());
     }
-    if client {
-        conn.client_last = Some(message.whole());
+    // Silence counts from the greeting on.
+    let greets = matches!(message.kind, "HEY" | "RSM");
+    if client && (greets || conn.greeted || conn.alive.client_last.is_some()) {
+        conn.alive.client_last = Some(message.whole());
     }
 }
 
 /// Reports heartbeats that have waited too long.
 fn unanswered(conn: &mut SaelConnection, now: i64, report: &mut Report) {
-    while let Some(asked) = conn.heartbeats.overdue(now, GIVEN_UP) {
+    let mut overdue = || conn.alive.made()?.heartbeats.overdue(now, GIVEN_UP);
+    while let Some(asked) = overdue() {
         broken!(report, rule::HEARTBEAT_UNANSWERED, asked.place();
             "HBT has no HBA after 60 s; a client then gives up the connection");
     }
@@ -62,10 +65,10 @@ fn unanswered(conn: &mut SaelConnection, now: i64, report: &mut Report) {
 /// Handles the end of a connection, which may be long after the last message.
 pub(super) fn over(conn: &mut SaelConnection, now: i64, report: &mut Report) {
     unanswered(conn, now, report);
-    if let Some(last) = conn.client_last
+    if let Some(last) = conn.alive.client_last
         && let Some(at) = last.origin.time
         && conn.greeted
-        && conn.bye[0].is_none()
+        && conn.rare.bye[0].is_none()
         && now.saturating_sub(at) > SILENT
     {
         broken!(report, rule::CLIENT_SILENT, last;
@@ -84,18 +87,20 @@ pub(super) fn sent(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
             "ts is {n}, not a time in seconds; that would be {}", n / 1000);
     }
     if let Some(now) = message.time() {
-        conn.beat_at = Some((now, message.index));
+        conn.alive.beat_at = Some((now, message.index));
         conn.reported.reset(rule::HEARTBEAT_LATE);
     }
     let stamp = stamp(message.get("ts"));
-    conn.heartbeats.sent(OpenRequest::of(&message.seen), stamp);
+    conn.alive
+        .heartbeats
+        .sent(OpenRequest::of(&message.seen), stamp);
 }
 
 /// Handles HBA: it answers the heartbeat with the same `ts`, otherwise the oldest one.
 pub(super) fn answered(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     let node = message.get("ts");
     let (ts, place, index) = (stamp(node), message.place(node), message.index);
-    match conn.heartbeats.answered(&ts) {
+    match conn.alive.heartbeats.answered(&ts) {
         Echo::Of(asked, passed_over) => {
             for asked in passed_over {
                 broken!(message, rule::HEARTBEAT_UNANSWERED, asked.place(), index;

@@ -1,6 +1,6 @@
 //! HEY and RSM, and the reaction of the server.
 
-use super::state::{Opening, REPLAYED, Replay, SaelConnection};
+use super::state::{Login, Opening, REPLAYED, Replay, SaelConnection};
 use super::{Report, SaelMessage, SaelSession, bearer_token, broken, envelope, rule, short};
 use crate::protocol::Direction;
 use crate::protocol::exchange::{Key, OpenRequest};
@@ -37,7 +37,7 @@ pub(super) fn first(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
             conn.answered = true;
             if conn.opening == Opening::Hey
                 && !matches!(message.kind, "HEY" | "ERR")
-                && let Some(hello) = &conn.hello
+                && let Some(hello) = &conn.login.hello
             {
                 broken!(message, rule::HEY_ANSWER,
                     message.place(message.get("kind")), hello.index();
@@ -50,8 +50,11 @@ pub(super) fn first(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
 
 /// Reports a greeting without an answer when the server sends nothing more.
 pub(super) fn report_unanswered_hello(conn: &mut SaelConnection, report: &mut Report) {
-    if let Some(hello) = &conn.hello
-        && !std::mem::replace(&mut conn.hello_unanswered, true)
+    let Some(login) = conn.login.made() else {
+        return;
+    };
+    if let Some(hello) = &login.hello
+        && !std::mem::replace(&mut login.hello_unanswered, true)
     {
         broken!(report, rule::HEY_UNANSWERED, hello.place();
             "{} has no answer, neither HEY nor ERR", hello.kind());
@@ -62,7 +65,7 @@ impl SaelSession {
     /// Handles HEY of the client.
     pub(super) fn client_hey(&mut self, message: &SaelMessage<'_, '_>) {
         let (conn, _) = self.parts(message.conn);
-        if conn.greeted || conn.hello.is_some() {
+        if conn.greeted || conn.login.hello.is_some() {
             if conn.greeted && conn.opening != Opening::Without {
                 broken!(message, rule::HEY_AGAIN, message.place(message.get("kind"));
                     "this connection has sent HEY before");
@@ -71,10 +74,14 @@ impl SaelSession {
         }
         let (secret, connect) = (self.secret.clone(), self.connect.clone());
         let (conn, state) = self.parts(message.conn);
-        (conn.hello, conn.hello_unanswered) = (Some(OpenRequest::of(&message.seen)), false);
-        (conn.replay, conn.refused) = (None, None);
-        conn.version = envelope::version_of(message);
-        conn.scope = None;
+        *conn.login = Login {
+            hello: Some(OpenRequest::of(&message.seen)),
+            version: envelope::version_of(message),
+            ..Login::default()
+        };
+        if let Some(rare) = conn.rare.made() {
+            rare.refused = None;
+        }
         let before = message.findings();
         let auth = message.get("auth");
         if let Some(auth) = auth {
@@ -92,7 +99,7 @@ impl SaelSession {
         let text = node.and_then(Node::text);
         let agent = message.get("agent").and_then(|agent| agent.get("id"));
         let agent = agent.and_then(Node::text);
-        state.client = agent.as_deref().map(|agent| short(agent).into());
+        state.terms.client = agent.as_deref().map(|agent| short(agent).into());
         if let Some((node, text)) = node.zip(text.as_deref()) {
             let place = message.at(node);
             let token = Token::parse(text);
@@ -106,40 +113,41 @@ impl SaelSession {
             if let Some(subject) = subject.filter(|subject| agent.as_deref() != Some(*subject)) {
                 let (agent, subject) = (agent.as_deref().unwrap_or_default(), short(subject));
                 let client = format!("{} ({subject})", short(agent));
-                state.client = Some(client.trim_start().into());
+                state.terms.client = Some(client.trim_start().into());
             }
-            state.max_cost = claims
+            state.terms.max_cost = claims
                 .and_then(|claims| claims.get("max_cost_usd"))
                 .and_then(serde_json::Value::as_f64);
             if claims.is_some() {
-                conn.scope = few(token.scope().into_iter().map(str::to_owned));
+                conn.login.scope = few(token.scope().into_iter().map(str::to_owned));
             }
         }
         conn.suspect = message.findings() > before;
         let shown = message.get("capabilities");
-        state.anonymous =
+        state.terms.anonymous =
             node.is_none() && shown.is_none_or(|list| list.children().next().is_none());
     }
 
     /// Handles HEY of the server.
     pub(super) fn server_hey(&mut self, message: &SaelMessage<'_, '_>) {
         let (conn, state) = self.parts(message.conn);
-        if let Some(hello) = conn.hello.take() {
-            message.answers(&hello, true);
+        let login = conn.login.take();
+        if let Some(hello) = &login.hello {
+            message.answers(hello, true);
         }
         conn.greeted = true;
         let began = message
             .time()
-            .zip(conn.beat_at.is_none().then_some(message.index));
-        conn.beat_at = conn.beat_at.or(began);
-        if let (Some(asked), Some(printed)) = (conn.version, envelope::version_of(message))
+            .zip(conn.alive.beat_at.is_none().then_some(message.index));
+        conn.alive.beat_at = conn.alive.beat_at.or(began);
+        if let (Some(asked), Some(printed)) = (login.version, envelope::version_of(message))
             && asked != printed
         {
             broken!(message, rule::VERSION_MIXED, message.place(message.get("v"));
                 "the server uses v {printed}, but the client uses v {asked}");
         }
         let granted = message.get("granted_capabilities").and_then(strings);
-        if let (Some(granted), Some(scope)) = (&granted, &conn.scope) {
+        if let (Some(granted), Some(scope)) = (&granted, &login.scope) {
             let (got, wanted): (BTreeSet<_>, BTreeSet<_>) =
                 (granted.iter().collect(), scope.iter().collect());
             let odd = got.symmetric_difference(&wanted).next();
@@ -157,12 +165,11 @@ impl SaelSession {
             }
         }
         if granted.is_some() {
-            state.granted = granted;
+            state.terms.granted = granted;
         }
         let session = conn.session;
-        let replay = conn.replay.take();
         let mut name = name(message.get("session_id"));
-        if let Some(replay) = replay {
+        if let Some(replay) = login.replay {
             let node = message.get("replayed");
             if let Some(count) = node.and_then(Node::as_i128)
                 && count != i128::from(replay.frames)
@@ -185,9 +192,9 @@ impl SaelSession {
         {
             let before = self.named.insert(name.clone(), session);
             if let Some(state) = before.and_then(|before| self.states.get_mut(&before)) {
-                state.names.remove(&name);
+                state.terms.names.remove(&name);
             }
-            self.parts(message.conn).1.names.insert(name);
+            self.parts(message.conn).1.terms.names.insert(name);
         }
     }
 
@@ -233,14 +240,18 @@ impl SaelSession {
         let due = sent.into_iter().filter(is_due).collect();
         let (conn, state) = self.parts(message.conn);
         conn.suspect = suspect;
-        (conn.hello, conn.hello_unanswered) = (Some(OpenRequest::of(&message.seen)), false);
-        conn.version = envelope::version_of(message);
-        conn.replay = Some(Replay {
+        let replay = Replay {
             last,
             due,
             name: name(id),
             ..Replay::default()
-        });
+        };
+        *conn.login = Login {
+            hello: Some(OpenRequest::of(&message.seen)),
+            version: envelope::version_of(message),
+            replay: Some(replay),
+            ..Login::default()
+        };
         if found.is_none() {
             return;
         }
@@ -251,7 +262,7 @@ impl SaelSession {
                 "last_seq_received is {last}, but the highest seq of the session is {}",
                 state.seen.unwrap_or(0));
         }
-        if state.anonymous && state.reported.first(rule::ANONYMOUS_RESUME) {
+        if state.terms.anonymous && state.reported.first(rule::ANONYMOUS_RESUME) {
             broken!(message, rule::ANONYMOUS_RESUME, message.whole();
                 "the resumed session was opened without a token");
         }
@@ -260,7 +271,7 @@ impl SaelSession {
     /// Counts a replayed frame.
     pub(super) fn replayed(&mut self, message: &SaelMessage<'_, '_>, key: i128, last: bool) {
         let (conn, _) = self.parts(message.conn);
-        let Some(replay) = &mut conn.replay else {
+        let Some(replay) = conn.login.made().and_then(|login| login.replay.as_mut()) else {
             return;
         };
         replay.frames += 1;
@@ -293,21 +304,22 @@ impl SaelSession {
             code,
             "AUTH_INVALID" | "AUTH_EXPIRED" | "SESSION_EXPIRED" | "UNSUPPORTED_VERSION"
         );
-        if conn.hello.is_none() || !(login || seq.key == 0) {
+        if conn.login.hello.is_none() || !(login || seq.key == 0) {
             if login && seq.key == 0 {
-                conn.refused = conn.refused.or(Some(message.index));
+                conn.rare.refused = conn.rare.refused.or(Some(message.index));
             }
             return false;
         }
-        let Some(hello) = conn.hello.take() else {
+        let sent = conn.login.take();
+        let Some(hello) = sent.hello else {
             return false;
         };
         message.answers(&hello, true);
-        let resuming = conn.replay.take().is_some();
+        let resuming = sent.replay.is_some();
         if !login {
             return true;
         }
-        conn.refused = Some(message.index);
+        conn.rare.refused = Some(message.index);
         if !std::mem::take(&mut conn.suspect) {
             let detail = message.text("message").unwrap_or_default();
             broken!(message, rule::LOGIN_REFUSED, message.whole(), hello.index();

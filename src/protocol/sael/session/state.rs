@@ -3,7 +3,7 @@
 use crate::protocol::exchange::OpenRequest;
 use crate::protocol::session::Place;
 use crate::protocol::session::heartbeat::Heartbeats;
-use crate::protocol::session::memory::{ConnId, Reported};
+use crate::protocol::session::memory::{Blank, ConnId, Lazy, Reported};
 use std::collections::BTreeSet;
 use std::collections::{HashSet, VecDeque};
 
@@ -53,6 +53,69 @@ pub(super) struct Replay {
     pub(super) name: Option<Box<str>>,
 }
 
+/// A greeting that has no answer yet.
+#[derive(Debug, Default)]
+pub(super) struct Login {
+    /// The HEY or RSM that waits for an answer.
+    pub(super) hello: Option<OpenRequest>,
+    /// It was not answered, and will not be.
+    pub(super) hello_unanswered: bool,
+    pub(super) replay: Option<Replay>,
+    pub(super) version: Option<i128>,
+    /// The scope of the token in HEY.
+    pub(super) scope: Option<Vec<String>>,
+}
+
+impl Blank for Login {
+    const BLANK: &'static Self = &Self {
+        hello: None,
+        hello_unanswered: false,
+        replay: None,
+        version: None,
+        scope: None,
+    };
+}
+
+/// What shows that the client of a greeted connection is alive.
+#[derive(Debug, Default)]
+pub(super) struct Liveness {
+    pub(super) heartbeats: Heartbeats,
+    /// The time and index of the client's last heartbeat or greeting.
+    pub(super) beat_at: Option<(i64, u64)>,
+    /// The client's last message.
+    pub(super) client_last: Option<Place>,
+}
+
+impl Blank for Liveness {
+    const BLANK: &'static Self = &Self {
+        heartbeats: Heartbeats::NONE,
+        beat_at: None,
+        client_last: None,
+    };
+}
+
+/// What few connections have.
+#[derive(Debug, Default)]
+pub(super) struct RareFacts {
+    /// The ERR that refused the greeting.
+    pub(super) refused: Option<u64>,
+    /// BYE of the client, and of the server.
+    pub(super) bye: [Option<u64>; 2],
+    /// The seq of a message that the server does not know.
+    pub(super) odd: Option<i128>,
+    /// The codes that are not in the document, and were reported.
+    pub(super) reported_codes: BTreeSet<&'static str>,
+}
+
+impl Blank for RareFacts {
+    const BLANK: &'static Self = &Self {
+        refused: None,
+        bye: [None; 2],
+        odd: None,
+        reported_codes: BTreeSet::new(),
+    };
+}
+
 /// A connection.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_excessive_bools)] // independent facts
@@ -63,39 +126,21 @@ pub(super) struct SaelConnection {
     pub(super) has_start: bool,
     /// The server has sent a message.
     pub(super) answered: bool,
-    /// The HEY or RSM that waits for an answer.
-    pub(super) hello: Option<OpenRequest>,
-    /// It was not answered, and will not be.
-    pub(super) hello_unanswered: bool,
+    pub(super) login: Lazy<Login>,
     /// HEY was answered.
     pub(super) greeted: bool,
-    pub(super) replay: Option<Replay>,
-    pub(super) version: Option<i128>,
-    /// The scope of the token in HEY.
-    pub(super) scope: Option<Vec<String>>,
     /// The latest message of the client that the server has answered: it has read all earlier ones.
     pub(super) read_up_to: Option<u64>,
     /// A rule about the login was broken: a refusal is then not reported.
     pub(super) suspect: bool,
-    /// The ERR that refused it.
-    pub(super) refused: Option<u64>,
-    /// BYE of the client, and of the server.
-    pub(super) bye: [Option<u64>; 2],
     pub(super) client_left: bool,
     pub(super) server_left: bool,
-    /// The seq of a message that the server does not know.
-    pub(super) odd: Option<i128>,
     pub(super) agreed: Agreed,
-    pub(super) heartbeats: Heartbeats,
     /// The client's last message was a heartbeat.
     pub(super) beat_last: bool,
-    /// The time and index of the client's last heartbeat or greeting.
-    pub(super) beat_at: Option<(i64, u64)>,
-    /// The client's last message.
-    pub(super) client_last: Option<Place>,
+    pub(super) alive: Lazy<Liveness>,
     pub(super) reported: Reported,
-    /// The codes that are not in the document, and were reported.
-    pub(super) reported_codes: BTreeSet<&'static str>,
+    pub(super) rare: Lazy<RareFacts>,
 }
 
 impl SaelConnection {
@@ -137,32 +182,50 @@ pub(super) struct EndedCall {
     pub(super) asked: Option<Box<OpenRequest>>,
 }
 
-/// A session, which outlives a connection.
+/// What the greeting and later messages agree about a session.
 #[derive(Debug, Default)]
-pub(super) struct SessionState {
-    /// The current connection.
-    pub(super) conn: ConnId,
+pub(super) struct SessionTerms {
     /// The names that HEY gave it.
-    pub(super) names: HashSet<Box<str>>,
+    pub(super) names: BTreeSet<Box<str>>,
     /// The agent, with the subject of its token if that is another one.
     pub(super) client: Option<Box<str>>,
-    /// The highest seq of a request.
-    pub(super) highest: Option<i128>,
-    /// The highest seq of any message.
-    pub(super) seen: Option<i128>,
     pub(super) window: Option<i128>,
-    /// Seqs of the last frames of the server, 0 if a frame has none.
-    pub(super) sent: VecDeque<i128>,
-    /// Requests that count against the window.
-    pub(super) open: usize,
-    /// Subscriptions that were granted and not cancelled.
-    pub(super) live: usize,
     cancelled: VecDeque<i128>,
     pub(super) granted: Option<Vec<String>>,
     /// The client sent neither a token nor capabilities.
     pub(super) anonymous: bool,
     pub(super) max_cost: Option<f64>,
     pub(super) cost: f64,
+}
+
+impl Blank for SessionTerms {
+    const BLANK: &'static Self = &Self {
+        names: BTreeSet::new(),
+        window: None,
+        cancelled: VecDeque::new(),
+        granted: None,
+        anonymous: false,
+        max_cost: None,
+        cost: 0.0,
+    };
+}
+
+/// A session, which outlives a connection.
+#[derive(Debug, Default)]
+pub(super) struct SessionState {
+    /// The current connection.
+    pub(super) conn: ConnId,
+    pub(super) terms: Lazy<SessionTerms>,
+    /// The highest seq of a request.
+    pub(super) highest: Option<i128>,
+    /// The highest seq of any message.
+    pub(super) seen: Option<i128>,
+    /// Seqs of the last frames of the server, 0 if a frame has none.
+    pub(super) sent: VecDeque<i128>,
+    /// Requests that count against the window.
+    pub(super) open: usize,
+    /// Subscriptions that were granted and not cancelled.
+    pub(super) live: usize,
     pub(super) reported: Reported,
 }
 
@@ -177,7 +240,7 @@ impl SessionState {
 
     /// Returns the largest number of open requests.
     pub(super) fn window(&self) -> i128 {
-        self.window.unwrap_or(WINDOW)
+        self.terms.window.unwrap_or(WINDOW)
     }
 
     /// Returns the reason why a client may not send another request.
@@ -188,9 +251,10 @@ impl SessionState {
 
     /// Records a cancelled call. Returns the oldest one if there are too many.
     pub(super) fn cancel(&mut self, seq: i128) -> Option<i128> {
-        self.cancelled.push_back(seq);
-        (self.cancelled.len() > CANCELLED)
-            .then(|| self.cancelled.pop_front())
+        let cancelled = &mut self.terms.cancelled;
+        cancelled.push_back(seq);
+        (cancelled.len() > CANCELLED)
+            .then(|| cancelled.pop_front())
             .flatten()
     }
 
@@ -237,7 +301,7 @@ pub(super) struct SaelCall {
     pub(super) patches: Option<bool>,
     pub(super) trace: Option<Box<str>>,
     /// A capability that its tools require.
-    pub(super) required: Option<Required>,
+    pub(super) required: Option<Box<Required>>,
     /// The part of its input that the schema of the tool forbids.
     pub(super) first_mismatch: Option<String>,
     pub(super) reported: Reported,

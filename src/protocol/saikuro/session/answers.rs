@@ -122,7 +122,7 @@ impl SaikuroSession {
             if let (Ending::Failed(_), OpenKind::Stream(SeqStream { flow, .. })) = (how, state)
                 && flow.last.is_some()
             {
-                let failed = &mut self.sender(seen).unaborted;
+                let failed = &mut self.sender(seen).rare.unaborted;
                 if failed.len() < FAILED {
                     failed.push((key.id.clone(), asked.clone()));
                 }
@@ -165,7 +165,7 @@ impl SaikuroSession {
         if let Some(answer) = &mut seen.report().answer {
             answer.id_form_differs = true;
         }
-        if !side.reported.first(rule::ANSWER_ID_FORM) {
+        if !side.rare.reported.first(rule::ANSWER_ID_FORM) {
             return;
         }
         broken!(seen, rule::ANSWER_ID_FORM, seen.at(id), index;
@@ -284,7 +284,7 @@ impl SaikuroSession {
                 (ended.how, ended.by) = (Ending::Ended, seen.index);
                 let sender = self.sender(seen);
                 sender.add_refusable(seen.index, None);
-                sender.unaborted.retain(|(name, _)| *name != key.id);
+                sender.rare.unaborted.retain(|(name, _)| *name != key.id);
             }
             Ending::Closed(pending) if pending > 0 && matches!(kind, "error" | "response") => {
                 ended.how = Ending::Closed(pending - 1);
@@ -348,7 +348,7 @@ impl SaikuroSession {
                 .order
                 .values()
                 .filter(|k| matches!(k.id, CallId::Namespace(_)));
-            let meant = waits.next().cloned();
+            let meant = waits.next().map(|key| key.as_ref().clone());
             broken!(seen, rule::ACK_NAMESPACE, seen.at(node);
                 "{} is acknowledged, but was not announced", quote_text(&namespace));
             match meant {

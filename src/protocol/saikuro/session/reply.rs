@@ -13,12 +13,18 @@ use super::state::{Batch, CallId, Codes};
 use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::schema::check::TypeProblem;
 use crate::protocol::schema::lint::lint;
+use crate::protocol::session::memory::Lazy;
 use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Current, broken};
 use crate::tape::Node;
 
 /// Checks an answer, or a frame of a stream or channel.
-pub(super) fn reply(seen: Current<'_, '_>, root: Node<'_>, wants_result: bool, codes: &mut Codes) {
+pub(super) fn reply(
+    seen: Current<'_, '_>,
+    root: Node<'_>,
+    wants_result: bool,
+    codes: &mut Lazy<Codes>,
+) {
     let kind = seen.message.kind.as_ref();
     let free = matches!(kind, "abort" | "batch-response" | "announce_ack");
     answer(seen, root, (wants_result, !free), false, codes);
@@ -44,7 +50,7 @@ fn answer(
     root: Node<'_>,
     (wants_result, wants_error): (bool, bool),
     nested: bool,
-    codes: &mut Codes,
+    codes: &mut Lazy<Codes>,
 ) {
     let here = place(seen, root, nested);
     let error = field(root, "error");
@@ -68,7 +74,7 @@ fn answer(
     }
 }
 
-fn error(seen: Current<'_, '_>, error: Node<'_>, codes: &mut Codes) {
+fn error(seen: Current<'_, '_>, error: Node<'_>, codes: &mut Lazy<Codes>) {
     let rule = &|p: &TypeProblem<'_, '_>| p.rule().or(Some(rule::BAD_ERROR));
     lint(
         &seen,

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::protocol::exchange::{Key, OpenRequest};
-use crate::protocol::session::memory::{PerDirection, Reported};
+use crate::protocol::session::memory::{Blank, BoxedPerDirection, Lazy, Reported};
 use crate::protocol::{Direction, Id};
 use crate::tape::{Node, Scalar, Value};
 use std::collections::{BTreeMap, VecDeque};
@@ -202,18 +202,32 @@ pub(super) struct RefusableMessage {
 pub(super) struct OneWay {
     /// Its direction ended.
     pub(super) ended: bool,
-    /// Its requests without an answer, the oldest first.
-    pub(super) order: BTreeMap<u64, CallKey>,
+    /// Its requests without an answer, the oldest first. Boxed: a node of the map has space for eleven.
+    pub(super) order: BTreeMap<u64, Box<CallKey>>,
     /// The oldest request that is unanswered while a later one was answered.
     pub(super) overtaken: Option<u64>,
-    refusable: VecDeque<RefusableMessage>,
     /// The first message that it sent.
     pub(super) first: Option<u64>,
     pub(super) announced: bool,
+    pub(super) codes: Lazy<Codes>,
+    pub(super) rare: Lazy<RareFacts>,
+}
+
+/// What few sides have.
+#[derive(Debug, Default)]
+pub(super) struct RareFacts {
+    refusable: VecDeque<RefusableMessage>,
     pub(super) reported: Reported,
     /// Streams that ended with an error; an abort should follow.
     pub(super) unaborted: Vec<(CallId, OpenRequest)>,
-    pub(super) codes: Codes,
+}
+
+impl Blank for RareFacts {
+    const BLANK: &'static Self = &Self {
+        refusable: VecDeque::new(),
+        reported: Reported::NONE,
+        unaborted: Vec::new(),
+    };
 }
 
 /// The vocabularies of one side's error codes.
@@ -225,26 +239,38 @@ pub(super) struct Codes {
     pub(super) reported: bool,
 }
 
+impl Blank for Codes {
+    const BLANK: &'static Self = &Self {
+        document: None,
+        peers: None,
+        reported: false,
+    };
+}
+
 impl OneWay {
     /// Adds a message that may be refused.
     pub(super) fn add_refusable(&mut self, index: u64, key: Option<CallKey>) {
-        if self.refusable.len() >= DOUBTS {
-            self.refusable.pop_front();
+        let refusable = &mut self.rare.refusable;
+        if refusable.len() >= DOUBTS {
+            refusable.pop_front();
         }
-        self.refusable.push_back(RefusableMessage { index, key });
+        refusable.push_back(RefusableMessage { index, key });
     }
 
     /// Removes the oldest message that may be refused, because it is refused now.
     pub(super) fn refused(&mut self) -> Option<RefusableMessage> {
-        self.refusable.pop_front()
+        self.rare.made()?.refusable.pop_front()
     }
 
     /// Removes earlier messages: a runtime handles one message at a time, so those before an answered one were not
     /// refused.
     pub(super) fn handle_answered(&mut self, index: u64) {
         self.order.remove(&index);
-        while self.refusable.front().is_some_and(|d| d.index <= index) {
-            self.refusable.pop_front();
+        let Some(rare) = self.rare.made() else {
+            return;
+        };
+        while rare.refusable.front().is_some_and(|d| d.index <= index) {
+            rare.refusable.pop_front();
         }
     }
 }
@@ -252,19 +278,23 @@ impl OneWay {
 /// A connection.
 #[derive(Debug, Default)]
 pub(super) struct Conn {
-    pub(super) sides: PerDirection<OneWay>,
+    pub(super) sides: BoxedPerDirection<OneWay>,
 }
 
 impl Conn {
     /// Removes and returns failed streams that were not aborted.
     pub(super) fn unaborted(&mut self) -> impl Iterator<Item = (CallId, OpenRequest)> {
         let sides = self.sides.iter_mut();
-        sides.flat_map(|side| side.unaborted.drain(..))
+        let made = sides.filter_map(|side| side.rare.made());
+        made.flat_map(|rare| rare.unaborted.drain(..))
     }
 
     /// Returns the names of its sides: a side that announced functions is a provider.
     pub(super) fn names(&self) -> Option<[&'static str; 2]> {
-        let is_provider = |way| self.sides.get(Some(way)).announced;
+        let is_provider = |way| {
+            let side = self.sides.get(Some(way));
+            side.is_some_and(|side| side.announced)
+        };
         if is_provider(Direction::ToServer) {
             Some(["provider", "runtime"])
         } else if is_provider(Direction::ToClient) {

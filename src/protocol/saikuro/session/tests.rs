@@ -235,6 +235,7 @@ fn streams_without_a_start_are_bounded() {
     assert_eq!(run.found, ["#0 unknown-id", "#2 seq-gap"]);
     assert!(Waiting::all_of(&run.conduct).is_empty());
     run.finish();
+    run.event(0, None, ConnectionChange::Closed);
     assert_eq!(run.found.len(), 2);
     assert_eq!(run.conduct.orphans, 0);
 }

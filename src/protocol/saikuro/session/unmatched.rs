@@ -68,7 +68,7 @@ impl SaikuroSession {
             side.order
                 .iter()
                 .next()
-                .map(|(index, key)| (*index, Some(key.clone())))
+                .map(|(index, key)| (*index, Some(key.as_ref().clone())))
         };
         let meant = doubt.map(|d| (d.index, d.key)).or_else(oldest);
         let why = field(root, "error")

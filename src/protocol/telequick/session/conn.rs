@@ -7,7 +7,7 @@
 
 use crate::framing::LengthMode;
 use crate::protocol::rule_names::telequick as rule;
-use crate::protocol::session::memory::PerDirection;
+use crate::protocol::session::memory::BoxedPerDirection;
 use crate::protocol::session::{Current, Place, Report, broken};
 use crate::protocol::{Link, Origin, Role};
 use crate::span::Span;
@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 
 /// The number of reported ids that are stored, for each direction of a connection.
 const REPORTED_IDS: usize = 64;
+/// The number of streams whose state is stored.
+const MAX_STREAMS: usize = 1 << 14;
 
 /// A connection.
 #[derive(Default)]
@@ -31,7 +33,7 @@ pub(super) struct TelequickConnection {
     pub answered: Option<u64>,
     /// An event for another client was reported.
     pub wrong_client: bool,
-    pub streams: PerDirection<DirectionStream>,
+    pub streams: BoxedPerDirection<DirectionStream>,
 }
 
 /// The completeness of a connection.
@@ -47,12 +49,20 @@ pub(super) enum KnownHistory {
 }
 
 /// The length mode of one kind of frames.
-#[derive(Default)]
 struct FirstMode {
-    /// The mode, and the first frame that has it.
-    first: Option<(LengthMode, u64)>,
+    mode: LengthMode,
+    /// The first frame that has it.
+    index: u64,
     /// A change was reported.
     changed: bool,
+}
+
+/// What few directions have.
+#[derive(Default)]
+struct RareState {
+    /// The first frame of the connection whose length counts itself, and the number of such frames.
+    inclusive: Option<(Place, u64)>,
+    reported_ids: Vec<u32>,
 }
 
 /// One direction of a connection.
@@ -60,20 +70,24 @@ struct FirstMode {
 pub(super) struct DirectionStream {
     pub is_active: bool,
     pub ended: bool,
-    /// The first frame of the connection whose length counts itself, and the number of such frames.
-    inclusive: Option<(Place, u64)>,
     /// The length mode of requests and answers, and of audio and events.
-    calls: FirstMode,
-    pushes: FirstMode,
+    calls: Option<FirstMode>,
+    pushes: Option<FirstMode>,
     /// The number of frames that could not be read.
     pub gaps: u32,
-    pub reported_ids: Vec<u32>,
+    rare: Option<Box<RareState>>,
 }
 
 impl TelequickConnection {
+    /// Returns for each side the first frame whose length counts itself, and their number.
+    fn inclusive(&self) -> impl Iterator<Item = (Place, u64)> {
+        let sides = self.streams.iter();
+        sides.filter_map(|side| side.rare.as_ref()?.inclusive)
+    }
+
     /// Reports the frames whose length counts itself, once for each side.
     pub fn report_inclusive(&self, report: &mut Report) {
-        for (first, count) in self.streams.iter().filter_map(|side| side.inclusive) {
+        for (first, count) in self.inclusive() {
             let more = match count {
                 1 => String::new(),
                 2 => ", as in 1 further frame of this side".to_owned(),
@@ -86,14 +100,12 @@ impl TelequickConnection {
 }
 
 /// Counts a frame whose length counts itself, for its side of the connection.
-pub(super) fn count_inclusive(
-    conns: &mut BTreeMap<Link, TelequickConnection>,
-    seen: Current<'_, '_>,
-) {
-    let connection = entry(conns, whole(seen.origin));
+pub(super) fn count_inclusive(conns: &mut TelequickConnections, seen: Current<'_, '_>) {
+    let connection = conns.entry(whole(seen.origin));
     let side = connection.streams.get_mut(seen.origin.direction);
     let first = || (length_place(seen), 0);
-    side.inclusive.get_or_insert_with(first).1 += 1;
+    let rare = side.rare.get_or_insert_default();
+    rare.inclusive.get_or_insert_with(first).1 += 1;
 }
 
 /// The connection of a stream.
@@ -104,19 +116,80 @@ pub(super) fn whole(origin: Origin) -> Origin {
     }
 }
 
-/// The state of a connection, or of one of its streams: of that as much is known as of its connection.
-pub(super) fn entry(
-    conns: &mut BTreeMap<Link, TelequickConnection>,
-    origin: Origin,
-) -> &mut TelequickConnection {
-    let whole = origin.stream.and(conns.get(&(origin.conn, None)));
-    let known = whole.map_or(KnownHistory::Given, |whole| whole.known);
-    conns
-        .entry(origin.link())
-        .or_insert_with(|| TelequickConnection {
-            known,
-            ..TelequickConnection::default()
-        })
+/// The connections, and the streams of those that have several.
+#[derive(Default)]
+pub(super) struct TelequickConnections {
+    all: BTreeMap<Link, TelequickConnection>,
+    /// The state of a stream was dropped, because too many were open.
+    is_partial: bool,
+}
+
+impl TelequickConnections {
+    /// Returns the state of a connection, or of one of its streams; creates it if there is none.
+    pub fn entry(&mut self, origin: Origin) -> &mut TelequickConnection {
+        let link = origin.link();
+        if !self.all.contains_key(&link) {
+            if link.1.is_some() && self.all.len() >= MAX_STREAMS {
+                self.drop_stream(link.0);
+            }
+            let known = self.known(link);
+            let new = TelequickConnection {
+                known,
+                ..TelequickConnection::default()
+            };
+            self.all.insert(link, new);
+        }
+        self.all.entry(link).or_default()
+    }
+
+    pub fn get(&self, link: Link) -> Option<&TelequickConnection> {
+        self.all.get(&link)
+    }
+
+    pub fn get_mut(&mut self, link: Link) -> Option<&mut TelequickConnection> {
+        self.all.get_mut(&link)
+    }
+
+    /// Removes the state of a connection or stream. There may be none.
+    pub fn remove(&mut self, link: Link) -> Option<TelequickConnection> {
+        self.all.remove(&link)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (Link, &TelequickConnection)> {
+        self.all.iter().map(|(link, conn)| (*link, conn))
+    }
+
+    /// Returns a connection and its streams.
+    pub fn links(&self, conn: Option<u32>) -> Vec<Link> {
+        let links = self.all.range((conn, None)..=(conn, Some(u64::MAX)));
+        links.map(|(link, _)| *link).collect()
+    }
+
+    /// Returns true if streams have open requests, but no state.
+    pub fn is_partial(&self) -> bool {
+        self.is_partial
+    }
+
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Returns the completeness of a new stream: as much is known of it as of its connection.
+    fn known(&self, (conn, stream): Link) -> KnownHistory {
+        let whole = stream.and(self.all.get(&(conn, None)));
+        whole.map_or(KnownHistory::Given, |whole| whole.known)
+    }
+
+    /// Drops the state of the stream with the lowest number.
+    fn drop_stream(&mut self, conn: Option<u32>) {
+        let mut streams = self.all.range((conn, Some(0))..=(conn, Some(u64::MAX)));
+        let lowest = streams.next().map(|(link, _)| *link);
+        if let Some(lowest) = lowest {
+            self.all.remove(&lowest);
+            self.is_partial = true;
+        }
+    }
 }
 
 fn length_place(seen: Current<'_, '_>) -> Place {
@@ -131,24 +204,25 @@ impl DirectionStream {
             Some(Role::Item) => &mut self.pushes,
             _ => &mut self.calls,
         };
-        match mode_use.first {
-            None => mode_use.first = Some((mode, seen.index)),
-            Some((first, index)) if first != mode && !mode_use.changed => {
-                mode_use.changed = true;
-                broken!(seen, rule::FLAVOUR_CHANGE, length_place(seen), index;
-                    "length is {}, but frames of this kind have {} lengths since #{index}",
-                    mode.name(), first.name());
-            }
-            Some(_) => {}
+        let first = mode_use.get_or_insert(FirstMode {
+            mode,
+            index: seen.index,
+            changed: false,
+        });
+        if first.mode != mode && !std::mem::replace(&mut first.changed, true) {
+            broken!(seen, rule::FLAVOUR_CHANGE, length_place(seen), first.index;
+                "length is {}, but frames of this kind have {} lengths since #{}",
+                mode.name(), first.mode.name(), first.index);
         }
-        matches!(mode_use.first, Some((LengthMode::Inclusive, _))) && mode == LengthMode::Inclusive
+        first.mode == LengthMode::Inclusive && mode == LengthMode::Inclusive
     }
 
     /// Returns true if this id was not reported yet.
     pub fn is_new(&mut self, id: u32) -> bool {
-        let new = !self.reported_ids.contains(&id);
-        if new && self.reported_ids.len() < REPORTED_IDS {
-            self.reported_ids.push(id);
+        let ids = &mut self.rare.get_or_insert_default().reported_ids;
+        let new = !ids.contains(&id);
+        if new && ids.len() < REPORTED_IDS {
+            ids.push(id);
         }
         new
     }

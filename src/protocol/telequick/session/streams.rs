@@ -5,7 +5,7 @@
 //!   unidirectional   audio and events
 //! ```
 
-use super::{TelequickSession, conn, rule};
+use super::{TelequickSession, rule};
 use crate::protocol::Role;
 use crate::protocol::session::{Current, broken};
 
@@ -18,7 +18,7 @@ impl TelequickSession<'_> {
         let (Some(id), Some(role)) = (seen.origin.stream, seen.message.role) else {
             return;
         };
-        let stream = conn::entry(&mut self.conns, seen.origin);
+        let stream = self.conns.entry(seen.origin);
         let is_unidirectional = id & UNIDIRECTIONAL != 0;
         let is_push = role == Role::Item;
         if is_push != is_unidirectional && !std::mem::replace(&mut stream.is_misused, true) {

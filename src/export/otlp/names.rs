@@ -1,0 +1,74 @@
+//! The names of OpenTelemetry's semantic conventions that spans have.
+//!
+//! RPC conventions are those of version 1.45.0 (stable). The conventions of the Model Context Protocol are in
+//! development, in a repository of their own: semantic-conventions-genai, gen-ai/mcp.md.
+
+/// The conventions that the names below belong to.
+pub(super) const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.45.0";
+
+pub(super) const SERVICE_NAME: &str = "service.name";
+pub(super) const HOST_NAME: &str = "host.name";
+pub(super) const PROCESS_ID: &str = "process.pid";
+
+pub(super) const RPC_SYSTEM: &str = "rpc.system.name";
+pub(super) const RPC_METHOD: &str = "rpc.method";
+pub(super) const RPC_STATUS: &str = "rpc.response.status_code";
+pub(super) const ERROR_TYPE: &str = "error.type";
+pub(super) const NETWORK_TRANSPORT: &str = "network.transport";
+pub(super) const NETWORK_PROTOCOL: &str = "network.protocol.name";
+/// The system of requests with a version of it, and the member that has the version.
+pub(super) const CALL_SYSTEM: &str = "jsonrpc";
+pub(super) const CALL_VERSION: &str = "jsonrpc.protocol.version";
+pub(super) const CALL_ID: &str = "jsonrpc.request.id";
+
+/// Names that only operations of one protocol have.
+pub(super) struct OwnNames {
+    pub protocol: &'static str,
+    pub method: &'static str,
+    pub session: &'static str,
+    /// The attribute that has the name within the subject, by subject.
+    pub targets: &'static [(&'static str, &'static str)],
+    /// The subject that calls a tool, with the attributes of its arguments and its result.
+    pub tool_call: &'static str,
+    pub arguments: &'static str,
+    pub result: &'static str,
+}
+
+pub(super) const OWN_NAMES: &[OwnNames] = &[OwnNames {
+    protocol: "mcp",
+    method: "mcp.method.name",
+    session: "mcp.session.id",
+    targets: &[
+        ("tools/call", "gen_ai.tool.name"),
+        ("prompts/get", "gen_ai.prompt.name"),
+        ("resources/read", "mcp.resource.uri"),
+        ("resources/subscribe", "mcp.resource.uri"),
+        ("resources/unsubscribe", "mcp.resource.uri"),
+    ],
+    tool_call: "tools/call",
+    arguments: "gen_ai.tool.call.arguments",
+    result: "gen_ai.tool.call.result",
+}];
+
+pub(super) const OPERATION_NAME: &str = "gen_ai.operation.name";
+pub(super) const EXECUTE_TOOL: &str = "execute_tool";
+/// The type of an error that the result of a tool reports.
+pub(super) const TOOL_ERROR: &str = "tool_error";
+
+/// Names of wiretool, which no convention has.
+pub(super) const INDEX: &str = "wiretool.index";
+pub(super) const CONNECTION: &str = "wiretool.connection";
+pub(super) const SOURCE: &str = "wiretool.source";
+pub(super) const PROTOCOL: &str = "wiretool.protocol";
+pub(super) const STATE: &str = "wiretool.state";
+pub(super) const LINK: &str = "wiretool.link";
+pub(super) const MESSAGES: &str = "wiretool.messages";
+pub(super) const BYTES: &str = "wiretool.bytes";
+/// Before the name of an owner: nanoseconds of the duration.
+pub(super) const WAITED_FOR: &str = "wiretool.waited_for.";
+pub(super) const REQUEST: &str = "wiretool.request";
+pub(super) const ANSWER: &str = "wiretool.answer";
+pub(super) const FINDING: &str = "wiretool.finding";
+pub(super) const FINDING_RULE: &str = "wiretool.finding.rule";
+pub(super) const FINDING_SEVERITY: &str = "wiretool.finding.severity";
+pub(super) const FINDING_TEXT: &str = "wiretool.finding.text";
