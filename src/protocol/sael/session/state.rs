@@ -68,6 +68,7 @@ pub(super) struct Login {
 
 impl Blank for Login {
     const BLANK: &'static Self = &Self {
+        client: None,
         hello: None,
         hello_unanswered: false,
         replay: None,
