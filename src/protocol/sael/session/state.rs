@@ -68,7 +68,6 @@ pub(super) struct Login {
 
 impl Blank for Login {
     const BLANK: &'static Self = &Self {
-        client: None,
         hello: None,
         hello_unanswered: false,
         replay: None,
@@ -202,6 +201,7 @@ pub(super) struct SessionTerms {
 impl Blank for SessionTerms {
     const BLANK: &'static Self = &Self {
         names: BTreeSet::new(),
+        client: None,
         window: None,
         cancelled: VecDeque::new(),
         granted: None,
