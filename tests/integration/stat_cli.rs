@@ -303,12 +303,12 @@ fn costs_are_measured_by_encoding() {
     let (_, out, _) = run(&["--cost", &file]);
     let out = out.replace(&file, "a.jsonl");
     insta::assert_snapshot!(out, @"
-    a.jsonl: sael, 52 messages, 20060 bytes
+    a.jsonl: sael, 52 messages, 20105 bytes
 
     bytes by subject                       messages    requests      answers        bytes
       dashboard                                  42          52        19385        19437
-      sum                                         4         139           91          230
-      find                                        2          74           98          172
+      sum                                         4         156          102          258
+      find                                        2          91           98          189
       HEY                                         2          47           65          112
       LST                                         2          22           87          109
 
@@ -324,9 +324,9 @@ fn costs_are_measured_by_encoding() {
       planner: sum                                1         0.25  usd
 
     other forms                            messages        bytes      instead   saves
-      MessagePack for JSON                       52        20060        14670  26.9 %
-      permessage-deflate                         52        20060         1194  94.0 %
-        without context takeover                 52        20060         7950  60.4 %
+      MessagePack for JSON                       52        20105        14706  26.9 %
+      permessage-deflate                         52        20105         1224  93.9 %
+        without context takeover                 52        20105         7986  60.3 %
       merge patches of states                    39        18855         2302  87.8 %
 
     round trips: 1 of 4 calls take an output of the call before: 3 with pipelines
