@@ -172,7 +172,7 @@ impl Mermaid {
     fn write(&mut self, out: &mut Vec<u8>) {
         let lanes = std::mem::take(&mut self.lanes).finish();
         let mut text = String::from("sequenceDiagram\n");
-        for (n, name) in lanes.participants.iter().enumerate() {
+        for (n, name) in lanes.names.iter().enumerate() {
             let _ = writeln!(text, "    participant p{n} as {}", encode(name));
         }
         let mut writer = Writer {
@@ -219,7 +219,7 @@ impl Mermaid {
         if hidden > 0 {
             writer.over_all(&format!("{hidden} more findings: see wiretool lint"));
         }
-        if writer.lanes.participants.is_empty() {
+        if writer.lanes.names.is_empty() {
             writer.text.push_str("    participant p0 as no messages\n");
         }
         writer.end_bars();
@@ -300,7 +300,7 @@ impl Form for Mermaid {
         start.key = key_of(&start);
         if operation.state == OperationState::Open {
             self.open.insert(operation.index);
-            start.detail = "open".to_owned();
+            "open".clone_into(&mut start.detail);
             if let Some(lasted) = operation.duration {
                 start.detail = format!("open for {}", duration(lasted));
             }
@@ -529,7 +529,7 @@ impl Writer {
 
     /// Writes a note over all participants.
     fn over_all(&mut self, text: &str) {
-        let last = self.lanes.participants.len().saturating_sub(1);
+        let last = self.lanes.names.len().saturating_sub(1);
         let text = encode(text);
         match last {
             0 => self.line(format_args!("Note over p0: {text}")),

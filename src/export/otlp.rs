@@ -23,10 +23,12 @@ use crate::conversation::{
 use crate::decoder::{Decoded, Origin};
 use crate::encoding::Want;
 use crate::encoding::json::write_str;
+use crate::protocol::session::Link;
 use crate::protocol::{Direction, Notes};
 use crate::render::line;
 use crate::render::operation::about;
 use crate::render::subject::masked_subject;
+use crate::tape::Node;
 use attributes::Attributes;
 use names::OwnNames;
 use std::collections::BTreeMap;
@@ -148,7 +150,7 @@ impl Otlp {
                 name
             },
         );
-        if let Some(version) = version.and_then(|version| version.text()) {
+        if let Some(version) = version.and_then(Node::text) {
             all.text(names::CALL_VERSION, &version);
             let id = message.id.text();
             if !id.is_empty() {
@@ -346,7 +348,7 @@ impl Form for Otlp {
         );
         let mut all = std::mem::take(&mut span.attributes);
         all.text(names::STATE, operation.state.name());
-        all.text_if(names::LINK, operation.link.map(|link| link.name()));
+        all.text_if(names::LINK, operation.link.map(Link::name));
         all.integer(names::MESSAGES, signed(operation.messages));
         all.integer(names::BYTES, signed(operation.bytes));
         for (owner, ns) in operation.shares() {
