@@ -56,8 +56,9 @@ pub(super) struct Mermaid {
     operations: Vec<Step>,
     /// The number of operations that are not stored.
     untracked: u64,
-    /// Notes after the last step.
+    /// Notes after the last step, and the number of those that are left out.
     last: Vec<Note>,
+    more_notes: usize,
     /// The requests without an answer.
     open: HashSet<u64>,
     waiting: u64,
@@ -73,6 +74,7 @@ impl Mermaid {
             operations: Vec::new(),
             untracked: 0,
             last: Vec::new(),
+            more_notes: 0,
             open: HashSet::new(),
             waiting: 0,
             now: None,
@@ -179,7 +181,7 @@ impl Mermaid {
             bars: Bars::new(&self.steps, &self.open),
             lanes,
             notes: 0,
-            hidden: 0,
+            hidden: self.more_notes,
             text,
         };
         let what = if self.options.operations {
@@ -338,7 +340,7 @@ impl Form for Mermaid {
             if self.last.len() < MAX_NOTES {
                 self.last.push(note);
             } else {
-                self.steps.fold.add_note(&note);
+                self.more_notes += 1;
             }
         }
     }

@@ -465,8 +465,18 @@ fn operations_are_spans() {
         ["notification notifications/progress", "wiretool.finding"]
     );
     assert_eq!(open["events"][0]["name"], "wiretool.finding");
+    // A message in the middle selects its operation.
+    let (_, out, _) = run(&[
+        "-f",
+        "otlp",
+        "--where",
+        "kind=error or outcome=error",
+        "fixtures/cli/operations.jsonl",
+    ]);
+    assert_eq!(spans(&out)[0]["spanId"], call["spanId"]);
+    assert_eq!(spans(&out).len(), 1);
     let (_, again, _) = run(&["-f", "otlp", "fixtures/cli/operations.jsonl"]);
-    assert_eq!(out, again);
+    assert_eq!(spans(&again), all);
 }
 
 #[test]
