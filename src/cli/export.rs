@@ -24,7 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   wiretool export -f mermaid session.jsonl      a sequence diagram, for a ticket or a document
   wiretool export -f html session.jsonl -o call.html  a page with each message, for a browser
-  wiretool export -f mermaid --where conn=2 FILE -o call.mmd  of one connection
+  wiretool export -f mermaid --where 'index<60' FILE -o call.mmd  the first messages
   wiretool export -f mermaid --ops FILE         an arrow per operation instead of its messages
   wiretool export -f otlp session.jsonl -o traces.jsonl  spans of operations, for a trace viewer
   wiretool export -f pcapng session.jsonl -o session.pcapng  for Wireshark
