@@ -375,6 +375,36 @@ fn long_sessions_are_cut_with_a_note() {
 }
 
 #[test]
+fn a_full_page_lists_further_messages_without_their_bytes() {
+    let text = "t".repeat(9_000);
+    let line =
+        |id: u32| format!("{{\"jsonrpc\":\"2.0\",\"method\":\"m{id}\",\"params\":[\"{text}\"]}}\n");
+    let text: String = (0..2_500).map(line).collect();
+    let file = common::file(common::temporary(), "page-full.txt", text);
+    let (page, notes) = run(&[
+        "export", "-f", "html", "-p", "jsonrpc", "--dir", "c2s", &file,
+    ]);
+    assert!(page.len() < 32 << 20, "{}", page.len());
+    let data = data(&page);
+    let messages = list(&data, "messages");
+    assert_eq!((messages.len(), &data["more"]), (2_500, &json!(0)));
+    let first_bare = messages.iter().position(|one| one["left"] == true);
+    let bare = 2_500 - first_bare.expect("messages without fields");
+    let (whole, rest) = messages.split_at(2_500 - bare);
+    assert!(whole.iter().all(|one| one["size"].as_u64() > Some(9_000)));
+    assert!(
+        rest.iter()
+            .all(|one| one["left"] == true && one.get("b").is_none())
+    );
+    assert_eq!(rest[0]["subject"], format!("m{}", 2_500 - bare));
+    let note = format!(
+        "{bare} messages have no fields and bytes: the page is full; --where chooses fewer messages"
+    );
+    assert_eq!(data["notes"], json!([note]));
+    assert!(notes.contains(&note), "{notes}");
+}
+
+#[test]
 fn only_lint_writes_a_page() {
     let mut command = common::wiretool();
     command.args(["snapshot", "test", "--report", "html", "fixtures"]);

@@ -105,7 +105,11 @@ def check_use(page, file):
     page.press("Enter")
     page.press("ArrowDown")
     check("bytes of a field with the focus", bytes.fromhex(marked()), b'"jsonrpc""2.0"')
+    # Paper is light, and has all rows.
+    page.evaluate("addEventListener('beforeprint', () => { window.seen = [document.documentElement.dataset.theme, document.querySelectorAll('.row').length] })")
     check("printed", page.call("Page.printToPDF", printBackground=True)["data"][:4], "JVBE")
+    check("on paper", page.evaluate("window.seen"), ["light", count])
+    check("after printing", page.evaluate("document.documentElement.dataset.theme ?? 'none'"), "none")
 
 
 def check_hostile(page):

@@ -2,6 +2,7 @@
 
 use super::shapes::{as_address, local};
 use super::{Situation, has_word, words};
+use crate::export::FormName;
 use std::path::Path;
 
 /// Formats of reports.
@@ -88,6 +89,9 @@ fn tip_of_own_value(arg: &str, value: &str) -> Option<String> {
         return Some(format!(
             "{flag} takes a number, such as {flag} 3; a capture is an argument without a flag"
         ));
+    }
+    if arg.starts_with("--format") && FormName::from_name(value).is_some() {
+        return Some(format!("wiretool export -f {value} FILE writes this form"));
     }
     if arg.starts_with("--format") && OTHER_FORMATS.contains(&value) {
         return Some(

@@ -4,7 +4,7 @@
 /// Words in place of a command.
 pub(super) const COMMANDS: &[(&str, &str)] = &[
     (
-        "bridge capture forward forward-proxy http-proxy intercept listen live mitm mitmdump mitmproxy mitmweb monitor port-forward relay reverse sniff socat spy tap tcpdump dumpcap tshark wireshark tunnel wrap",
+        "bridge capture forward forward-proxy http-proxy intercept listen live mitm mitmdump mitmproxy mitmweb monitor port-forward relay reverse sniff socat spy tap tcpdump dumpcap tshark wireshark tunnel",
         "wiretool proxy shows live traffic, of addresses (--connect ADDR) or of a child (-- COMMAND); wiretool record -w FILE records it",
     ),
     (
@@ -82,6 +82,10 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     (
         "chart diagram draw mermaid plantuml sequence",
         "wiretool export -f mermaid FILE draws a sequence diagram",
+    ),
+    (
+        "html page webpage",
+        "wiretool export -f html FILE -o FILE.html writes a page for a browser",
     ),
     (
         "gui open ui web",
@@ -630,7 +634,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         READERS,
         "--slow --slower-than --latency --min-latency",
-        "slow answers are --where 'latency>100ms'",
+        "slow answers are --where 'latency>VALUE', with a unit as in 100ms",
     ),
     (
         READERS,
@@ -680,6 +684,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (READERS, "--faults", "messages at fault are --where fault"),
     (READERS, "--sarif", "SARIF is --report sarif"),
     (READERS, "--junit", "JUnit is --report junit"),
+    (READERS, "--html", "a page is wiretool export -f html FILE"),
     (
         READERS,
         "--no-resolve --numeric",

@@ -38,10 +38,9 @@ function duration(ms) {
 const clock = (t) => new Date(data.start + t).toISOString().slice(11, 23);
 const arrow = (message) => ({ c2s: "→", s2c: "←" })[message.dir] ?? "·";
 const connOf = (message) => message.conn === undefined ? "" : `c${message.conn}`;
-const what = ({ subject, of, name }) => [subject ?? of, name === subject ? "" : name].filter(Boolean).join(" ");
+const what = ({ subject, of, name }) => [subject ?? of, name === (subject ?? of) ? "" : name].filter(Boolean).join(" ");
 const title = (message) => [arrow(message), message.kind || "no message", what(message)].filter(Boolean).join(" ");
-const SIGNS = { error: "✗", warning: "!", info: "i" };
-const MAX_LISTED = 200, MAX_PRINTED = 500;
+const SIGNS = { error: "✗", warning: "!", info: "i" }, MAX_LISTED = 200, MAX_PRINTED = 500;
 
 // What belongs together: answers of requests, findings and operations of messages.
 const answers = new Map(), operations = new Map(), found = messages.map(() => []);
@@ -215,8 +214,9 @@ function compare(key, steps, sign, values) {
   if (key === "id") {
     return (m) => m.id !== undefined && (order ? ordered(m.id) : text([m.id, m.id.replace(/^"(.*)"$/, "$1")]));
   }
-  const isEqual = (type, value, wanted) => type === "n"
-    ? !wanted.quoted && (value === wanted.text || Number(value) === Number(wanted.text))
+  const isWhole = (number) => /^-?\d+$/.test(number);
+  const isEqual = (type, value, wanted) => type === "n" ? !wanted.quoted && (value === wanted.text
+    || (!(isWhole(value) && isWhole(wanted.text)) && Number(value) === Number(wanted.text)))
     : type === "b" ? value.replace(/^0x/, "") === wanted.text.replace(/^0x/, "").toLowerCase() : value === wanted.text;
   return (m) => {
     const [, , , , type, value] = fieldAt(m, steps) ?? [];
@@ -252,7 +252,7 @@ function reader(typed) {
 // The state of the page, and the list. Only the rows that show exist.
 const only = { findings: undefined, open: undefined, conn: undefined, op: undefined };
 let shown = messages.map((_, at) => at), passes = messages.map(() => true);
-let selected = -1, test, lastTest, timeMode = 0, tabOpen = "";
+let selected = -1, test, lastTest, timeMode = 0, tabOpen = "", isPrinting = false, themeBefore;
 const list = $("list"), rows = $("rows");
 const isNarrow = () => list.clientWidth <= 560;
 const rowHeight = () => isNarrow() ? 46 : 27;
@@ -283,12 +283,13 @@ function row(at, n, height) {
 }
 
 function drawRows() {
-  const height = rowHeight(), first = Math.max(0, Math.floor(list.scrollTop / height) - 4);
-  const end = Math.ceil((list.scrollTop + list.clientHeight) / height) + 4;
+  const height = rowHeight(), top = isPrinting ? 0 : Math.max(0, Math.floor(list.scrollTop / height) - 4);
+  const end = isPrinting ? MAX_PRINTED : Math.ceil((list.scrollTop + list.clientHeight) / height) + 4;
   list.style.setProperty("--row", `${height}px`);
   rows.style.height = `${shown.length * height}px`;
-  rows.replaceChildren(...shown.slice(first, end).map((at, n) => row(at, first + n, height)));
-  if (shown.length === 0) rows.append(make("p", { class: "none", role: "option" }, "No message matches."));
+  rows.replaceChildren(...shown.slice(top, end).map((at, n) => row(at, top + n, height)));
+  const rest = shown.length === 0 ? "No messages." : isPrinting && shown.length > end && `and ${shown.length - end} more`;
+  if (rest) rows.append(make("p", { class: "none", role: "option" }, rest));
   if ($(`row${selected}`)) list.setAttribute("aria-activedescendant", `row${selected}`);
   else list.removeAttribute("aria-activedescendant");
 }
@@ -844,16 +845,12 @@ function setTheme(name) {
   redraw();
 }
 
-let themeBefore;
 addEventListener("beforeprint", () => {
-  themeBefore = root.dataset.theme;
+  [isPrinting, themeBefore] = [true, root.dataset.theme];
   for (const tab of TABS) $(`panel-${tab}`).hidden = false;
   setTheme("light");
-  rows.style.height = "auto";
-  rows.replaceChildren(...shown.slice(0, MAX_PRINTED).map((at, n) => row(at, n, 0)), make("p", { role: "option" },
-    shown.length > MAX_PRINTED ? `and ${shown.length - MAX_PRINTED} more` : ""));
 });
-addEventListener("afterprint", () => { openTab(tabOpen); setTheme(themeBefore); });
+addEventListener("afterprint", () => { isPrinting = false; openTab(tabOpen); setTheme(themeBefore); });
 
 function start() {
   const count = (level) => data.findings.filter((finding) => finding.severity === level).length;
@@ -866,7 +863,7 @@ function start() {
     data.waits && fact(`${data.waits} without an answer`, "warning"),
     fact(data.masked ? "secrets are masked" : "secrets are shown")].filter(Boolean));
   $("notes").append(...data.notes.map((note) => make("li", {}, note)));
-  $("notes").hidden = data.notes.length === 0;
+  [$("notes").hidden, $("picture").hidden] = [data.notes.length === 0, messages.length === 0];
   $("tab-findings").append(make("span", { class: "badge" }, String(data.findings.length)));
   $("key-list").append(...KEYS.flatMap(([key, text]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, text)]));
   if (several) list.style.setProperty("--conn", "4.5ch");
