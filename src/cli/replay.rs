@@ -147,12 +147,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         show_secrets: args.show_secrets,
         ..display
     };
-    let config = args
-        .callee
-        .config(plan.protocol, known_connections(&plan))?;
-    if plan.framing == Framing::Http && config.framing != Framing::Http {
-        plan.join_connections();
-    }
+    fit_to_peer(&mut plan, &args.callee)?;
     let entries = ReportEntries::default();
     let mut total = RunOutcome::default();
     let mut all_went_well = true;
@@ -212,6 +207,15 @@ fn condition(args: &Args) -> Result<options::WhereArgs> {
         );
     }
     Ok(condition)
+}
+
+/// A peer that does not speak HTTP has one connection.
+fn fit_to_peer(plan: &mut Plan<'_>, callee: &Callee) -> Result<()> {
+    let config = callee.config(plan.protocol, known_connections(plan))?;
+    if plan.framing == Framing::Http && config.framing != Framing::Http {
+        plan.join_connections();
+    }
+    Ok(())
 }
 
 /// Returns the reason why no message is sent.

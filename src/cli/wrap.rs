@@ -16,7 +16,7 @@ use crate::framing::fields::{masked, text_secrets, without};
 use crate::path::{Path as KeyPath, PathStep};
 use crate::render::style::escape;
 use anyhow::{Context as _, Result, bail};
-use clients::{ANY_TABLES, CONFIGS};
+use clients::{ANY_TABLES, CONFIGS, ServerTable};
 use entry::{Launch, Recorder, Server};
 use file::ConfigFile;
 use std::borrow::Cow;
@@ -118,6 +118,7 @@ struct Entry {
     name: String,
     /// The keys to it.
     path: KeyPath,
+    protocol: Option<&'static str>,
 }
 
 impl PlaceArgs {
@@ -129,6 +130,7 @@ impl PlaceArgs {
                 Some(entry) => vec![Entry {
                     name: last_key(entry)?,
                     path: entry.clone(),
+                    protocol: None,
                 }],
                 None => entries(&file, ANY_TABLES),
             };
@@ -164,30 +166,40 @@ fn last_key(path: &KeyPath) -> Result<String> {
 }
 
 /// Returns the servers in the tables at these keys. Other settings may stand beside them.
-fn entries(file: &ConfigFile, tables: &[&[&str]]) -> Vec<Entry> {
+fn entries(file: &ConfigFile, tables: &[ServerTable]) -> Vec<Entry> {
     let mut found = Vec::new();
-    for keys in tables {
-        collect(&file.root, keys, &mut Vec::new(), &mut found);
+    for table in tables {
+        let mut add = |name: &str, steps: &[PathStep]| {
+            found.push(Entry {
+                name: name.to_owned(),
+                path: KeyPath::from(steps.to_vec()),
+                protocol: table.protocol,
+            });
+        };
+        collect(&file.root, table.keys, &mut Vec::new(), &mut add);
     }
     found.retain(|entry| !matches!(file.server(&entry.path), Ok(Server::Unknown)));
     found
 }
 
-fn collect(table: &Placed, keys: &[&str], steps: &mut Vec<PathStep>, found: &mut Vec<Entry>) {
+/// Calls `add` with the name and the path of each member of the tables at these keys.
+fn collect(
+    table: &Placed,
+    keys: &[&str],
+    steps: &mut Vec<PathStep>,
+    add: &mut dyn FnMut(&str, &[PathStep]),
+) {
     for member in table.members() {
-        let is_next = keys
+        if keys
             .first()
-            .is_none_or(|key| *key == "*" || *key == member.key);
-        if !is_next {
+            .is_some_and(|key| *key != "*" && *key != member.key)
+        {
             continue;
         }
         steps.push(PathStep::Member(member.key.clone()));
         match keys.split_first() {
-            Some((_, below)) => collect(&member.value, below, steps, found),
-            None => found.push(Entry {
-                name: member.key.clone(),
-                path: KeyPath::from(steps.clone()),
-            }),
+            Some((_, below)) => collect(&member.value, below, steps, add),
+            None => add(&member.key, steps),
         }
         steps.pop();
     }
@@ -221,6 +233,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
             let recorder = Recorder {
                 program: &program,
                 name: &name,
+                protocol: entry.protocol,
             };
             match file.server(&entry.path)? {
                 Server::Address(address) => {
@@ -448,16 +461,9 @@ fn print_proxy(file: &ConfigFile, entry: &Entry, address: &str, name: &str) {
             .fold(0, |sum: u32, b| (sum * 31 + u32::from(b)) % 10_000);
     let (server, path) = split_url(address);
     let listen = format!("http://127.0.0.1:{port}");
-    let mut command = vec![
-        "wiretool",
-        "record",
-        "-w",
-        name,
-        "--listen",
-        &listen,
-        "--connect",
-        address,
-    ];
+    let mut command = vec!["wiretool", "record"];
+    command.extend(entry.protocol.into_iter().flat_map(|name| ["-p", name]));
+    command.extend(["-w", name, "--listen", &listen, "--connect", address]);
     if server.starts_with("https:") {
         command.push("--rewrite-host");
     }

@@ -310,16 +310,22 @@ impl<'p> Decoder<'p> {
 
     /// Ends all streams; partial frames are reported.
     pub fn finish(&mut self, sink: &mut FrameSink<'_>) {
+        self.end_detection(sink);
+        let sink = &mut unbroken(sink);
+        let keys: Vec<Lane> = self.streams.keys().copied().collect();
+        for key in keys {
+            self.feed_end(key.at(None), self.latest, sink);
+        }
+    }
+
+    /// Decides what waits for its protocol, because no more bytes come.
+    pub(crate) fn end_detection(&mut self, sink: &mut FrameSink<'_>) {
         let sink = &mut unbroken(sink);
         let _ = self.pass_waiting(sink);
         if self.separate.is_some() {
             self.settle_separately(sink);
         } else {
             self.settle(true, sink);
-        }
-        let keys: Vec<Lane> = self.streams.keys().copied().collect();
-        for key in keys {
-            self.feed_end(key.at(None), self.latest, sink);
         }
     }
 

@@ -833,6 +833,28 @@ fn growing_file_is_followed() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
+/// After the end line of a recording no message can decide between protocols any more.
+#[test]
+fn a_complete_recording_that_is_followed_shows_its_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = concat!(
+        "{\"wiretool\":1,\"started\":\"2026-01-01T00:00:00Z\"}\n",
+        "{\"t\":1,\"conn\":1,\"dir\":\"c2s\",\"text\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"method\\\":\\\"ping\\\"}\\n\"}\n",
+        "{\"t\":2,\"event\":\"end\"}\n",
+    );
+    let path = file(folder.path(), "complete", recording);
+    let mut child = wiretool(&["decode", "-f", "line", "--follow", &path])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    lines.read_line(&mut line).unwrap();
+    assert!(line.contains("ping"), "{line}");
+    drop(lines);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
 /// The position of a program in a file.
 #[cfg(target_os = "linux")]
 fn reads_at(pid: &str, path: &str) -> Option<u64> {

@@ -90,7 +90,7 @@ fn wrapped_servers_are_recorded_and_restored_byte_for_byte() {
         let (code, out, _) = home.run(&["wrap", "--dry-run", "one"]);
         assert_eq!(code, 0, "{name}");
         assert!(
-            out.contains("\"record\", \"-w\", \"@one\", \"--\""),
+            out.contains("\"record\", \"-p\", ") && out.contains("\"-w\", \"@one\", \"--\""),
             "{name}: {out}"
         );
         assert_eq!(home.read(name), *text, "{name}: --dry-run changes nothing");

@@ -2,6 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+/// A table of servers in a configuration.
+pub(super) struct ServerTable {
+    /// The keys to it; `*` is any key.
+    pub keys: &'static [&'static str],
+    /// The protocol of its servers, if they have one.
+    pub protocol: Option<&'static str>,
+}
+
 /// A configuration of a client.
 pub(super) struct ClientConfig {
     /// The name for `--client`.
@@ -10,14 +18,13 @@ pub(super) struct ClientConfig {
     path: &'static str,
     /// The path of macOS, if it differs.
     mac_path: &'static str,
-    /// The tables of servers: keys, or `*` for any key.
-    pub tables: &'static [&'static [&'static str]],
+    pub tables: &'static [ServerTable],
 }
 
 const fn config(
     client: &'static str,
     path: &'static str,
-    tables: &'static [&'static [&'static str]],
+    tables: &'static [ServerTable],
 ) -> ClientConfig {
     ClientConfig {
         client,
@@ -27,9 +34,27 @@ const fn config(
     }
 }
 
-const MCP_SERVERS: &[&[&str]] = &[&["mcpServers"]];
-const ZED: &[&[&str]] = &[&["context_servers"], &["agent_servers"], &["lsp"]];
-const HELIX: &[&[&str]] = &[&["language-server"]];
+const fn table(keys: &'static [&'static str], protocol: &'static str) -> ServerTable {
+    ServerTable {
+        keys,
+        protocol: Some(protocol),
+    }
+}
+
+const MCP_SERVERS: &[ServerTable] = &[table(&["mcpServers"], "mcp")];
+const CLAUDE_CODE: &[ServerTable] = &[
+    table(&["mcpServers"], "mcp"),
+    table(&["projects", "*", "mcpServers"], "mcp"),
+];
+const VSCODE: &[ServerTable] = &[table(&["servers"], "mcp")];
+const VSCODE_SETTINGS: &[ServerTable] = &[table(&["mcp", "servers"], "mcp")];
+const CODEX: &[ServerTable] = &[table(&["mcp_servers"], "mcp")];
+const ZED: &[ServerTable] = &[
+    table(&["context_servers"], "mcp"),
+    table(&["agent_servers"], "acp"),
+    table(&["lsp"], "lsp"),
+];
+const HELIX: &[ServerTable] = &[table(&["language-server"], "lsp")];
 
 /// All configurations that are looked for.
 pub(super) const CONFIGS: &[ClientConfig] = &[
@@ -41,28 +66,24 @@ pub(super) const CONFIGS: &[ClientConfig] = &[
             MCP_SERVERS,
         )
     },
-    config(
-        "claude-code",
-        "~/.claude.json",
-        &[&["mcpServers"], &["projects", "*", "mcpServers"]],
-    ),
+    config("claude-code", "~/.claude.json", CLAUDE_CODE),
     config("claude-code", ".mcp.json", MCP_SERVERS),
     config("cursor", "~/.cursor/mcp.json", MCP_SERVERS),
     config("cursor", ".cursor/mcp.json", MCP_SERVERS),
     ClientConfig {
         mac_path: "~/Library/Application Support/Code/User/mcp.json",
-        ..config("vscode", "~/.config/Code/User/mcp.json", &[&["servers"]])
+        ..config("vscode", "~/.config/Code/User/mcp.json", VSCODE)
     },
     ClientConfig {
         mac_path: "~/Library/Application Support/Code/User/settings.json",
         ..config(
             "vscode",
             "~/.config/Code/User/settings.json",
-            &[&["mcp", "servers"]],
+            VSCODE_SETTINGS,
         )
     },
-    config("vscode", ".vscode/mcp.json", &[&["servers"]]),
-    config("vscode", ".vscode/settings.json", &[&["mcp", "servers"]]),
+    config("vscode", ".vscode/mcp.json", VSCODE),
+    config("vscode", ".vscode/settings.json", VSCODE_SETTINGS),
     config(
         "windsurf",
         "~/.codeium/windsurf/mcp_config.json",
@@ -72,24 +93,27 @@ pub(super) const CONFIGS: &[ClientConfig] = &[
     config("zed", ".zed/settings.json", ZED),
     config("gemini-cli", "~/.gemini/settings.json", MCP_SERVERS),
     config("gemini-cli", ".gemini/settings.json", MCP_SERVERS),
-    config("codex", "~/.codex/config.toml", &[&["mcp_servers"]]),
-    config("codex", ".codex/config.toml", &[&["mcp_servers"]]),
+    config("codex", "~/.codex/config.toml", CODEX),
+    config("codex", ".codex/config.toml", CODEX),
     config("helix", "~/.config/helix/languages.toml", HELIX),
     config("helix", ".helix/languages.toml", HELIX),
     config("mcphub.nvim", "~/.config/mcphub/servers.json", MCP_SERVERS),
 ];
 
 /// The tables of servers in a file that no client of the list reads.
-pub(super) const ANY_TABLES: &[&[&str]] = &[
-    &["mcpServers"],
-    &["servers"],
-    &["mcp", "servers"],
-    &["mcp_servers"],
-    &["context_servers"],
-    &["agent_servers"],
-    &["language-server"],
-    &["lsp"],
-    &["projects", "*", "mcpServers"],
+pub(super) const ANY_TABLES: &[ServerTable] = &[
+    table(&["mcpServers"], "mcp"),
+    ServerTable {
+        keys: &["servers"],
+        protocol: None,
+    },
+    table(&["mcp", "servers"], "mcp"),
+    table(&["mcp_servers"], "mcp"),
+    table(&["context_servers"], "mcp"),
+    table(&["agent_servers"], "acp"),
+    table(&["language-server"], "lsp"),
+    table(&["lsp"], "lsp"),
+    table(&["projects", "*", "mcpServers"], "mcp"),
 ];
 
 impl ClientConfig {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   "command": "npx",               "command": "/usr/bin/wiretool",
-//!   "args": ["-y", "server"]   <->  "args": ["record", "-w", "@name", "--", "npx", "-y", "server"]
+//!   "args": ["-y", "server"]   <->  "args": ["record", "-p", "mcp", "-w", "@name", "--", "npx", "-y", "server"]
 //! ```
 //!
 //! The command moves as it is spelled, and everything else stays, so each edit undoes the other byte for byte.
@@ -49,6 +49,8 @@ pub(super) struct Recorder<'a> {
     pub program: &'a str,
     /// The name of the recordings, with `@`.
     pub name: &'a str,
+    /// The protocol of the server, if it is known.
+    pub protocol: Option<&'a str>,
 }
 
 /// A replacement of a part of a text.
@@ -157,8 +159,9 @@ impl<'e> Launch<'e> {
 
     /// Returns the text with a recorder around the command.
     pub fn wrap(&self, syntax: Syntax, text: &str, recorder: Recorder<'_>) -> Result<String> {
-        let own = ["record", "-w", recorder.name, "--"];
-        let own: Vec<String> = own.iter().map(|word| quoted(word)).collect();
+        let protocol = recorder.protocol.map(|name| ["-p", name]);
+        let own = ["record"].into_iter().chain(protocol.into_iter().flatten());
+        let own: Vec<String> = own.chain(["-w", recorder.name, "--"]).map(quoted).collect();
         let (own, program) = (own.join(", "), quoted(recorder.program));
         let place = &self.command.value.place;
         if let Value::List(items) = &self.command.value.value {
@@ -265,6 +268,7 @@ mod tests {
     const RECORDER: Recorder<'_> = Recorder {
         program: "/opt/wiretool",
         name: "@s",
+        protocol: Some("mcp"),
     };
 
     fn entry(root: &Placed) -> &Placed {
@@ -299,50 +303,50 @@ mod tests {
     const JSON: &[(&str, &str)] = &[
         (
             r#"{"command":"npx","args":["-y","x"]}"#,
-            r#"{"command":"/opt/wiretool","args":["record", "-w", "@s", "--", "npx", "-y","x"]}"#,
+            r#"{"command":"/opt/wiretool","args":["record", "-p", "mcp", "-w", "@s", "--", "npx", "-y","x"]}"#,
         ),
         (
             "{ \"args\": [\n\t\"-y\", // first\n\t\"x\",\n\t],\r\n \"command\": \"np\\u0078\", }",
-            "{ \"args\": [\n\t\"record\", \"-w\", \"@s\", \"--\", \"np\\u0078\", \"-y\", // first\n\t\"x\",\n\t],\r\n \"command\": \"/opt/wiretool\", }",
+            "{ \"args\": [\n\t\"record\", \"-p\", \"mcp\", \"-w\", \"@s\", \"--\", \"np\\u0078\", \"-y\", // first\n\t\"x\",\n\t],\r\n \"command\": \"/opt/wiretool\", }",
         ),
         (
             r#"{"command":"a b","args":[ ],"env":{}}"#,
-            r#"{"command":"/opt/wiretool","args":["record", "-w", "@s", "--", "a b" ],"env":{}}"#,
+            r#"{"command":"/opt/wiretool","args":["record", "-p", "mcp", "-w", "@s", "--", "a b" ],"env":{}}"#,
         ),
         (
             r#"{"type":"stdio", "command": "x"}"#,
-            r#"{"type":"stdio", "args": ["record", "-w", "@s", "--", "x"], "command": "/opt/wiretool"}"#,
+            r#"{"type":"stdio", "args": ["record", "-p", "mcp", "-w", "@s", "--", "x"], "command": "/opt/wiretool"}"#,
         ),
         (
             r#"{"command":{"path":"x","args":["y"]}}"#,
-            r#"{"command":{"path":"/opt/wiretool","args":["record", "-w", "@s", "--", "x", "y"]}}"#,
+            r#"{"command":{"path":"/opt/wiretool","args":["record", "-p", "mcp", "-w", "@s", "--", "x", "y"]}}"#,
         ),
         (
             r#"{"binary":{"path":"x"}}"#,
-            r#"{"binary":{"arguments": ["record", "-w", "@s", "--", "x"], "path":"/opt/wiretool"}}"#,
+            r#"{"binary":{"arguments": ["record", "-p", "mcp", "-w", "@s", "--", "x"], "path":"/opt/wiretool"}}"#,
         ),
         (
             r#"{"command":["x", "y"]}"#,
-            r#"{"command":["/opt/wiretool", "record", "-w", "@s", "--", "x", "y"]}"#,
+            r#"{"command":["/opt/wiretool", "record", "-p", "mcp", "-w", "@s", "--", "x", "y"]}"#,
         ),
     ];
 
     const TOML: &[(&str, &str)] = &[
         (
             "[t.s]\ncommand = 'npx'\nargs = [ \"-y\" ] # why\n",
-            "[t.s]\ncommand = \"/opt/wiretool\"\nargs = [ \"record\", \"-w\", \"@s\", \"--\", 'npx', \"-y\" ] # why\n",
+            "[t.s]\ncommand = \"/opt/wiretool\"\nargs = [ \"record\", \"-p\", \"mcp\", \"-w\", \"@s\", \"--\", 'npx', \"-y\" ] # why\n",
         ),
         (
             "[t.s]\r\n  command = \"npx\"\r\n",
-            "[t.s]\r\n  args = [\"record\", \"-w\", \"@s\", \"--\", \"npx\"]\r\n  command = \"/opt/wiretool\"\r\n",
+            "[t.s]\r\n  args = [\"record\", \"-p\", \"mcp\", \"-w\", \"@s\", \"--\", \"npx\"]\r\n  command = \"/opt/wiretool\"\r\n",
         ),
         (
             "[t]\ns = { command = \"npx\" }",
-            "[t]\ns = { args = [\"record\", \"-w\", \"@s\", \"--\", \"npx\"], command = \"/opt/wiretool\" }",
+            "[t]\ns = { args = [\"record\", \"-p\", \"mcp\", \"-w\", \"@s\", \"--\", \"npx\"], command = \"/opt/wiretool\" }",
         ),
         (
             "[t.s]\ncommand = \"npx\"\nargs = []\n",
-            "[t.s]\ncommand = \"/opt/wiretool\"\nargs = [\"record\", \"-w\", \"@s\", \"--\", \"npx\"]\n",
+            "[t.s]\ncommand = \"/opt/wiretool\"\nargs = [\"record\", \"-p\", \"mcp\", \"-w\", \"@s\", \"--\", \"npx\"]\n",
         ),
     ];
 

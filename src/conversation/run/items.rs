@@ -223,6 +223,10 @@ impl<'p> ItemReader<'p> {
                 }
             });
         }
+        // A file that is followed has no end of its own.
+        if event.what == EventKind::End && self.sources.is_none() {
+            self.decode(out, |decoder, sink| decoder.end_detection(sink));
+        }
         out.event(&event);
     }
 
