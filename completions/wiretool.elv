@@ -198,6 +198,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --merge 'Several FILEs with times are one conversation on one clock (watch: always)'
             cand --no-resync 'Stop at the first bad frame; do not search for the next good one'
             cand --ops 'Show operations: durations by subject, and who made them wait'
+            cand --cost 'Show bytes by subject, stated costs, definitions, and what other forms would save'
             cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
             cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
             cand -v 'Explain on stderr what was detected, and why'

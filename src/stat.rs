@@ -8,10 +8,16 @@
 
 #![allow(clippy::cast_precision_loss, clippy::cast_sign_loss)] // ratios for display; the stored numbers are exact
 
+mod cost;
+mod rate;
+
 use crate::conversation::{Consequences, Conversation, Operation, OperationState, Verdict};
 use crate::decoder::Decoded;
 use crate::protocol::{Direction, Role, with_name};
+pub use cost::{Cost, OtherForm, SubjectCost};
 use hdrhistogram::Histogram;
+pub use rate::Rate;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// The maximum number of names that are counted separately.
@@ -166,11 +172,31 @@ pub struct OperationStat {
 }
 
 impl OperationStat {
-    /// Returns the owners, each with its part of the time, between 0 and 1.
-    pub fn parts(&self) -> impl Iterator<Item = (&str, f64)> {
+    /// Returns the owners, each with its part of the time in percent, those with the largest parts first. The sum of all is
+    /// 100: the parts with the largest fractions are rounded up.
+    pub fn percents(&self) -> Vec<(&str, u8)> {
         let all: u128 = self.shares.values().map(|ns| u128::from(*ns)).sum();
         let shares = self.shares.iter().filter(|(_, ns)| **ns > 0);
-        shares.map(move |(owner, ns)| (owner.as_str(), *ns as f64 / all as f64))
+        let mut parts: Vec<(&str, u64, u8, u128)> = shares
+            .map(|(owner, ns)| {
+                let hundredfold = u128::from(*ns) * 100;
+                let whole = u8::try_from(hundredfold / all).unwrap_or(100);
+                (owner.as_str(), *ns, whole, hundredfold % all)
+            })
+            .collect();
+        let sum: usize = parts
+            .iter()
+            .map(|(_, _, whole, _)| usize::from(*whole))
+            .sum();
+        parts.sort_by_key(|(.., rest)| Reverse(*rest));
+        for (_, _, whole, _) in parts.iter_mut().take(100_usize.saturating_sub(sum)) {
+            *whole += 1;
+        }
+        parts.sort_by_key(|(owner, ns, ..)| (Reverse(*ns), *owner));
+        parts
+            .into_iter()
+            .map(|(owner, _, whole, _)| (owner, whole))
+            .collect()
     }
 
     fn add(&mut self, operation: &Operation) {
@@ -234,10 +260,14 @@ pub struct Stat {
     pub streams: BTreeMap<String, Streams>,
     /// Operations by subject, if they are asked for.
     pub operations: BTreeMap<String, OperationStat>,
+    /// What it costs, if that is asked for.
+    pub cost: Option<Box<Cost>>,
     /// Reads by the number of messages that each completed; only for recordings.
     pub reads: BTreeMap<u64, u64>,
     /// First and last time, in ns since 1970, where known.
     pub times: Option<(i64, i64)>,
+    /// Messages over time, where times are known.
+    pub rate: Option<Rate>,
     running: HashMap<u64, RunningStream>,
     in_read: Option<u64>,
 }
@@ -260,6 +290,13 @@ impl Stat {
         if let Some(time) = origin.time {
             let (first, last) = self.times.unwrap_or((time, time));
             self.times = Some((first.min(time), last.max(time)));
+            match &mut self.rate {
+                Some(rate) => rate.add(time),
+                None => self.rate = Some(Rate::new(time)),
+            }
+        }
+        if let Some(cost) = &mut self.cost {
+            cost.add_message(decoded, verdict);
         }
         self.faulty += u64::from(decoded.is_faulty());
         self.sent += u64::from(decoded.is_sent());

@@ -47,10 +47,8 @@ pub(crate) enum Relation {
     Parent,
     /// The outer one is the leg before a relay, and the inner one the leg after it.
     Relay,
-    /// Headers do not tell it.
+    /// Headers do not tell that one of them holds.
     Unknown,
-    /// Headers say that neither holds.
-    Unrelated,
 }
 
 impl Sources {
@@ -165,15 +163,9 @@ impl Sources {
         if caller == Some(outer) {
             return Relation::Parent;
         }
-        let hosts = text(first, "host").zip(text(second, "host"));
-        let is_same_host = hosts.is_some_and(|(one, other)| one == other);
+        let hosts = [first, second].map(|header| text(header, "host"));
         match (&first.connect, &second.listen) {
-            (Some(connect), Some(listen)) if is_same_address(connect, listen) => Relation::Relay,
-            (Some(_), Some(_)) if is_same_host => Relation::Unrelated,
-            // A process that wiretool starts calls others itself.
-            _ if is_same_host && second.argv.is_some() && first.argv.is_some() => {
-                Relation::Unrelated
-            }
+            (Some(connect), Some(listen)) if reaches(connect, listen, hosts) => Relation::Relay,
             _ => Relation::Unknown,
         }
     }
@@ -207,20 +199,42 @@ fn text<'h>(header: &'h Header, key: &str) -> Option<&'h str> {
     header.more.get(key).and_then(Value::as_str)
 }
 
-/// Returns true if two addresses have the same host and port, or the same path, apart from scheme and target.
-fn is_same_address(one: &str, other: &str) -> bool {
-    let place = |address: &str| {
-        let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
-        let rest = rest.strip_prefix("unix:").unwrap_or(rest);
-        let end = if rest.starts_with('/') || scheme == "unix" {
-            rest.len()
-        } else {
-            rest.find('/').unwrap_or(rest.len())
-        };
-        let place = rest.get(..end).unwrap_or_default();
-        place.replacen("localhost", "127.0.0.1", 1)
+/// Returns true if a connection to the first address arrives at the second one. `hosts`: where both processes run.
+fn reaches(connect: &str, listen: &str, hosts: [Option<&str>; 2]) -> bool {
+    const LOCAL: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
+    const ALL: [&str; 2] = ["0.0.0.0", "[::]"];
+    let [from, at] = hosts;
+    let (connect, listen) = (place_of(connect), place_of(listen));
+    let split = |address| str::rsplit_once(address, ':');
+    let (Some((name, port)), Some((own, own_port))) = (split(connect), split(listen)) else {
+        return from == at && connect == listen;
     };
-    place(one) == place(other)
+    let (is_local, listens_local) = (LOCAL.contains(&name), LOCAL.contains(&own));
+    let reaches_local = is_local && (listens_local || ALL.contains(&own));
+    let is_there = from == at && (name == own || reaches_local);
+    let is_host = at.is_some_and(|at| is_same_host(name, at)) && !listens_local;
+    port == own_port && (is_there || is_host)
+}
+
+/// Compares names of hosts, of which one may have a domain.
+fn is_same_host(one: &str, other: &str) -> bool {
+    let has_domain = |long: &str, short| {
+        let domain = long.strip_prefix(short);
+        domain.is_some_and(|domain| domain.is_empty() || domain.starts_with('.'))
+    };
+    has_domain(one, other) || has_domain(other, one)
+}
+
+/// Returns host and port, or the path, without scheme and target.
+fn place_of(address: &str) -> &str {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+    let rest = rest.strip_prefix("unix:").unwrap_or(rest);
+    let end = if rest.starts_with('/') || scheme == "unix" {
+        rest.len()
+    } else {
+        rest.find('/').unwrap_or(rest.len())
+    };
+    rest.get(..end).unwrap_or_default()
 }
 
 /// Returns the name of a file without folder and extension; with its folder, or with a number, if another one has it.
@@ -272,9 +286,10 @@ mod tests {
         let child =
             |ppid: u64| serde_json::json!({"host": "h", "pid": 1, "ppid": ppid, "argv": ["x"]});
         let leg = |listen: &str, connect: &str| serde_json::json!({"host": "h", "listen": listen, "connect": connect});
+        let far = |listen: &str, connect: &str| serde_json::json!({"host": "far", "listen": listen, "connect": connect});
         for (first, second, wanted) in [
             (child(2), child(40), Relation::Parent),
-            (child(2), child(2), Relation::Unrelated),
+            (child(2), child(2), Relation::Unknown),
             (
                 child(2),
                 serde_json::json!({"host": "other", "ppid": 40, "argv": ["x"]}),
@@ -298,7 +313,32 @@ mod tests {
             (
                 leg("unix:/tmp/a", "unix:/tmp/b"),
                 leg("unix:/tmp/x", "unix:/tmp/c"),
-                Relation::Unrelated,
+                Relation::Unknown,
+            ),
+            (
+                leg("http://127.0.0.1:1", "http://127.0.0.1:2"),
+                leg("http://0.0.0.0:2", "http://x:3"),
+                Relation::Relay,
+            ),
+            (
+                leg("http://127.0.0.1:1", "http://far.example:80/mcp"),
+                far("http://0.0.0.0:80", "http://127.0.0.1:3"),
+                Relation::Relay,
+            ),
+            (
+                leg("http://127.0.0.1:1", "http://127.0.0.1:80"),
+                far("http://127.0.0.1:80", "http://127.0.0.1:3"),
+                Relation::Unknown,
+            ),
+            (
+                leg("http://127.0.0.1:1", "http://one:80"),
+                far("http://0.0.0.0:80", "http://127.0.0.1:3"),
+                Relation::Unknown,
+            ),
+            (
+                leg("http://127.0.0.1:1", "http://far:80"),
+                far("http://0.0.0.0:81", "http://127.0.0.1:3"),
+                Relation::Unknown,
             ),
             (serde_json::json!({}), child(40), Relation::Unknown),
         ] {

@@ -17,7 +17,7 @@ pub(super) fn of_day(since_midnight: Time) -> Time {
 }
 
 /// Returns true if the date of a time is not known.
-fn is_undated(time: Time) -> bool {
+pub(super) fn is_undated(time: Time) -> bool {
     (UNDATED..UNDATED + 365 * DAY).contains(&time)
 }
 

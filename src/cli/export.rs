@@ -5,10 +5,12 @@ use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output as TextOutput;
 use super::unmatched::Unmatched;
-use super::values;
 use super::{Exit, print_message};
+use super::{print_about, values};
 use crate::capture::Item;
-use crate::conversation::{Finding, Operation, Output, RuleSettings, Run, Sink, Verdict};
+use crate::conversation::{
+    Conversation, Finding, Operation, Output, RuleSettings, Run, Sink, Verdict,
+};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
 use crate::export::sql::Engine;
@@ -22,7 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   wiretool export -f mermaid session.jsonl      a sequence diagram, for a ticket or a document
   wiretool export -f html session.jsonl -o call.html  a page with each message, for a browser
-  wiretool export -f mermaid --where conn=2 FILE -o call.mmd  of one connection
+  wiretool export -f mermaid --where 'index<60' FILE -o call.mmd  the first messages
   wiretool export -f mermaid --ops FILE         an arrow per operation instead of its messages
   wiretool export -f otlp session.jsonl -o traces.jsonl  spans of operations, for a trace viewer
   wiretool export -f pcapng session.jsonl -o session.pcapng  for Wireshark
@@ -97,6 +99,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         last: 0,
         matched: 0,
         output: TextOutput::open(args.output.as_deref(), &input.paths())?,
+        quiet: shared.quiet,
     };
     input::read(input, &options, &mut run, &mut screen)?;
     if run.cut_short().is_none() {
@@ -146,6 +149,7 @@ struct ExportScreen {
     /// The number of messages that match.
     matched: u64,
     output: TextOutput,
+    quiet: bool,
 }
 
 impl ExportScreen {
@@ -164,7 +168,7 @@ impl ExportScreen {
             self.selected.extend(of.map(|of| of.index));
             self.form.message(decoded, verdict, self.output.buffer());
         } else {
-            self.form.skip(decoded, self.output.buffer());
+            self.form.skip(decoded, verdict, self.output.buffer());
             if self.matched == 0 {
                 self.unmatched.add(decoded);
             }
@@ -176,9 +180,22 @@ impl ExportScreen {
     fn operations(&mut self, ended: &[Operation]) {
         for operation in ended {
             if self.selected.remove(&operation.index) {
-                self.form
-                    .operation(operation, self.last, self.output.buffer());
+                let out = self.output.buffer();
+                self.form.operation(operation, self.last, out);
+            } else {
+                self.form.skip_operation(operation);
             }
+        }
+    }
+
+    /// Says how many operations are left out.
+    fn report_untracked(&self, run: &Run<'_>) {
+        let untracked = run
+            .conversation()
+            .map_or(0, Conversation::untracked_operations);
+        if untracked > 0 && !self.quiet {
+            let text = "operations are left out: too many were open";
+            print_about(&run.source().name, &format!("{untracked} {text}"));
         }
     }
 
@@ -206,6 +223,7 @@ impl ExportScreen {
                 self.findings(findings);
                 self.operations(conversation.map_or(&[], |one| one.ended_operations()));
                 self.form.end(run, self.output.buffer());
+                self.report_untracked(run);
             }
             Output::Pause(..) => return self.output.flush(),
             Output::Note(_) => {}

@@ -26,6 +26,7 @@ Examples:
   wiretool stat session.jsonl               counts, latencies, slowest calls
   wiretool stat -p sael --c2s a --s2c b     these have no times: only counts
   wiretool stat --ops session.jsonl         operations: durations, and who made them wait
+  wiretool stat --cost session.jsonl        bytes, and what MessagePack or compression would save
   wiretool stat --ops --merge a.jsonl b.jsonl  the same over several processes
   wiretool stat -f json session.jsonl | jq .latencies";
 
@@ -49,6 +50,9 @@ pub struct Args {
     /// Show operations: durations by subject, and who made them wait
     #[arg(long, help_heading = "Output")]
     ops: bool,
+    /// Show bytes by subject, stated costs, definitions, and what other forms would save
+    #[arg(long, conflicts_with = "ops", help_heading = "Output")]
+    cost: bool,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("Tables", "One JSON object per input"), help_heading = "Output")]
     format: options::OutputFormat,
@@ -76,6 +80,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         unanswered: BTreeMap::new(),
         counted: 0,
         shows_operations: args.ops,
+        shows_cost: args.cost,
         selected: BTreeSet::new(),
     };
     screen.output.is_json = screen.json;
@@ -106,6 +111,8 @@ struct StatScreen {
     counted: u64,
     /// Operations are counted.
     shows_operations: bool,
+    /// Costs are measured.
+    shows_cost: bool,
     /// The operations that have a message that matches, and have not ended.
     selected: BTreeSet<u64>,
 }
@@ -120,7 +127,9 @@ impl StatScreen {
         let place = place.unwrap_or_else(|| {
             let others = self.stats.iter_mut();
             others.for_each(|(_, stat)| stat.leave_out_reads());
-            self.stats.push((name.to_owned(), Stat::default()));
+            let mut stat = Stat::default();
+            stat.cost = self.shows_cost.then(Box::default);
+            self.stats.push((name.to_owned(), stat));
             self.stats.len() - 1
         });
         let (of, stat) = &mut self.stats[place];
@@ -227,6 +236,7 @@ impl Sink for StatScreen {
 
     fn want(&self) -> Option<Want> {
         Some(match self.filter.want() {
+            _ if self.shows_cost => Want::Places,
             Want::Head => Want::Rows,
             want => want,
         })

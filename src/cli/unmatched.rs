@@ -109,7 +109,10 @@ impl Unmatched {
                 Key::Name => list("names", word, false, add_name),
                 Key::Conn => list("connections", word, false, add_connection),
                 Key::Message(path) => {
-                    let steps = path.iter().map(|step| match step {
+                    // A list is there, whatever its elements are.
+                    let is_element = |step: &&PathStep| matches!(step, PathStep::Element(_));
+                    let last = path.iter().rev().take_while(is_element).count();
+                    let steps = path.iter().take(path.len() - last).map(|step| match step {
                         PathStep::Element(_) => PathStep::Element(0),
                         member @ PathStep::Member(_) => member.clone(),
                     });

@@ -43,6 +43,10 @@ pub struct Verdict<'a> {
     pub operation: Option<MessageOperation>,
     /// The operations that end.
     pub ended: &'a [Operation],
+    /// The client of its connection, as it names itself.
+    pub client: Option<&'a str>,
+    /// The short name of its capture, if several are one conversation.
+    pub source: Option<&'a str>,
     /// The findings are left out, so faults are shown by themselves.
     pub(crate) without_findings: bool,
 }

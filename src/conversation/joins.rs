@@ -6,9 +6,10 @@
 //!   after.jsonl   #6 tools/call, the same bytes      begins operation 6, inside of 5 (inferred: the next leg of a relay)
 //! ```
 //!
-//! Ids of traces state that operations belong together. A process that wiretool started makes the calls of the recordings
-//! that begin below it. Equal bytes are those of a relay, if addresses say so, or if its earlier answers were equal too. If
-//! several operations fit, no link is made, unless one of them contains all others.
+//! A span that a request names as its parent states it. Ids of traces and equal bytes show it if headers say which process
+//! called which: one program sends the same trace and the same bytes to several servers. A process that wiretool started
+//! makes the calls of the recordings that begin below it. If several operations fit, no link is made, unless one of them
+//! contains all others.
 //!
 //! Memory is bounded by the open operations.
 
@@ -48,10 +49,6 @@ struct Open {
     parent: Option<u64>,
     /// The captures that have its next leg.
     relayed: Vec<u16>,
-    /// The open operation of another capture with equal bytes, if nothing else relates the captures.
-    twin: Option<u64>,
-    /// The capture and the content of the answer to an operation whose twin this is.
-    answer: Option<(u16, u64)>,
 }
 
 /// The open operations of several captures.
@@ -62,8 +59,6 @@ pub(super) struct Joins {
     by_content: HashMap<u64, Vec<u64>>,
     /// Those that clients began, by connection.
     by_conn: HashMap<Option<u32>, Vec<u64>>,
-    /// Pairs of captures, and if they are the legs of a relay as far as equal requests have equal answers.
-    relays: HashMap<(u16, u16), bool>,
     hasher: RandomState,
     /// The last request.
     seen: Option<Open>,
@@ -77,7 +72,6 @@ impl Joins {
             by_trace: HashMap::default(),
             by_content: HashMap::default(),
             by_conn: HashMap::default(),
-            relays: HashMap::default(),
             hasher: RandomState::new(),
             seen: None,
         }
@@ -87,7 +81,7 @@ impl Joins {
     pub fn find(&mut self, decoded: &Decoded<'_>) -> Option<(u64, Link)> {
         let origin = decoded.origin;
         let source = self.sources.of(origin.conn)?;
-        let mut seen = Open {
+        let seen = Open {
             source,
             conn: origin.conn,
             direction: origin.direction,
@@ -95,15 +89,12 @@ impl Joins {
             content: self.content(decoded),
             parent: None,
             relayed: Vec::new(),
-            twin: None,
-            answer: None,
         };
-        let by_trace = self.by_trace(&seen);
+        let by_trace = self.by_trace(&seen).map(|found| (found, Link::Recorded));
+        let inferred = |found| (found, Link::Inferred);
         let found = by_trace
-            .filter(|(_, link)| *link == Link::Recorded)
-            .or_else(|| self.by_content(&mut seen))
-            .or_else(|| self.by_process(&seen))
-            .or(by_trace);
+            .or_else(|| self.by_content(&seen).map(inferred))
+            .or_else(|| self.by_process(&seen).map(inferred));
         self.seen = Some(seen);
         found
     }
@@ -113,23 +104,6 @@ impl Joins {
         let body = decoded.message.body.of(decoded.frame.view.bytes);
         let (protocol, direction) = (decoded.protocol.name(), decoded.origin.direction);
         self.hasher.hash_one((protocol, direction, body))
-    }
-
-    /// Compares the answer to a request with that to an equal request of another capture.
-    pub fn answer(&mut self, request: u64, decoded: &Decoded<'_>) {
-        let content = self.content(decoded);
-        let Some(open) = self.open.get(&request) else {
-            return;
-        };
-        let source = open.source;
-        if let Some((inner, other)) = open.answer {
-            let is_relay = self.relays.entry((source, inner)).or_insert(true);
-            *is_relay &= other == content;
-        }
-        let twin = open.twin.and_then(|twin| self.open.get_mut(&twin));
-        if let Some(twin) = twin {
-            twin.answer = Some((source, content));
-        }
     }
 
     /// Adds the operation that the last request begins.
@@ -174,7 +148,7 @@ impl Joins {
     }
 
     /// Finds the operation that the trace of a request names.
-    fn by_trace(&self, seen: &Open) -> Option<(u64, Link)> {
+    fn by_trace(&self, seen: &Open) -> Option<u64> {
         let all = self.by_trace.get(seen.trace.id.as_ref()?)?;
         let all = self.others(all, seen)?;
         let has_span = |index: &u64| {
@@ -186,56 +160,42 @@ impl Joins {
         };
         let mut parents = all.iter().copied().filter(has_span);
         if let (Some(parent), None) = (parents.next(), parents.next()) {
-            return Some((parent, Link::Recorded));
+            return Some(parent);
         }
         // One trace may have several calls of one process: only its server calls further ones.
-        let related = |wanted: &[Relation]| -> Vec<u64> {
-            let is_it = |index: &u64| {
-                let open = self.open.get(index);
-                open.is_some_and(|open| wanted.contains(&self.relation(open, seen)))
-            };
-            all.iter().copied().filter(is_it).collect()
+        let is_called = |index: &u64| {
+            let open = self.open.get(index);
+            open.is_some_and(|open| self.relation(open, seen) != Relation::Unknown)
         };
-        let called = related(&[Relation::Parent, Relation::Relay]);
-        if called.is_empty() {
-            let unknown = related(&[Relation::Unknown]);
-            return Some((self.outermost(&unknown)?, Link::Inferred));
-        }
-        Some((self.outermost(&called)?, Link::Recorded))
+        let called: Vec<u64> = all.into_iter().filter(is_called).collect();
+        self.outermost(&called)
     }
 
     /// Finds the operation whose process made a request.
-    fn by_process(&self, seen: &Open) -> Option<(u64, Link)> {
+    fn by_process(&self, seen: &Open) -> Option<u64> {
         if seen.direction != Some(Direction::ToServer) {
             return None;
         }
         let caller = self.sources.caller(seen.source)?;
         let all = self.others(self.by_conn.get(&Some(caller))?, seen)?;
-        Some((self.outermost(&all)?, Link::Inferred))
+        self.outermost(&all)
     }
 
     /// Finds the operation that a relay has passed on.
-    fn by_content(&mut self, seen: &mut Open) -> Option<(u64, Link)> {
+    fn by_content(&mut self, seen: &Open) -> Option<u64> {
         let all = self.others(self.by_content.get(&seen.content)?, seen)?;
         let is_it = |index: &&u64| {
             self.open.get(index).is_some_and(|open| {
                 let is_new = !open.relayed.contains(&seen.source);
-                is_new && self.relation(open, seen) != Relation::Unrelated
+                is_new && self.relation(open, seen) != Relation::Unknown
             })
         };
         let mut fitting = all.iter().filter(is_it);
         let (Some(&found), None) = (fitting.next(), fitting.next()) else {
             return None;
         };
-        let open = self.open.get(&found)?;
-        if self.relation(open, seen) == Relation::Unknown {
-            // Clients send equal requests to several servers.
-            seen.twin = Some(found);
-            let pair = (open.source, seen.source);
-            self.relays.get(&pair).filter(|is_relay| **is_relay)?;
-        }
         self.open.get_mut(&found)?.relayed.push(seen.source);
-        Some((found, Link::Inferred))
+        Some(found)
     }
 
     /// Returns those of other captures, unless there are too many.

@@ -170,7 +170,11 @@ impl<'p> Conversation<'p> {
         let (number, early) = self.enter(decoded);
         self.see_in(number, decoded, early);
         let Some(mut operations) = self.operations.take() else {
-            return self.verdict_of(number);
+            return Verdict {
+                client: self.client_of(number, decoded),
+                source: self.source_of(decoded),
+                ..self.verdict_of(number)
+            };
         };
         let one = self.each_protocol().nth(number);
         let operation = one.and_then(|one| operations.see(&one.judged(decoded)));
@@ -178,8 +182,21 @@ impl<'p> Conversation<'p> {
         Verdict {
             operation,
             ended: self.ended_operations(),
+            client: self.client_of(number, decoded),
+            source: self.source_of(decoded),
             ..self.verdict_of(number)
         }
+    }
+
+    /// Returns the client of the connection of a message, as it names itself.
+    fn client_of(&self, number: usize, decoded: &Decoded<'_>) -> Option<&str> {
+        let session = self.each_protocol().nth(number)?.session.as_ref()?;
+        session.client(decoded.origin.conn)
+    }
+
+    /// Returns the name of the capture of a message.
+    fn source_of(&self, decoded: &Decoded<'_>) -> Option<&str> {
+        self.protocols_of.sources?.name_of(decoded.origin.conn)
     }
 
     /// Returns what operations need of the last message.
@@ -293,7 +310,11 @@ impl<'p> Conversation<'p> {
         let number = self.change(origin, what);
         let left = self.take_left();
         if let Some(operations) = &mut self.operations {
-            operations.leave(&left, origin.time);
+            operations.leave(&left, origin);
+            let is_end = !matches!(what, ConnectionChange::Opened | ConnectionChange::Lost);
+            if is_end && what != ConnectionChange::Ended && origin.stream.is_none() {
+                operations.end_connection(origin);
+            }
         }
         Verdict {
             ended: self.ended_operations(),
@@ -482,6 +503,8 @@ impl<'p> Conversation<'p> {
             subscriptions: &self.report.subscriptions,
             operation: None,
             ended: &[],
+            client: None,
+            source: None,
             without_findings: false,
         }
     }

@@ -5,9 +5,12 @@
 //! ```
 //!
 //! The time of an operation is divided: each instant belongs to one party. It is that of the operation inside which began
-//! last and is open; without one, that which the session named; without one, the receiver of the open request.
+//! last and is open; without one, that which the session named; without one, the receiver of the open request. An operation
+//! that failed and may be retried is held: it ends as it was, unless a retry comes, for which it then waited.
 //!
 //! Memory is bounded by [`MAX_ENTRIES`] open operations. Recent messages are kept, so that late parts are assigned.
+
+mod retries;
 
 use super::joins::Joins;
 use super::operation::{MessageOperation, Operation, OperationState, joined};
@@ -15,7 +18,7 @@ use crate::capture::Sources;
 use crate::decoder::Decoded;
 use crate::protocol::exchange::{MAX_ENTRIES, SharedTexts};
 use crate::protocol::session::{Answer, Link, OperationFacts, Owner};
-use crate::protocol::{Direction, Role};
+use crate::protocol::{Direction, Origin, Role};
 use foldhash::HashMap;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -49,6 +52,11 @@ struct OpenOperation {
     /// The open operations inside.
     inside: BTreeSet<u64>,
     is_cancelled: bool,
+    may_retry: bool,
+    /// The connection of its last request.
+    conn: Option<u32>,
+    /// How it ends, unless it is retried.
+    held: Option<OperationState>,
 }
 
 impl OpenOperation {
@@ -131,6 +139,10 @@ pub(super) struct Operations {
     /// The latest time of all.
     latest: Option<i64>,
     untracked: u64,
+    /// Operations that were held, the oldest first.
+    held: VecDeque<u64>,
+    /// Those that may be retried, and are not held.
+    may_retry: BTreeSet<u64>,
     /// Present if several captures are one conversation.
     joins: Option<Box<Joins>>,
 }
@@ -149,6 +161,8 @@ impl Operations {
             now: None,
             latest: None,
             untracked: 0,
+            held: VecDeque::new(),
+            may_retry: BTreeSet::new(),
         }
     }
 
@@ -166,8 +180,7 @@ impl Operations {
     pub fn see(&mut self, judged: &Judged<'_>) -> Option<MessageOperation> {
         self.ended.clear();
         let (index, facts) = (judged.decoded.index, judged.facts);
-        let time = judged.decoded.origin.time;
-        self.pass(time);
+        self.pass(judged.decoded.origin.time);
         let answered = judged.answer.and_then(|answer| self.find(answer.to, index));
         let part_of = facts.part_of.and_then(|(message, link)| {
             let found = self.find(message, index)?;
@@ -190,9 +203,6 @@ impl Operations {
             }
             _ => inside,
         };
-        if let (Some(joins), Some(request)) = (&mut self.joins, judged.last_answer()) {
-            joins.answer(request, judged.decoded);
-        }
         let member = match part_of.or(answered) {
             Some(member) => member,
             None if begins => self.begin(judged, inside)?,
@@ -207,6 +217,9 @@ impl Operations {
             ..member
         };
         if member.operation != index {
+            if is_request {
+                self.resume(member.operation, judged.decoded);
+            }
             self.add(judged, member);
         }
         let is_late = !self.open.contains_key(&member.operation);
@@ -228,9 +241,9 @@ impl Operations {
     }
 
     /// Ends the operations of requests that get no answer.
-    pub fn leave(&mut self, requests: &[u64], time: Option<i64>) {
+    pub fn leave(&mut self, requests: &[u64], origin: Origin) {
         self.ended.clear();
-        self.pass(time);
+        self.pass(origin.time);
         for request in requests {
             let Some(member) = self.find(*request, u64::MAX) else {
                 continue;
@@ -240,8 +253,8 @@ impl Operations {
                 continue;
             };
             open.requests.remove(request);
-            if open.requests.is_empty() {
-                self.end(member.operation, OperationState::Open);
+            if open.requests.is_empty() && open.held.is_none() {
+                self.end_or_hold(member.operation, OperationState::Open);
             }
         }
     }
@@ -249,6 +262,7 @@ impl Operations {
     /// Ends all operations.
     pub fn finish(&mut self) {
         self.ended.clear();
+        self.now = self.latest;
         let mut all: Vec<u64> = self.open.keys().copied().collect();
         all.sort_unstable();
         for operation in &all {
@@ -303,26 +317,24 @@ impl Operations {
         let kind = self.texts.get(&message.kind);
         let subject = message.subject.as_deref().map(|text| self.texts.get(text));
         let has_unique_names = decoded.protocol.descriptor().has_unique_names;
-        let name = message.name.as_deref().map(|name| {
-            if has_unique_names {
-                name.into()
-            } else {
-                self.texts.get(name)
-            }
+        let name = message.name.as_deref().map(|name| match has_unique_names {
+            true => name.into(),
+            false => self.texts.get(name),
         });
         if let Some(parent) = parent {
             self.charge(parent, self.now);
-            let part = subject.as_ref().unwrap_or(&kind);
+            let part = subject.as_ref().filter(|text| !text.is_empty());
+            let part = part.unwrap_or(&kind);
             self.count(parent, decoded.frame.len, Some((part, parent_link)));
             if let Some(open) = self.open.get_mut(&parent) {
                 open.inside.insert(decoded.index);
             }
         }
-        let mut requests = BTreeMap::new();
-        if judged.role() == Some(Role::Request) {
-            requests.insert(decoded.index, receiver(decoded.origin.direction));
-        }
-        let time = decoded.origin.time;
+        let is_request = judged.role() == Some(Role::Request);
+        let request = is_request.then(|| (decoded.index, receiver(decoded.origin.direction)));
+        // Where times step back, what is inside begins with what is around it.
+        let around = parent.and_then(|parent| self.open.get(&parent)?.since);
+        let time = (decoded.origin.time).map(|time| time.max(around.unwrap_or(time)));
         let source = match &mut self.joins {
             Some(joins) => {
                 joins.begin(decoded.index, parent);
@@ -352,11 +364,16 @@ impl Operations {
             parent_link,
             since: time,
             owner: facts.owner,
-            requests,
+            requests: request.into_iter().collect(),
             known: VecDeque::new(),
             inside: BTreeSet::new(),
             is_cancelled: facts.cancels,
+            may_retry: facts.may_retry,
+            conn: decoded.origin.conn,
+            held: None,
         };
+        self.may_retry
+            .extend(facts.may_retry.then_some(decoded.index));
         self.open.insert(decoded.index, Box::new(open));
         Some(Member {
             message: decoded.index,
@@ -382,7 +399,8 @@ impl Operations {
         let part = match self.open.get(&member.operation) {
             Some(first) if repeats(first) => Some(Arc::clone(&self.retry)),
             Some(_) if judged.last_answer().is_none() => {
-                let text = message.subject.as_deref().unwrap_or(&message.kind);
+                let subject = message.subject.as_deref().filter(|text| !text.is_empty());
+                let text = subject.unwrap_or(&message.kind);
                 Some(self.texts.get(text))
             }
             _ => None,
@@ -454,7 +472,9 @@ impl Operations {
             };
             let source = self.joins.as_ref().zip(source);
             let source = source.map(|(joins, source)| self.texts.get(joins.sources.short(source)));
-            open.charge(owner, source.as_ref(), now);
+            if open.held.is_none() {
+                open.charge(owner, source.as_ref(), now);
+            }
             next = open.operation.parent;
         }
     }
@@ -505,12 +525,24 @@ impl Operations {
             .unwrap_or(closed.is_some() && open.requests.is_empty());
         if is_end {
             let is_error = judged.decoded.message.is_error();
+            let is_error = is_error || facts.fails;
             let state = match (is_error, open.is_cancelled, closed) {
+                _ if facts.cancels => OperationState::Cancelled,
                 (true, true, _) | (false, true, None) => OperationState::Cancelled,
                 (true, false, _) => OperationState::Failed,
                 (false, _, _) => OperationState::Answered,
             };
-            self.end(operation, state);
+            self.end_or_hold(operation, state);
+        }
+    }
+
+    /// Does what an end means to other operations.
+    fn leave_outer(&mut self, operation: u64, parent: Option<u64>) {
+        if let Some(joins) = &mut self.joins {
+            joins.end(operation);
+        }
+        if let Some(around) = parent.and_then(|parent| self.open.get_mut(&parent)) {
+            around.inside.remove(&operation);
         }
     }
 
@@ -519,22 +551,17 @@ impl Operations {
         let Some(open) = self.open.remove(&operation) else {
             return;
         };
+        self.may_retry.remove(&operation);
         let named = open.requests.keys().chain(&open.known);
         for message in named {
             self.members.remove(message);
         }
-        let state = match state {
+        let state = match open.held.unwrap_or(state) {
             OperationState::Open if open.is_cancelled => OperationState::Cancelled,
             state => state,
         };
         let operation = open.operation;
-        let parent = operation.parent;
-        if let Some(joins) = &mut self.joins {
-            joins.end(operation.index);
-        }
-        if let Some(around) = parent.and_then(|parent| self.open.get_mut(&parent)) {
-            around.inside.remove(&operation.index);
-        }
+        self.leave_outer(operation.index, operation.parent);
         self.ended.push(Operation { state, ..operation });
     }
 }

@@ -12,6 +12,7 @@ mod write;
 use crate::error::{DecodeError, show_byte};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Shape, Sink, Tape};
+pub(crate) use write::write_plain;
 pub use write::{MAX_DEPTH, write};
 pub(super) use write::{shortest, width_name};
 

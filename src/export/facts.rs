@@ -12,6 +12,7 @@ use crate::protocol::{Direction, Role};
 use crate::render::json::flat::RowFacts;
 use crate::tape::Node;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The number of connections, and of sessions, that are known; the first are forgotten.
@@ -80,8 +81,8 @@ impl Facts {
             limit(&mut self.connections);
         }
         let known = self.connections.entry(conn).or_default();
-        if session.is_some() {
-            known.session = session;
+        if session.is_some() && session.as_deref() != known.session.as_deref() {
+            known.session = session.map(Cow::into_owned);
         }
         let Some(direction) = decoded.origin.direction else {
             return;
@@ -118,9 +119,8 @@ impl Facts {
         let session = known.and_then(|known| known.session.as_deref());
         let of_session = session.and_then(|session| self.sessions.get(session));
         let peer = |direction: Direction| {
-            let all = [known, of_session].into_iter().flatten();
-            all.filter_map(|known| known.peers.get(Some(direction)).as_deref())
-                .next()
+            let mut all = [known, of_session].into_iter().flatten();
+            all.find_map(|known| known.peers.get(Some(direction)).as_deref())
         };
         RowFacts {
             source: self
@@ -150,7 +150,7 @@ fn recorder(header: &Header) -> (Option<String>, Option<u64>) {
 }
 
 /// Returns the session that a message names.
-fn session_of(decoded: &Decoded<'_>) -> Option<String> {
+fn session_of<'a>(decoded: &Decoded<'a>) -> Option<Cow<'a, str>> {
     if let Head::Http {
         len, event: false, ..
     } = decoded.frame.head
@@ -163,7 +163,7 @@ fn session_of(decoded: &Decoded<'_>) -> Option<String> {
         };
         let field = fields(head).find(|field| is_session(field.name));
         if let Some(value) = field.and_then(|field| head.get(field.value)) {
-            return usable(&String::from_utf8_lossy(value));
+            return usable(String::from_utf8_lossy(value));
         }
     }
     let root = decoded.root().filter(|root| root.is_map())?;
@@ -171,12 +171,12 @@ fn session_of(decoded: &Decoded<'_>) -> Option<String> {
     let mut parts = parts.into_iter().flatten().filter(|part| part.is_map());
     parts.find_map(|part| {
         let named = part.get("sessionId").or_else(|| part.get("session"))?;
-        usable(&named.text().filter(|_| named.is_string())?)
+        usable(named.text().filter(|_| named.is_string())?)
     })
 }
 
-fn usable(name: &str) -> Option<String> {
-    (!name.is_empty() && name.len() <= MAX_NAME).then(|| name.to_owned())
+fn usable(name: Cow<'_, str>) -> Option<Cow<'_, str>> {
+    (!name.is_empty() && name.len() <= MAX_NAME).then_some(name)
 }
 
 /// Returns the name and the version that a message gives its sender.
@@ -200,11 +200,11 @@ fn peer_of(root: Node<'_>) -> Option<String> {
 fn name_and_version(info: Node<'_>) -> Option<String> {
     let text = |key: &str| {
         let value = info.get(key).filter(|value| value.is_string())?;
-        usable(&value.text()?)
+        usable(value.text()?)
     };
     let name = text("name")?;
     Some(match text("version") {
         Some(version) => format!("{name} {version}"),
-        None => name,
+        None => name.into_owned(),
     })
 }

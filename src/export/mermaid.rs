@@ -56,8 +56,9 @@ pub(super) struct Mermaid {
     operations: Vec<Step>,
     /// The number of operations that are not stored.
     untracked: u64,
-    /// Notes after the last step.
+    /// Notes after the last step, and the number of those that are left out.
     last: Vec<Note>,
+    more_notes: usize,
     /// The requests without an answer.
     open: HashSet<u64>,
     waiting: u64,
@@ -73,6 +74,7 @@ impl Mermaid {
             operations: Vec::new(),
             untracked: 0,
             last: Vec::new(),
+            more_notes: 0,
             open: HashSet::new(),
             waiting: 0,
             now: None,
@@ -172,14 +174,14 @@ impl Mermaid {
     fn write(&mut self, out: &mut Vec<u8>) {
         let lanes = std::mem::take(&mut self.lanes).finish();
         let mut text = String::from("sequenceDiagram\n");
-        for (n, name) in lanes.participants.iter().enumerate() {
+        for (n, name) in lanes.names.iter().enumerate() {
             let _ = writeln!(text, "    participant p{n} as {}", encode(name));
         }
         let mut writer = Writer {
             bars: Bars::new(&self.steps, &self.open),
             lanes,
             notes: 0,
-            hidden: 0,
+            hidden: self.more_notes,
             text,
         };
         let what = if self.options.operations {
@@ -219,7 +221,7 @@ impl Mermaid {
         if hidden > 0 {
             writer.over_all(&format!("{hidden} more findings: see wiretool lint"));
         }
-        if writer.lanes.participants.is_empty() {
+        if writer.lanes.names.is_empty() {
             writer.text.push_str("    participant p0 as no messages\n");
         }
         writer.end_bars();
@@ -300,7 +302,7 @@ impl Form for Mermaid {
         start.key = key_of(&start);
         if operation.state == OperationState::Open {
             self.open.insert(operation.index);
-            start.detail = "open".to_owned();
+            "open".clone_into(&mut start.detail);
             if let Some(lasted) = operation.duration {
                 start.detail = format!("open for {}", duration(lasted));
             }
@@ -338,7 +340,7 @@ impl Form for Mermaid {
             if self.last.len() < MAX_NOTES {
                 self.last.push(note);
             } else {
-                self.steps.fold.add_note(&note);
+                self.more_notes += 1;
             }
         }
     }
@@ -529,7 +531,7 @@ impl Writer {
 
     /// Writes a note over all participants.
     fn over_all(&mut self, text: &str) {
-        let last = self.lanes.participants.len().saturating_sub(1);
+        let last = self.lanes.names.len().saturating_sub(1);
         let text = encode(text);
         match last {
             0 => self.line(format_args!("Note over p0: {text}")),

@@ -125,10 +125,13 @@ pub(crate) trait Form {
     fn message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>);
 
     /// Takes a message that is not selected.
-    fn skip(&mut self, _decoded: &Decoded<'_>, _out: &mut Vec<u8>) {}
+    fn skip(&mut self, _decoded: &Decoded<'_>, _verdict: Verdict<'_>, _out: &mut Vec<u8>) {}
 
     /// Takes an operation that has ended after the message with this index, and of which a message is selected.
     fn operation(&mut self, _operation: &Operation, _last: u64, _out: &mut Vec<u8>) {}
+
+    /// Takes an operation that has ended, and of which no message is selected.
+    fn skip_operation(&mut self, _operation: &Operation) {}
 
     /// Takes findings of an event, or of the end.
     fn findings(&mut self, findings: &[Finding], out: &mut Vec<u8>);

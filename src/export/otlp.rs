@@ -23,16 +23,18 @@ use crate::conversation::{
 use crate::decoder::{Decoded, Origin};
 use crate::encoding::Want;
 use crate::encoding::json::write_str;
+use crate::protocol::session::Link;
 use crate::protocol::{Direction, Notes};
 use crate::render::line;
 use crate::render::operation::about;
 use crate::render::subject::masked_subject;
+use crate::tape::Node;
 use attributes::Attributes;
 use names::OwnNames;
 use std::collections::BTreeMap;
 
-/// The number of operations that are known; of those that ended, later ones may be parts.
-const MAX_OPERATIONS: usize = 1 << 13;
+/// The number of operations that are known after their end, because later ones may be parts of them.
+const MAX_ENDED: usize = 1 << 13;
 /// The number of events of a span; further ones are counted.
 const MAX_EVENTS: usize = 64;
 /// The number of spans of a line.
@@ -48,7 +50,10 @@ pub(super) struct Otlp {
     /// The capture that ids are derived from.
     source: String,
     transport: Option<String>,
+    /// The open operations, which the conversation limits.
     operations: BTreeMap<u64, Span>,
+    /// Trace and span of those that have ended.
+    ended: BTreeMap<u64, (String, String)>,
     /// The resource of the spans that wait for their line.
     resource: Vec<u8>,
     waiting: Vec<u8>,
@@ -86,6 +91,7 @@ impl Otlp {
             source: String::new(),
             transport: None,
             operations: BTreeMap::new(),
+            ended: BTreeMap::new(),
             resource: Vec::new(),
             waiting: Vec::new(),
             in_line: 0,
@@ -94,15 +100,50 @@ impl Otlp {
         }
     }
 
+    /// Returns trace and span of an operation.
+    fn place_of(&self, index: u64) -> Option<(String, String)> {
+        let open = self.operations.get(&index);
+        let open = open.map(|span| (span.trace.clone(), span.id.clone()));
+        open.or_else(|| self.ended.get(&index).cloned())
+    }
+
+    /// Ends an operation; returns its span.
+    fn end_operation(&mut self, index: u64) -> Option<Span> {
+        let span = self.operations.remove(&index)?;
+        if self.ended.len() >= MAX_ENDED {
+            self.ended.pop_first();
+        }
+        self.ended
+            .insert(index, (span.trace.clone(), span.id.clone()));
+        Some(span)
+    }
+
+    /// Reads a message, selected or not: it may begin an operation of which a later message is selected.
+    fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+        self.facts.see(decoded);
+        let Some(of) = verdict.operation else {
+            return;
+        };
+        let begins = of.index == decoded.index;
+        if begins {
+            let span = self.begin_span(decoded, of);
+            self.operations.insert(of.index, span);
+        }
+        if let Some(mut span) = self.operations.remove(&of.index) {
+            self.add_events(decoded, verdict, begins, &mut span);
+            self.operations.insert(of.index, span);
+        }
+    }
+
     /// Begins the span of the operation that a message begins.
     fn begin_span(&mut self, decoded: &Decoded<'_>, of: MessageOperation) -> Span {
         let stated = trace_ids(decoded);
-        let above = of.parent.and_then(|parent| self.operations.get(&parent));
+        let inside = of.parent.and_then(|parent| self.place_of(parent));
         let index = of.index.to_be_bytes();
         let source = self.source.as_bytes();
-        let trace = match (&stated.trace, above) {
+        let trace = match (&stated.trace, &inside) {
             (Some(trace), _) => ids::stated(trace, ids::TRACE),
-            (None, Some(above)) => above.trace.clone(),
+            (None, Some((trace, _))) => trace.clone(),
             (None, None) => ids::derived(&[b"trace", source, &index], ids::TRACE),
         };
         let own = stated.own.as_deref().map(|own| ids::stated(own, ids::SPAN));
@@ -110,7 +151,6 @@ impl Otlp {
             .parent
             .as_deref()
             .map(|parent| ids::stated(parent, ids::SPAN));
-        let inside = above.map(|above| (above.trace.clone(), above.id.clone()));
         let is_known = inside.as_ref().is_some_and(|(of, _)| *of == trace);
         let parent = match (parent, &inside) {
             // The span of the sender is inside of the operation; both are in the trace.
@@ -148,7 +188,7 @@ impl Otlp {
                 name
             },
         );
-        if let Some(version) = version.and_then(|version| version.text()) {
+        if let Some(version) = version.and_then(Node::text) {
             all.text(names::CALL_VERSION, &version);
             let id = message.id.text();
             if !id.is_empty() {
@@ -301,6 +341,7 @@ impl Form for Otlp {
 
     fn begin(&mut self, run: &Run<'_>, _out: &mut Vec<u8>) {
         self.operations.clear();
+        self.ended.clear();
         self.source.clone_from(&run.source().name);
         self.facts.begin(&self.source);
         self.transport = None;
@@ -314,26 +355,19 @@ impl Form for Otlp {
     }
 
     fn message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, _out: &mut Vec<u8>) {
-        self.facts.see(decoded);
-        let Some(of) = verdict.operation else {
-            return;
-        };
-        let begins = of.index == decoded.index;
-        if begins {
-            let span = self.begin_span(decoded, of);
-            if self.operations.len() >= MAX_OPERATIONS {
-                self.operations.pop_first();
-            }
-            self.operations.insert(of.index, span);
-        }
-        if let Some(mut span) = self.operations.remove(&of.index) {
-            self.add_events(decoded, verdict, begins, &mut span);
-            self.operations.insert(of.index, span);
-        }
+        self.see(decoded, verdict);
+    }
+
+    fn skip(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, _out: &mut Vec<u8>) {
+        self.see(decoded, verdict);
+    }
+
+    fn skip_operation(&mut self, operation: &Operation) {
+        self.end_operation(operation.index);
     }
 
     fn operation(&mut self, operation: &Operation, _last: u64, out: &mut Vec<u8>) {
-        let Some(span) = self.operations.get_mut(&operation.index) else {
+        let Some(mut span) = self.end_operation(operation.index) else {
             return;
         };
         let Some(start) = operation.origin.time else {
@@ -346,7 +380,7 @@ impl Form for Otlp {
         );
         let mut all = std::mem::take(&mut span.attributes);
         all.text(names::STATE, operation.state.name());
-        all.text_if(names::LINK, operation.link.map(|link| link.name()));
+        all.text_if(names::LINK, operation.link.map(Link::name));
         all.integer(names::MESSAGES, signed(operation.messages));
         all.integer(names::BYTES, signed(operation.bytes));
         for (owner, ns) in operation.shares() {

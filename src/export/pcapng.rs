@@ -371,7 +371,7 @@ impl Form for Pcapng {
         self.bytes_of(decoded, Some(verdict), out);
     }
 
-    fn skip(&mut self, decoded: &Decoded<'_>, out: &mut Vec<u8>) {
+    fn skip(&mut self, decoded: &Decoded<'_>, _verdict: Verdict<'_>, out: &mut Vec<u8>) {
         self.bytes_of(decoded, None, out);
     }
 

@@ -122,6 +122,27 @@ pub struct Descriptor<'p> {
     pub is_read_only: bool,
     /// The members of requests that say to which trace they belong.
     pub traces: &'p [(&'p [&'p str], TraceMember)],
+    /// The members of answers that state what a call costs: objects of numbers. The first that is there counts.
+    pub costs: &'p [&'p str],
+    /// The lists of what a server offers.
+    pub definitions: &'p [Definitions<'p>],
+}
+
+/// A list of definitions, each with its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Definitions<'p> {
+    /// The subject of its request; without a subject, the kind.
+    pub of: &'p str,
+    /// Its place in the answer.
+    pub path: &'p [&'p str],
+}
+
+impl<'p> Definitions<'p> {
+    /// Creates a list by the subject or kind of its request, and its place in the answer.
+    pub const fn new(of: &'p str, path: &'p [&'p str]) -> Self {
+        Self { of, path }
+    }
 }
 
 /// What a member says about the trace of a request.
@@ -179,6 +200,8 @@ impl Descriptor<'_> {
         line_end: "",
         is_read_only: false,
         traces: &[],
+        costs: &[],
+        definitions: &[],
     };
 
     /// Returns the form of its messages that are not text: CBOR if it has CBOR and no `MessagePack`.

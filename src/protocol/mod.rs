@@ -46,7 +46,9 @@ use crate::framing::{
 };
 use crate::tape::Node;
 pub use context::Context;
-pub use descriptor::{Descriptor, HttpSession, Kind, TraceMember, ValueError, ValueTypes};
+pub use descriptor::{
+    Definitions, Descriptor, HttpSession, Kind, TraceMember, ValueError, ValueTypes,
+};
 pub use id::{Id, uuid_text};
 pub(crate) use message::with_name;
 pub use message::{Ending, Evidence, Message};

@@ -271,6 +271,12 @@ pub trait Session: Send {
         None
     }
 
+    /// Returns the client of a connection, as it names itself, if the protocol has such a name.
+    fn client(&self, conn: Option<u32>) -> Option<&str> {
+        let _ = conn;
+        None
+    }
+
     /// Returns true if the session has input that only it can recognise: a secret, a signature, a connection string.
     fn has(&self, need: Need) -> bool {
         let _ = need;
@@ -301,6 +307,10 @@ macro_rules! forward_to_inner {
 
         fn sides(&self, conn: Option<u32>) -> Option<[&str; 2]> {
             self.inner.sides(conn)
+        }
+
+        fn client(&self, conn: Option<u32>) -> Option<&str> {
+            self.inner.client(conn)
         }
 
         fn has(&self, need: $crate::protocol::session::Need) -> bool {

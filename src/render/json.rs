@@ -2,7 +2,7 @@
 //!
 //! Keys, in this order; absent ones are left out: `v index conn stream dir time offset len body_offset body_len framing
 //! protocol kind role id subject name outcome guess message raw fault faults wire findings reply_to latency_ms of
-//! op parent link id_form_differs src context`. The data is exact: it is never masked or shortened.
+//! op parent link id_form_differs who src context`. The data is exact: it is never masked or shortened.
 
 #[cfg(feature = "cli")]
 pub(crate) mod flat;
@@ -194,6 +194,10 @@ fn write_verdict(decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>)
     }
     if verdict.answer.is_some_and(|answer| answer.id_form_differs) {
         out.extend_from_slice(b",\"id_form_differs\":true");
+    }
+    if let Some(client) = verdict.client {
+        out.extend_from_slice(b",\"who\":");
+        write_str(client, out);
     }
 }
 

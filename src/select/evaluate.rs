@@ -92,6 +92,8 @@ impl Case<'_, '_> {
             Key::Op => number(operation.map(|o| o.index), what),
             Key::Parent => number(operation.and_then(|o| o.parent), what),
             Key::Link => text(operation.and_then(|o| o.link).map(Link::name), what),
+            Key::Who => text(self.verdict.and_then(|v| v.client), what),
+            Key::Src => text(self.verdict.and_then(|v| v.source), what),
             Key::Dir => text(origin.direction.map(Direction::name), what),
             Key::Framing => text(Some(frame.framing.name()), what),
             Key::Protocol => text(Some(self.decoded.protocol.name()), what),
@@ -160,7 +162,14 @@ impl Key {
                 let node = path.find(decoded.root()?)?;
                 text_of(node, &mut Vec::new()).into_owned()
             }
-            Self::Guess | Self::Raw | Self::Findings | Self::Op | Self::Parent | Self::Link => {
+            Self::Guess
+            | Self::Raw
+            | Self::Findings
+            | Self::Op
+            | Self::Parent
+            | Self::Link
+            | Self::Who
+            | Self::Src => {
                 return None;
             }
         })

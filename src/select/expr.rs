@@ -296,7 +296,7 @@ impl Expr {
 
 fn needs_conversation(key: &Key) -> bool {
     let is_own = matches!(key, Key::Findings | Key::ReplyTo | Key::Latency | Key::Of);
-    is_own || is_of_operations(key)
+    is_own || matches!(key, Key::Who | Key::Src) || is_of_operations(key)
 }
 
 fn is_of_operations(key: &Key) -> bool {

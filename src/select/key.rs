@@ -67,6 +67,10 @@ pub enum Key {
     Parent,
     /// The evidence that it belongs there.
     Link,
+    /// The client of the connection.
+    Who,
+    /// The capture, if several are one conversation.
+    Src,
     /// The message, or a path in it.
     Message(Path),
 }
@@ -125,6 +129,8 @@ const NAMES: &[(&str, Key)] = &[
     ("op", Key::Op),
     ("parent", Key::Parent),
     ("link", Key::Link),
+    ("who", Key::Who),
+    ("src", Key::Src),
 ];
 
 /// Words in place of a key, and the condition that is probably meant. Words of a row are separated by spaces.
@@ -153,7 +159,7 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ),
     ("size length bytes", "did you mean len?"),
     (
-        "from to src dst side sender source direction peer",
+        "from to dst side sender source direction peer",
         "did you mean dir? c2s is from the client to the server, s2c from the server",
     ),
     (

@@ -11,7 +11,7 @@
 //!
 //! - **Keys** are those of JSON output: `index conn stream dir time offset len body_offset body_len framing protocol kind role id
 //!   subject name outcome message raw fault`, and `faults` (any fault's code), `findings` (names of rules, with or without the
-//!   protocol before them), `reply_to`, `latency`, `of`, `op`, `parent` and `link`. `.params.selector` and `message.params.calldata[0]` are paths in
+//!   protocol before them), `reply_to`, `latency`, `of`, `op`, `parent`, `link`, `who` and `src`. `.params.selector` and `message.params.calldata[0]` are paths in
 //!   the message; other names need quotes, `.params["a b"]` or `.params."a b"`; of a repeated key, the last is used.
 //! - A key alone is true if it is present, and neither null nor false.
 //! - `=` and `!=`: exactly one of a list, or none of it. `a!=b` is `not a=b`, so it is also true if `a` is absent.

@@ -1,6 +1,8 @@
 //! `--merge`: several captures as one conversation, and the operations that are joined.
 
 use crate::common::{self, Ran};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -59,6 +61,16 @@ fn messages_are_in_the_order_of_their_times() {
     6 1 "planner" 6 null null
     7 1 "planner" 6 null null
     "#);
+    for (condition, wanted) in [
+        ("src=index", 2),
+        ("src!=index", 6),
+        ("src~an", 4),
+        ("src=x", 0),
+    ] {
+        let args = ["decode", "--merge", "-f", "json", "--where", condition];
+        let (_, out, err) = run(&[&args[..], &CHAIN].concat(), None);
+        assert_eq!(out.lines().count(), wanted, "{condition}: {err}");
+    }
     // Without the flag, files stay separate.
     let (_, apart, _) = run(&[&["decode", "-f", "json"][..], &CHAIN].concat(), None);
     assert!(!apart.contains("\"src\""));
@@ -74,10 +86,10 @@ fn one_command_says_who_made_the_user_wait() {
     ");
     insta::assert_snapshot!(merged(&["stat", "--ops"], &CHAIN), @"
     planner + search + index: mcp, 8 messages, 768 bytes in 991 ms
-    
+
     operations                        count       p50       p90       p99 errors  messages        bytes  waits for
-      tools/call plan                     1    890 ms         -         -      0         6          692  index server 89 %, planner server 7 %, search server 2 %
-      tools/call find                     1    820 ms         -         -      0         4          435  index server 97 %, search server 2 %
+      tools/call plan                     1    890 ms         -         -      0         6          692  index server 90 %, planner server 8 %, search server 2 %
+      tools/call find                     1    820 ms         -         -      0         4          435  index server 98 %, search server 2 %
       tools/call look                     1    800 ms         -         -      0         2          174  index server 100 %
       ping                                1      1 ms         -         -      0         2           76  planner server 100 %
     ");
@@ -170,28 +182,93 @@ fn findings_are_those_of_separate_captures() {
 
 #[test]
 fn clocks_of_other_hosts_are_estimated_or_given() {
-    let files = [CHAIN[0], "fixtures/cli/merge/far.jsonl"];
-    let first = |args: &[&str]| {
+    let folder = tempfile::tempdir().unwrap();
+    let near =
+        json!({"host": "box", "listen": "http://127.0.0.1:1", "connect": "http://far:80/mcp"});
+    let far =
+        |connect: &str| json!({"host": "far", "listen": "http://0.0.0.0:80", "connect": connect});
+    let late = [
+        lasting(1, 60_030, 60_070, &json!({})),
+        lasting(2, 61_005, 61_011, &json!({})),
+    ]
+    .concat();
+    let own = [
+        lasting(1, 10, 90, &json!({})),
+        lasting(2, 1000, 1014, &json!({})),
+    ]
+    .concat();
+    let to_other =
+        json!({"host": "box", "listen": "http://127.0.0.1:1", "connect": "http://one:80"});
+    let file = |name: &str, header: &Value, messages: &[_]| {
+        recording(folder.path(), name, header, messages)
+    };
+    let near = file("near", &near, &own);
+    let other = file("other", &to_other, &own);
+    let far = file("far", &far("http://127.0.0.1:81"), &late);
+    let first = |args: &[&str], files: [&str; 2]| {
         let (code, out, err) = run(&[args, &files].concat(), None);
         assert_eq!(code, 0, "{err}");
-        (out.lines().next().unwrap_or_default().to_owned(), err)
+        let line = out.lines().next().unwrap_or_default();
+        format!("{line}\n{err}").replace(folder.path().to_str().unwrap(), "")
     };
-    let args = ["decode", "--merge", "--ops"];
-    let (line, note) = first(&args);
-    insta::assert_snapshot!(format!("{line}\n{note}"), @"
-        #0 planner c1 10:00:00.010 tools/call plan                  answered     890 ms far server 800 ms, planner server 90 ms; ~1 tools/call; 4 messages, 518 bytes
-    wiretool: fixtures/cli/merge/far.jsonl: its clock is 90.005 s behind that of planner (±45 ms, from 1 call in both); --clock far=+90.005s sets it
+    let args = ["decode", "-p", "mcp", "--merge", "--ops"];
+    insta::assert_snapshot!(first(&args, [&near, &far]), @"
+        #0 near c2 10:00:00.010 tools/call find                  answered      80 ms near server 40 ms, far server 40 ms; ~1 tools/call; 4 messages, 320 bytes
+    wiretool: /far.jsonl: its clock is 60.001 s ahead of that of near (±4 ms, from 2 calls in both); --clock far=-60.001s sets it
+    wiretool: /far.jsonl: at the end: the recording has no end line: its writer was stopped, or still runs
+    wiretool: /near.jsonl: at the end: the recording has no end line: its writer was stopped, or still runs
     ");
-    let (line, note) = first(&[&args[..], &["--clock", "far=+90.01s"]].concat());
-    insta::assert_snapshot!(format!("{line}\n{note}"), @"
-        #0 planner c1 10:00:00.010 tools/call plan                  answered     890 ms far server 800 ms, planner server 90 ms; ~1 tools/call; 4 messages, 518 bytes
+    insta::assert_snapshot!(first(&[&args[..], &["--clock", "far=-60.001s"]].concat(), [&near, &far]), @"
+        #0 near c2 10:00:00.010 tools/call find                  answered      80 ms near server 40 ms, far server 40 ms; ~1 tools/call; 4 messages, 320 bytes
+    wiretool: /far.jsonl: at the end: the recording has no end line: its writer was stopped, or still runs
+    wiretool: /near.jsonl: at the end: the recording has no end line: its writer was stopped, or still runs
     ");
-    // No call shows it.
-    let files = [CHAIN[2], "fixtures/cli/merge/far.jsonl"];
-    let (_, _, err) = run(&[&args[..], &files].concat(), None);
-    insta::assert_snapshot!(err, @"
-    wiretool: fixtures/cli/merge/far.jsonl: it is of another host, and no call shows the offset of its clock: --clock far=TIME sets it
+    let plain = file("plain", &json!({}), &own);
+    let note = first(&args, [&near, &plain]);
+    let wanted = "plain.jsonl: its host is not known, and no call shows the offset of its clock";
+    assert!(note.contains(wanted), "{note}");
+    // These are calls of one program to two servers.
+    insta::assert_snapshot!(first(&args, [&other, &far]), @"
+        #0 other c1 10:00:00.010 tools/call find                  answered      80 ms other server; 2 messages, 160 bytes
+    wiretool: /far.jsonl: it is of another host, and no call shows the offset of its clock: --clock far=TIME sets it
+    wiretool: /other.jsonl: at the end: the recording has no end line: its writer was stopped, or still runs
+    wiretool: /far.jsonl: at the end: the recording has no end line: its writer was stopped, or still runs
     ");
+}
+
+/// Times that step back are those that are recorded.
+#[test]
+fn times_are_those_of_the_captures() {
+    let folder = tempfile::tempdir().unwrap();
+    let back = [
+        (50, "c2s", call(1, &json!({}))),
+        (90, "s2c", answer(1, "x")),
+        (20, "c2s", call(2, &json!({}))),
+        (30, "s2c", answer(2, "x")),
+    ];
+    let a = recording(folder.path(), "a", &json!({}), &back);
+    let b = recording(
+        folder.path(),
+        "b",
+        &json!({}),
+        &lasting(1, 40, 95, &json!({})),
+    );
+    let told = |args: &[&str]| {
+        let (code, out, err) = run(
+            &[&["decode", "-f", "json", "-p", "mcp"], args].concat(),
+            None,
+        );
+        assert_eq!(code, 0, "{err}");
+        let lines = out.lines().map(|line| serde_json::from_str(line).unwrap());
+        let lines: Vec<Value> = lines.collect();
+        let of_a = lines.iter().filter(|line| line["src"] != "b");
+        let keys = |line: &Value| format!("{} {} {}", line["id"], line["time"], line["latency_ms"]);
+        let shown: Vec<String> = of_a.map(keys).collect();
+        shown
+    };
+    let alone = told(&[&a]);
+    assert_eq!(alone.len(), 4, "{alone:?}");
+    assert_eq!(told(&["--merge", &a, &b]), alone);
 }
 
 #[test]
@@ -205,6 +282,10 @@ fn what_cannot_be_merged_is_refused() {
         (
             &["stat", "--merge", "--clock", "x=1s", CHAIN[0], CHAIN[1]],
             "wiretool: --clock: no capture is called x: there are planner, search\n",
+        ),
+        (
+            &["decode", "--clock", "planner=1s", CHAIN[0]],
+            "wiretool: --clock adds to the times of a merged capture: give --merge too\n",
         ),
         (
             &["decode", "--merge", "-w", "x.jsonl", CHAIN[0], CHAIN[1]],
@@ -265,6 +346,13 @@ fn child(pid: u32, parent: u32) -> Value {
 fn proxy(listen: u32, connect: u32) -> Value {
     let address = |port| format!("tcp://127.0.0.1:{port}");
     json!({"host": "h", "listen": address(listen), "connect": address(connect)})
+}
+
+/// A header of a proxy on an unknown host.
+fn hostless(listen: u32, connect: u32) -> Value {
+    let mut header = proxy(listen, connect);
+    header.as_object_mut().unwrap().remove("host");
+    header
 }
 
 type Messages = Vec<(u32, &'static str, Value)>;
@@ -413,7 +501,15 @@ fn operations_are_joined_if_one_fits() {
                 (none.clone(), long(&traced(TRACE, "one"))),
                 (none.clone(), short(&traced(SPAN, "y"))),
             ],
-            &["b2 in a1 inferred"],
+            &[],
+        ),
+        (
+            "a trace and its span, which one program sends to two servers",
+            vec![
+                (none.clone(), long(&traced(TRACE, "one"))),
+                (none.clone(), short(&traced(TRACE, "y"))),
+            ],
+            &[],
         ),
         (
             "a chain of processes in one trace",
@@ -459,21 +555,23 @@ fn operations_are_joined_if_one_fits() {
             &[],
         ),
         (
-            "equal bytes, as far as earlier answers were equal",
+            "proxies of unknown hosts that are not connected",
             vec![
-                (
-                    none.clone(),
-                    [lasting(1, 1, 4, &plain), lasting(7, 10, 90, &plain)].concat(),
-                ),
-                (
-                    none.clone(),
-                    [lasting(1, 2, 3, &plain), lasting(7, 20, 80, &plain)].concat(),
-                ),
+                (hostless(1, 2), lasting(1, 10, 90, &plain)),
+                (hostless(5, 3), lasting(1, 20, 80, &plain)),
             ],
-            &["b7 in a7 inferred"],
+            &[],
         ),
         (
-            "equal bytes, and an earlier answer that differed",
+            "a child, and a proxy to another server",
+            vec![
+                (child(11, 1), lasting(1, 10, 90, &plain)),
+                (proxy(5, 3), lasting(1, 20, 80, &plain)),
+            ],
+            &[],
+        ),
+        (
+            "equal bytes and equal answers to two servers",
             vec![
                 (
                     none.clone(),
@@ -481,16 +579,245 @@ fn operations_are_joined_if_one_fits() {
                 ),
                 (
                     none,
-                    [
-                        lasting(1, 2, 3, &json!({"text": "y"})),
-                        lasting(7, 20, 80, &plain),
-                    ]
-                    .concat(),
+                    [lasting(1, 2, 3, &plain), lasting(7, 20, 80, &plain)].concat(),
                 ),
             ],
             &[],
         ),
     ] {
         assert_eq!(links(&recordings), wanted, "{what}");
+    }
+}
+
+/// Messages as bytes: the time, the direction, the bytes.
+type Raw = Vec<(u32, &'static str, Vec<u8>)>;
+
+/// The requests that belong to an operation of another recording, each by its capture and its number in it.
+fn links_of(protocol: &str, recordings: &[(Value, Raw)]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["a", "b", "c"];
+    let paths: Vec<String> = recordings
+        .iter()
+        .zip(names)
+        .map(|((header, messages), name)| {
+            let path = recording(folder.path(), name, header, &[]);
+            let mut text = std::fs::read_to_string(&path).unwrap();
+            for (ms, dir, bytes) in messages {
+                let t = u64::from(*ms) * 1_000_000;
+                let line = json!({"t": t, "conn": 1, "dir": dir, "b64": BASE64.encode(bytes)});
+                writeln!(text, "{line}").unwrap();
+            }
+            std::fs::write(&path, text).unwrap();
+            path
+        })
+        .collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let args = ["decode", "-f", "json", "--lint", "-p", protocol, "--merge"];
+    let (_, out, err) = run(&[&args[..], &paths].concat(), None);
+    let lines = out.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<Value> = lines
+        .filter(|line: &Value| line["role"] == "request")
+        .collect();
+    assert!(!lines.is_empty(), "{err}");
+    let place = |index: &Value| {
+        let at = lines
+            .iter()
+            .position(|line| line["index"] == *index)
+            .unwrap();
+        let src = &lines[at]["src"];
+        let number = lines[..at]
+            .iter()
+            .filter(|line| line["src"] == *src)
+            .count();
+        format!("{}{}", src.as_str().unwrap(), number + 1)
+    };
+    let inside = lines.iter().filter(|line| line["parent"].is_u64());
+    inside
+        .map(|line| {
+            let link = line["link"].as_str().unwrap();
+            format!(
+                "{} in {} {link}",
+                place(&line["index"]),
+                place(&line["parent"])
+            )
+        })
+        .collect()
+}
+
+const T: &str = "0af7651916cd43dd8448eb211c80319c";
+const U: &str = "1af7651916cd43dd8448eb211c80319c";
+
+/// A call of sael with members that say to which trace it belongs.
+fn sael(from: u32, seq: u32, ids: &Value) -> Raw {
+    let mut message = json!({"kind": "INV", "seq": seq, "tool": "t", "input": {"n": seq}});
+    let members = message.as_object_mut().unwrap();
+    members.extend(ids.as_object().unwrap().clone());
+    let answer = json!({"kind": "RES", "seq": seq, "output": 1});
+    vec![
+        (from, "c2s", format!("{message}\n").into_bytes()),
+        (100 - from, "s2c", format!("{answer}\n").into_bytes()),
+    ]
+}
+
+/// An execute of stepflow.
+fn stepflow(from: u32, id: u32, ids: &Value) -> Raw {
+    let params = json!({"component": "/c", "input": {"n": id}, "attempt": 1, "observability": ids});
+    let ask = json!({"jsonrpc": "2.0", "id": id, "method": "components/execute", "params": params});
+    let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"output": 1}});
+    vec![
+        (from, "c2s", format!("{ask}\n").into_bytes()),
+        (100 - from, "s2c", format!("{answer}\n").into_bytes()),
+    ]
+}
+
+/// A call of saikuro.
+fn saikuro(from: u32, id: u32, ids: &Value) -> Raw {
+    let id = format!("a1b2c3d4-e5f6-4890-abcd-00000000000{id}");
+    let ask =
+        json!({"version": 1, "type": "call", "id": id, "target": "m.c", "args": [id], "meta": ids});
+    let answer = json!({"id": id, "ok": true, "result": 1});
+    let packed = |message: &Value| {
+        let body = rmp_serde::to_vec(message).unwrap();
+        [&(body.len() as u32).to_be_bytes()[..], &body].concat()
+    };
+    vec![
+        (from, "c2s", packed(&ask)),
+        (100 - from, "s2c", packed(&answer)),
+    ]
+}
+
+/// A call of mcp over HTTP with fields of its head.
+fn posted(from: u32, id: u32, fields: &Value) -> Raw {
+    let body = call(id, &json!({"name": format!("t{id}")})).to_string();
+    let trace = fields["traceparent"]
+        .as_str()
+        .map(|trace| format!("traceparent: {trace}\r\n"));
+    let head = |first: &str, more: &str, body: &str| {
+        let len = body.len();
+        format!(
+            "{first}\r\n{more}content-type: application/json\r\ncontent-length: {len}\r\n\r\n{body}"
+        )
+    };
+    let ask = head("POST /mcp HTTP/1.1", &trace.unwrap_or_default(), &body);
+    let answer = head("HTTP/1.1 200 OK", "", &answer(id, "x").to_string());
+    vec![
+        (from, "c2s", ask.into_bytes()),
+        (100 - from, "s2c", answer.into_bytes()),
+    ]
+}
+
+/// A protocol with its calls: from a time to the same time before 100 ms, with a number and ids.
+type Calls = (&'static str, fn(u32, u32, &Value) -> Raw);
+
+#[test]
+fn ids_of_traces_join_captures_of_each_protocol() {
+    let none = json!({});
+    let both = |one: Raw, other: Raw| {
+        let mut all = [one, other].concat();
+        all.sort_by_key(|(time, ..)| *time);
+        all
+    };
+    let id = |id: &str| json!({"trace_id": id});
+    let field = |id: &str| json!({"traceparent": format!("00-{id}-00f067aa0ba902b7-01")});
+    let with_headers: [(Calls, [Value; 2], [Value; 2]); 4] = [
+        (
+            ("sael", sael),
+            [child(11, 1), child(21, 11)],
+            [id(T), id(U)],
+        ),
+        (
+            ("stepflow", stepflow),
+            [child(11, 1), child(21, 11)],
+            [id(T), id(U)],
+        ),
+        (
+            ("saikuro", saikuro),
+            [child(11, 1), child(21, 11)],
+            [id(T), id(U)],
+        ),
+        (
+            ("mcp", posted),
+            [proxy(1, 2), proxy(2, 3)],
+            [field(T), field(U)],
+        ),
+    ];
+    for ((protocol, made), [first, second], [t, u]) in with_headers {
+        let two = |one: &Value, other: &Value| both(made(10, 1, one), made(11, 2, other));
+        let joined = |outer: Raw, ids: &Value| {
+            links_of(
+                protocol,
+                &[(first.clone(), outer), (second.clone(), made(20, 3, ids))],
+            )
+        };
+        assert_eq!(joined(two(&t, &u), &t), ["b1 in a1 recorded"], "{protocol}");
+        assert_eq!(joined(two(&t, &u), &u), ["b1 in a2 recorded"], "{protocol}");
+        let nothing: [&str; 0] = [];
+        assert_eq!(
+            joined(two(&t, &t), &t),
+            nothing,
+            "{protocol}: two candidates"
+        );
+        assert_eq!(joined(two(&t, &u), &none), nothing, "{protocol}: no id");
+        // Without headers, one trace is that of one program.
+        let plain = [
+            (none.clone(), made(10, 1, &t)),
+            (none.clone(), made(20, 3, &t)),
+        ];
+        assert_eq!(links_of(protocol, &plain), nothing, "{protocol}: no header");
+        // Another id: only the process suggests it.
+        let wanted: &[&str] = match protocol {
+            "mcp" => &[],
+            _ => &["b1 in a1 inferred"],
+        };
+        assert_eq!(
+            joined(made(10, 1, &t), &u),
+            wanted,
+            "{protocol}: another id"
+        );
+    }
+}
+
+#[test]
+fn a_parent_span_joins_captures_without_headers() {
+    let none = json!({});
+    let span = |span: &str| json!({"trace_id": T, "span_id": span});
+    let outer = |one: &str, other: &str| {
+        let mut all = [sael(10, 1, &span(one)), sael(11, 2, &span(other))].concat();
+        all.sort_by_key(|(time, ..)| *time);
+        all
+    };
+    let (a, b, c) = ("00000000000000a1", "00000000000000a2", "00000000000000a3");
+    for (what, spans, ids, wanted) in [
+        (
+            "of the second",
+            (a, b),
+            json!({"trace_id": T, "parent_span_id": b}),
+            &["b1 in a2 recorded"][..],
+        ),
+        (
+            "two candidates",
+            (a, a),
+            json!({"trace_id": T, "parent_span_id": a}),
+            &[],
+        ),
+        (
+            "of none",
+            (a, b),
+            json!({"trace_id": T, "parent_span_id": c}),
+            &[],
+        ),
+        (
+            "another trace",
+            (a, b),
+            json!({"trace_id": U, "parent_span_id": a}),
+            &[],
+        ),
+        ("no trace", (a, b), json!({"parent_span_id": a}), &[]),
+    ] {
+        let recordings = [
+            (none.clone(), outer(spans.0, spans.1)),
+            (none.clone(), sael(20, 3, &ids)),
+        ];
+        assert_eq!(links_of("sael", &recordings), wanted, "{what}");
     }
 }

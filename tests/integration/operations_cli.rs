@@ -89,7 +89,7 @@ fn operations_are_counted_by_subject() {
     fixtures/cli/operations.jsonl: mcp, 9 messages, 916 bytes in 6.1 s, 1 unanswered
 
     operations              count       p50       p90       p99  waits for
-      tools/call book           1       6 s         -         -  person 99 %, server <1 %; 1 failed
+      tools/call book           1       6 s         -         -  person 99 %, server 1 %; 1 failed
       elicitation/create        1       6 s         -         -  person 100 %
       tools/call wait           1    940 ms         -         -  server 100 %; 1 open
       initialize                1      2 ms         -         -  server 100 %
@@ -98,7 +98,7 @@ fn operations_are_counted_by_subject() {
     fixtures/cli/operations.jsonl: mcp, 2 messages, 179 bytes in 6 s, 1 unanswered
 
     operations                        count       p50       p90       p99 errors  messages        bytes  waits for
-      tools/call book                     1       6 s         -         -      1         5          480  person 99 %, server <1 %
+      tools/call book                     1       6 s         -         -      1         5          480  person 99 %, server 1 %
     ");
     let json: Value =
         serde_json::from_str(&stdout(&["stat", "--ops", "-f", "json", CALLS])).unwrap();
@@ -174,6 +174,43 @@ fn pairs_have_the_keys_of_operations() {
     let found: Vec<String> = found.map(|(index, op)| format!("{index} {op}")).collect();
     assert_eq!(found, ["3 3", "7 3"]);
     assert!(lines.iter().all(|line| line["findings"].is_null()));
+}
+
+/// The next attempt is sent to a new process.
+#[test]
+fn an_attempt_whose_process_ended_is_one_operation_with_the_next() {
+    let execute = |id: u32, attempt: u32| {
+        let ids = serde_json::json!({"run_id": "r", "step_id": "s"});
+        serde_json::json!({"jsonrpc": "2.0", "id": id, "method": "components/execute",
+            "params": {"component": "/c", "input": {}, "attempt": attempt, "observability": ids}})
+    };
+    let answer = serde_json::json!({"jsonrpc": "2.0", "id": 2, "result": {"output": 1}});
+    for end in ["close", "exit"] {
+        let header = serde_json::json!({"wiretool": 1, "protocol": "stepflow", "started": "2026-01-01T00:00:00.000000000Z"});
+        let mut text = format!("{header}\n");
+        for (ms, conn, dir, message) in [
+            (10, 1, "c2s", &execute(1, 1)),
+            (500, 1, end, &Value::Null),
+            (1500, 2, "c2s", &execute(2, 2)),
+            (1600, 2, "s2c", &answer),
+        ] {
+            let t = ms * 1_000_000;
+            let line = match message {
+                Value::Null => serde_json::json!({"t": t, "conn": conn, "event": dir}),
+                message => {
+                    serde_json::json!({"t": t, "conn": conn, "dir": dir, "text": format!("{message}\n")})
+                }
+            };
+            text += &format!("{line}\n");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let file = common::file(folder.path(), "a.jsonl", text);
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(stdout(&["decode", "--ops", &file]), @"
+                #0 c1 00:00:00.010 components/execute /c            answered      1.6 s server 590 ms, retry 1 s; 1 retry; 3 messages, 346 bytes
+            ");
+        }
+    }
 }
 
 #[test]

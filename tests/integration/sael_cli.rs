@@ -1,6 +1,9 @@
 //! `wiretool sael` and `decode --state`.
 
 use crate::common::{self, Ran};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::Value;
 use std::io::Write as _;
 
 const SECRET: &str = "a secret of some length";
@@ -345,4 +348,57 @@ fn stream_states_are_shown() {
     let args = ["decode", "-p", "sael", "--framing", "lines", "--state"];
     let (_, out, _) = run(&args, &lines);
     assert!(!out.contains("qct.") && out.contains("(secret)"), "{out}");
+}
+
+/// Messages of a connection have the client, also after a resume.
+#[test]
+fn messages_say_who_the_client_is() {
+    let mut text = "{\"wiretool\":1,\"protocol\":\"sael\"}\n".to_owned();
+    let payload = |sub: &str| {
+        let claims = format!("{{\"iss\":\"i\",\"sub\":\"{sub}\",\"exp\":9,\"scope\":[]}}");
+        format!("qct.v1.{}.AA", URL_SAFE_NO_PAD.encode(claims))
+    };
+    let hey = |agent: &str, sub: &str| {
+        let token = payload(sub);
+        serde_json::json!({"kind": "HEY", "seq": 1, "agent": {"id": agent}, "auth": {"type": "bearer", "token": token}}).to_string()
+    };
+    let greet = |session: &str| {
+        serde_json::json!({"kind": "HEY", "seq": 1, "session_id": session, "granted_capabilities": []}).to_string()
+    };
+    let resume = r#"{"kind":"RSM","session_id":"s1","last_seq_received":1}"#;
+    let resumed = r#"{"kind":"HEY","resumed":true,"session_id":"s1","replayed":0}"#;
+    for (conn, dir, message) in [
+        (1, "c2s", hey("planner", "alice").as_str()),
+        (1, "s2c", &greet("s1")),
+        (2, "c2s", &hey("bot", "bot")),
+        (2, "s2c", &greet("s2")),
+        (2, "c2s", r#"{"kind":"INV","seq":2,"tool":"t","input":{}}"#),
+        (3, "c2s", resume),
+        (3, "s2c", resumed),
+        (3, "c2s", r#"{"kind":"INV","seq":5,"tool":"t","input":{}}"#),
+    ] {
+        let line = serde_json::json!({"conn": conn, "dir": dir, "text": format!("{message}\n")});
+        text += &format!("{line}\n");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = common::file(folder.path(), "a.jsonl", text);
+    let who = |args: &[&str]| {
+        let mut command = common::wiretool();
+        command
+            .args(["decode", "-f", "json", "--lint"])
+            .args(args)
+            .arg(&file);
+        let (_, out, _) = common::run(&mut command, "");
+        let lines = out
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let shown = lines.map(|line| line["who"].as_str().unwrap_or("-").to_owned());
+        shown.collect::<Vec<_>>()
+    };
+    let (planner, bot) = ("planner (alice)", "bot");
+    assert_eq!(
+        who(&[]),
+        [planner, planner, bot, bot, bot, planner, planner, planner]
+    );
+    assert_eq!(who(&["--where", "who=bot"]), [bot; 3]);
 }

@@ -31,6 +31,7 @@ fn statistics_print_as_tables() {
     let out = out.lines().map(str::trim_end).collect::<Vec<_>>();
     insta::assert_snapshot!(out.join("\n"), @"
     fixtures/cli/mixed.jsonl: sael, 7 messages, 328 bytes in 6 ms, 1 unanswered
+    over time  ███████  1 message in 1 ms at most
 
     kinds                            messages        bytes
       → INV                                 3          169
@@ -174,4 +175,160 @@ fn interrupt_prints_counts() {
     assert_eq!(output.status.code(), Some(130));
     let out = String::from_utf8_lossy(&output.stdout);
     assert!(out.contains("sael, 7 messages"), "{out}");
+}
+
+/// Returns the length of each message, compressed as flate2 does it.
+fn compressed(bodies: &[&str], takeover: bool) -> usize {
+    let mut context = flate2::Compress::new(flate2::Compression::default(), false);
+    let lengths = bodies.iter().map(|body| {
+        if !takeover {
+            context.reset();
+        }
+        let mut out = Vec::with_capacity(2 * body.len() + 64);
+        let flush = flate2::FlushCompress::Sync;
+        context
+            .compress_vec(body.as_bytes(), &mut out, flush)
+            .unwrap();
+        out.strip_suffix(&[0, 0, 0xff, 0xff]).unwrap().len()
+    });
+    lengths.sum()
+}
+
+#[test]
+fn costs_are_measured_by_encoding() {
+    let states: Vec<String> = (0..40)
+        .map(|n| {
+            let metrics: Vec<String> = (0..30)
+                .map(|m| format!("\"metric_{m}\":{}", if m == n % 30 { n } else { 7 * m }))
+                .collect();
+            format!(
+                "{{\"kind\":\"STR\",\"seq\":2,\"data\":{{{}}}}}",
+                metrics.join(",")
+            )
+        })
+        .collect();
+    let requests = [
+        r#"{"kind":"HEY","seq":1,"agent":{"id":"planner"}}"#,
+        r#"{"kind":"LST","seq":7}"#,
+        r#"{"kind":"INV","seq":2,"tool":"dashboard","input":{}}"#,
+        r#"{"kind":"INV","seq":3,"tool":"find","input":{"x":-1.5,"n":70000,"t":"é","m":"exact-mode"}}"#,
+        r#"{"kind":"INV","seq":4,"tool":"sum","input":{"list":[{"name":"one"},{"name":"two"}]}}"#,
+        r#"{"kind":"INV","seq":5,"tool":"sum","input":{"list":[],"m":"exact-mode"}}"#,
+    ];
+    let answers = [
+        r#"{"kind":"HEY","seq":1,"session_id":"s","granted_capabilities":[]}"#,
+        r#"{"kind":"LST","seq":7,"tools":[{"name":"find","input":{"$schema":"x"}},{"name":"sum"}]}"#,
+        r#"{"kind":"END","seq":2,"cost":{"compute_ms":3}}"#,
+        r#"{"kind":"RES","seq":3,"output":[{"name":"one"},{"name":"two"}],"cost":{"compute_ms":12,"usd":0.5}}"#,
+        r#"{"kind":"RES","seq":4,"output":"exact-mode","cost_used":{"usd":0.25}}"#,
+        r#"{"kind":"RES","seq":5,"output":0}"#,
+    ];
+    let mut text = String::new();
+    let mut all = [Vec::new(), Vec::new()];
+    for (n, (request, answer)) in requests.iter().zip(answers).enumerate() {
+        all[0].push(*request);
+        let items = states.iter().filter(|_| n == 2).map(String::as_str);
+        all[1].extend(items.clone().chain([answer]));
+        for (dir, body) in std::iter::once(("c2s", *request))
+            .chain(items.map(|item| ("s2c", item)))
+            .chain([("s2c", answer)])
+        {
+            let line = serde_json::json!({"conn": 1, "dir": dir, "text": format!("{body}\n")});
+            text += &format!("{line}\n");
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let header = "{\"wiretool\":1,\"protocol\":\"sael\"}\n";
+    let file = common::file(folder.path(), "a.jsonl", header.to_owned() + &text);
+    let (code, out, err) = run(&["--cost", "-f", "json", &file]);
+    assert_eq!(code, 0, "{err}");
+    let json: Value = serde_json::from_str(&out).unwrap();
+    let cost = &json["cost"];
+    let bodies: Vec<&str> = all.concat();
+    let packed = bodies.iter().map(|body| {
+        let value: Value = serde_json::from_str(body).unwrap();
+        let value = rmpv::ext::to_value(value).unwrap();
+        let mut out = Vec::new();
+        rmpv::encode::write_value(&mut out, &value).unwrap();
+        out.len()
+    });
+    let forms = &cost["forms"];
+    let bytes: usize = bodies.iter().map(|body| body.len()).sum();
+    for form in ["msgpack", "deflate", "deflate_no_context_takeover"] {
+        assert_eq!(forms[form]["messages"], bodies.len(), "{form}");
+        assert_eq!(forms[form]["bytes"], bytes, "{form}");
+    }
+    assert_eq!(forms["msgpack"]["other_bytes"], packed.sum::<usize>());
+    let wanted =
+        [true, false].map(|kept| all.iter().map(|one| compressed(one, kept)).sum::<usize>());
+    assert_eq!(forms["deflate"]["other_bytes"], wanted[0]);
+    assert_eq!(
+        forms["deflate_no_context_takeover"]["other_bytes"],
+        wanted[1]
+    );
+    // Each state differs in two members from the one before.
+    let items: usize = states[1..].iter().map(String::len).sum();
+    let patches = (1..40).map(|n| {
+        let member = |m: usize, value: usize| format!("\"metric_{m}\":{value}");
+        let mut both = [(n % 30, n), ((n - 1) % 30, 7 * ((n - 1) % 30))];
+        both.sort_unstable();
+        let both = both.iter().filter(|(m, value)| {
+            let before = if *m == (n - 1) % 30 { n - 1 } else { 7 * m };
+            before != *value
+        });
+        let both: Vec<String> = both.map(|(m, value)| member(*m, *value)).collect();
+        let frame = states[n].len() - states[n].split_once("data\":").unwrap().1.len() + 1;
+        frame + both.join(",").len() + 2
+    });
+    assert_eq!(
+        forms["delta"],
+        serde_json::json!({"messages": 39, "bytes": items, "other_bytes": patches.sum::<usize>()})
+    );
+    assert_eq!(
+        (&cost["calls"], &cost["calls_with_previous_output"]),
+        (&4.into(), &1.into())
+    );
+    insta::assert_snapshot!(cost["stated"], @r#"[{"answers":1,"member":"compute_ms","sum":3.0,"what":"planner: dashboard"},{"answers":1,"member":"compute_ms","sum":12.0,"what":"planner: find"},{"answers":1,"member":"usd","sum":0.5,"what":"planner: find"},{"answers":1,"member":"usd","sum":0.25,"what":"planner: sum"}]"#);
+    insta::assert_snapshot!(cost["definitions"], @r#"[{"bytes":39,"name":"find","tokens_estimate":10},{"bytes":14,"name":"sum","tokens_estimate":4}]"#);
+    for (width, shown) in [(80, "narrow"), (120, "wide")] {
+        let out = common::run(
+            stat(&["--cost", &file]).env("COLUMNS", width.to_string()),
+            "",
+        )
+        .1;
+        for line in out.lines() {
+            assert!(line.chars().count() <= width, "{shown}: {line}");
+        }
+    }
+    let (_, out, _) = run(&["--cost", &file]);
+    let out = out.replace(&file, "a.jsonl");
+    insta::assert_snapshot!(out, @"
+    a.jsonl: sael, 52 messages, 20105 bytes
+
+    bytes by subject                       messages    requests      answers        bytes
+      dashboard                                  42          52        19385        19437
+      sum                                         4         156          102          258
+      find                                        2          91           98          189
+      HEY                                         2          47           65          112
+      LST                                         2          22           87          109
+
+    definitions                               bytes  about tokens
+      find                                       39            10
+      sum                                        14             4
+      all lists: 1, 56 bytes, about 14 tokens (an estimate: 4 bytes each)
+
+    stated costs                            answers          sum
+      planner: dashboard                          1            3  compute_ms
+      planner: find                               1           12  compute_ms
+      planner: find                               1          0.5  usd
+      planner: sum                                1         0.25  usd
+
+    other forms                            messages        bytes      instead   saves
+      MessagePack for JSON                       52        20105        14706  26.9 %
+      permessage-deflate                         52        20105         1224  93.9 %
+        without context takeover                 52        20105         7986  60.3 %
+      merge patches of states                    39        18855         2302  87.8 %
+
+    round trips: 1 of 4 calls take an output of the call before: 3 with pipelines
+    ");
 }

@@ -271,6 +271,14 @@ fn the_sound_of_a_call_becomes_two_channels() {
         "two.jsonl",
         header.to_owned() + &calls.concat() + &other,
     );
+    // Frame 13 comes after frame 14, frame 11 never, and frame 10 twice.
+    let late = [(10, 0x80), (12, 0x00), (14, 0x55), (13, 0xaa), (10, 0x2a)]
+        .map(|(number, byte)| audio(number, "c2s", ("A", number), "PCMU", &[byte]));
+    let late = common::file(
+        folder.path(),
+        "late.jsonl",
+        header.to_owned() + &late.concat(),
+    );
     let wav = folder.path().join("out.wav");
     let run = |args: &[&str]| {
         let mut command = common::wiretool();
@@ -328,6 +336,11 @@ fn the_sound_of_a_call_becomes_two_channels() {
     let (code, _, err) = run(&[&two, "--call", "B", "--rate", "16000"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(read(), ([1, 1, 16000, 32000, 2, 16], vec![1, -1]));
+    let (code, _, err) = run(&[&late]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("PCMU, 1 frame is missing"), "{err}");
+    assert!(err.contains("1 frame is left out"), "{err}");
+    assert_eq!(read().1, [32124, 0, -32124, 5372, -716]);
     std::fs::remove_file(&wav).unwrap();
     let (code, _, err) = run(&[&two]);
     assert_eq!(code, 2);

@@ -434,7 +434,7 @@ fn words_that_exist_are_listed_if_none_matches() {
         (&["--where", ".params.calldata[0]=0x9"], ""),
         (
             &["--where", "subject=w kind=x"],
-            "; kinds: ack, ready, invoke, result; subjects: pow",
+            "; subjects: pow; kinds: ack, ready, invoke, result",
         ),
         (&["--where", "subject=pwo"], "; subjects: pow"),
         (

@@ -9,7 +9,7 @@
 //!    > /usr/lib/libc.so.6(__read+0x10) [0x10c0de]     -k: a line of the call's stack
 //! ```
 
-use super::super::time::Time;
+use super::super::time::{self, Time};
 
 /// A line, after pid and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,9 @@ pub(super) fn prefix(line: &[u8]) -> (Option<u32>, Option<Time>, &[u8]) {
             .iter()
             .all(|b| b.is_ascii_digit() || b".:".contains(b));
     if is_time && !after.is_empty() {
-        time = epoch(token);
+        // A time since the last call says nothing alone.
+        let clock = || std::str::from_utf8(token).ok().and_then(time::parse);
+        time = epoch(token).or_else(clock);
         rest = after.trim_ascii_start();
         // -t and -r together: `10:02:27 (+     0.000123)`.
         if let Some(relative) = rest.strip_prefix(b"(+")
@@ -128,7 +130,7 @@ fn is_stack(line: &[u8]) -> bool {
         || line.ends_with(b"> unexpected_backtracing_error")
 }
 
-/// Reads seconds since 1970. Times of day and times since the last call have no date.
+/// Reads seconds since 1970.
 fn epoch(token: &[u8]) -> Option<Time> {
     let (seconds, rest) = digits(token);
     let seconds = number(seconds).filter(|n| *n > MAX_PID)?;
@@ -319,12 +321,13 @@ mod tests {
     #[test]
     fn prefix_has_pid_and_time() {
         let second = 1_000_000_000;
+        let day = time::of_day((10 * 3600 + 2 * 60 + 27) * second);
         let table: &[(&str, Option<u32>, Option<Time>)] = &[
             ("read(0", None, None),
             ("77  read(0", Some(77), None),
             ("[pid    77] read(0", Some(77), None),
-            ("10:02:27 read(0", None, None),
-            ("77 10:02:27.123456 read(0", Some(77), None),
+            ("10:02:27 read(0", None, Some(day)),
+            ("77 10:02:27.5 read(0", Some(77), Some(day + second / 2)),
             ("1795341791 read(0", None, Some(1_795_341_791 * second)),
             (
                 "[pid 7] 1795341791.000012 read(0",
@@ -332,12 +335,12 @@ mod tests {
                 Some(1_795_341_791 * second + 12_000),
             ),
             ("     0.000123 read(0", None, None),
-            ("10:02:27 (+     0.000123) read(0", None, None),
+            ("10:02:27 (+     0.000123) read(0", None, Some(day)),
             ("[00007f0a12b4c0de] read(0", None, None),
             (
                 "77<python3> 10:02:27 [  45] [00007f0a12b4c0de] read(0",
                 Some(77),
-                None,
+                Some(day),
             ),
             ("[pid 77<a b>] read(0", Some(77), None),
             ("[????????????????] read(0", None, None),

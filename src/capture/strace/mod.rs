@@ -18,7 +18,7 @@ mod processes;
 use super::chunk::{InputPlace, ItemSink, Problem};
 use super::form::Form;
 use super::lines::{Line, LineForm};
-use super::time::Time;
+use super::time::{self, Time};
 use super::traffic::{self, Traffic};
 use crate::protocol::Direction::{self, ToClient, ToServer};
 use call::{Transfer, Transferred};
@@ -41,6 +41,8 @@ pub(super) struct Strace {
     /// The number of bytes that were not printed because strace cut their string.
     cut: u64,
     ignored: u64,
+    /// The times have no date, and this is said.
+    is_undated: bool,
     transferred: Transferred,
 }
 
@@ -103,6 +105,10 @@ impl Strace {
             self.ignored += 1;
             return;
         };
+        if time.is_some_and(time::is_undated) && !self.is_undated {
+            self.is_undated = true;
+            Problem::note(InputPlace::Whole, "the times of the text have no date").report(sink);
+        }
         self.processes.first_call(pid, &call);
         match (Transfer::of(call.name), call.name, call.value) {
             (Some(transfer), _, Some(value)) if !transfer.is_peek(&call) => {

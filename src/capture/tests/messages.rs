@@ -64,6 +64,63 @@ pub(super) fn wrapped(text: &str, width: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Other lines, marks behind messages, and what the text around a message does to it.
+#[test]
+fn messages_beside_other_text_are_read() {
+    const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    const PONG: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"t":"it's"}}"#;
+    const LESS: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"t":"a -> b & c"}}"#;
+    let doubled = PONG.replace('\'', "''");
+    let escaped = LESS.replace('&', "&amp;").replace('>', "&gt;");
+    for (text, wanted) in [
+        (format!("[INFO] hello\n{PING}\n"), vec![("-", PING)]),
+        (
+            format!("starting\nlistening\n{PING}\n{PONG}\nbye\n"),
+            vec![("-", PING), ("-", PONG)],
+        ),
+        (
+            format!("[#1] Received on \"a\"\n{PING}\n"),
+            vec![("-", PING)],
+        ),
+        (format!("---\n{PING}\n"), vec![("-", PING)]),
+        (
+            format!("{PING}$\n{PONG}$\n"),
+            vec![("-", PING), ("-", PONG)],
+        ),
+        (
+            format!("{PING},\n{PONG},\n"),
+            vec![("-", PING), ("-", PONG)],
+        ),
+        // The method of a request of HTTP is none of the message.
+        (
+            format!("{{\"http\":{{\"method\":\"POST\"}},\"rpc\":{PING}}}\n"),
+            vec![("-", PING)],
+        ),
+        (
+            format!(
+                "{{\"payload\":{},\"request\":{{\"url\":\"https://x/\",\"method\":\"POST\"}}}}\n",
+                quoted(PING)
+            ),
+            vec![("-", PING)],
+        ),
+        (
+            format!("INSERT INTO m VALUES (1,'{doubled}');\n"),
+            vec![("-", PONG)],
+        ),
+        (format!("body: '{doubled}'\n"), vec![("-", PONG)]),
+        (
+            format!("<msg level=\"DEBUG\">&lt;-- {escaped}</msg>\n<msg>--&gt; {PING}</msg>\n"),
+            vec![("s2c", LESS), ("c2s", PING)],
+        ),
+    ] {
+        let wanted: Vec<String> = wanted
+            .iter()
+            .map(|(way, message)| format!("{way} - {message}"))
+            .collect();
+        assert_eq!(read(&text), wanted, "{text}");
+    }
+}
+
 #[test]
 fn all_messages_of_a_text_are_read() {
     let python = "{'jsonrpc': '2.0', 'id': 2, 'method': 'tools/list', 'params': {}}";

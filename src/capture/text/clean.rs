@@ -60,6 +60,63 @@ fn replaced(line: &[u8], table: &[(&str, &str)]) -> Vec<u8> {
     out
 }
 
+/// Returns a message in JSON as it was before its text was put into XML, HTML, SQL, YAML or a command line; `before` and
+/// `after` are the text around it.
+pub(super) fn without_outer_escapes<'m>(
+    message: &'m [u8],
+    before: &[u8],
+    after: &[u8],
+) -> Cow<'m, [u8]> {
+    let has = |mark: &[u8]| memchr::memmem::find(message, mark).is_some();
+    if is_escaped(before, after) && has(b"&") {
+        return Cow::Owned(replaced(message, ENTITIES_IN_JSON));
+    }
+    // Each quote is doubled, so that none ends the text around the message.
+    let (before, after) = (before.trim_ascii_end(), after.trim_ascii_start());
+    let is_quoted = before.ends_with(b"'") && after.starts_with(b"'");
+    if is_quoted && has(b"''") {
+        let single = replaced(message, QUOTES);
+        let alone = memchr::memchr_iter(b'\'', message).count();
+        let inside = memchr::memchr_iter(b'\'', &single).count();
+        if alone == inside * 2 || alone == inside * 3 {
+            return Cow::Owned(single);
+        }
+    }
+    Cow::Borrowed(message)
+}
+
+/// Returns true if text is that of XML or HTML: an entity is before it, or `<td>`, and `</td>` after it.
+pub(super) fn is_escaped(before: &[u8], after: &[u8]) -> bool {
+    let has = |entity: &&[u8]| memchr::memmem::find(before, entity).is_some();
+    if [b"&lt;".as_slice(), b"&gt;"].iter().any(has) {
+        return true;
+    }
+    end_of_tag(before).is_some()
+        && memchr::memmem::find(after, b"</").is_some_and(|at| {
+            let text = after.get(..at).unwrap_or_default();
+            memchr::memchr2(b'<', b'>', text).is_none()
+        })
+}
+
+/// Returns where the last tag before a text ends: `<td>`.
+fn end_of_tag(before: &[u8]) -> Option<usize> {
+    let end = memchr::memrchr(b'>', before)?;
+    let tag = memchr::memrchr(b'<', before.get(..end)?)?;
+    before
+        .get(tag + 1)?
+        .is_ascii_alphabetic()
+        .then_some(end + 1)
+}
+
+/// Returns text of XML or HTML without its escapes; a blank is behind a tag, which is no arrow.
+pub(super) fn without_entities(text: &[u8]) -> Vec<u8> {
+    let (tags, content) = end_of_tag(text)
+        .and_then(|end| text.split_at_checked(end))
+        .unwrap_or((b"", text));
+    let tags = tags.strip_suffix(b">").unwrap_or(tags);
+    [tags, b" ", &replaced(content, ENTITIES)].concat()
+}
+
 /// Returns a line in ASCII as far as possible, without the escapes of HTML and PowerShell for quotes.
 pub(super) fn unescaped(line: &[u8]) -> Cow<'_, [u8]> {
     let has = |mark: &[u8]| memchr::memmem::find(line, mark).is_some();
@@ -83,6 +140,18 @@ const ENTITIES: &[(&str, &str)] = &[
     ("&gt;", ">"),
     ("&amp;", "&"),
 ];
+const ENTITIES_IN_JSON: &[(&str, &str)] = &[
+    ("&quot;", "\\\""),
+    ("&#34;", "\\\""),
+    ("&#39;", "'"),
+    ("&#x27;", "'"),
+    ("&apos;", "'"),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&amp;", "&"),
+];
+/// `'\''` of a shell is three quotes once its escape is read.
+const QUOTES: &[(&str, &str)] = &[("'''", "'"), ("''", "'")];
 const BACKTICKS: &[(&str, &str)] = &[("`\"", "\""), ("``", "`"), ("`$", "$")];
 
 const REPLACED: &[(&str, &str)] = &[
@@ -117,6 +186,55 @@ fn skip_escape(text: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn escapes_of_the_text_around_a_message_are_removed() {
+        for (before, message, after, want) in [
+            (
+                "<msg a=\"b\">",
+                r#"{"t":"a &amp; &lt;b&gt;"}"#,
+                "</msg>",
+                r#"{"t":"a & <b>"}"#,
+            ),
+            ("&lt;-- ", r#"{"t":"a -&gt; b"}"#, "", r#"{"t":"a -> b"}"#),
+            (
+                "<td>&lt;-- ",
+                r#"{"t":"&amp;quot;"}"#,
+                "</td>",
+                r#"{"t":"&quot;"}"#,
+            ),
+            (
+                "<td>",
+                r#"{"t":"say &quot;a&quot;"}"#,
+                "</td>",
+                r#"{"t":"say \"a\""}"#,
+            ),
+            (
+                "<a><![CDATA[",
+                r#"{"t":"&amp;"}"#,
+                "]]></a>",
+                r#"{"t":"&amp;"}"#,
+            ),
+            ("x -> ", r#"{"t":"&amp;"}"#, "", r#"{"t":"&amp;"}"#),
+            ("VALUES (1,'", r#"{"t":"it''s"}"#, "');", r#"{"t":"it's"}"#),
+            ("echo '", r#"{"t":"it'''s"}"#, "'", r#"{"t":"it's"}"#),
+            (
+                "TEXT '",
+                r#"{"t":"it's ''"}"#,
+                "' [9 bytes]",
+                r#"{"t":"it's ''"}"#,
+            ),
+            ("a ", r#"{"t":"''"}"#, "", r#"{"t":"''"}"#),
+        ] {
+            let found =
+                without_outer_escapes(message.as_bytes(), before.as_bytes(), after.as_bytes());
+            assert_eq!(
+                String::from_utf8_lossy(&found),
+                want,
+                "{before}{message}{after}"
+            );
+        }
+    }
 
     #[test]
     fn colours_and_boxes_are_replaced() {

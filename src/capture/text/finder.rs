@@ -300,6 +300,7 @@ impl Finder {
             }
             Some(b'{') => {
                 let own = self.test.certain_framing(value);
+                let own = own.filter(|_| !is_http_request(value));
                 let mut inner = Vec::new();
                 if !matches!(own, Some((_, true))) {
                     self.in_object(value, depth, &mut inner);
@@ -371,6 +372,19 @@ impl Finder {
             }
         }
     }
+}
+
+/// Returns true if an object describes a request of HTTP: its method is a verb, which no other protocol has.
+fn is_http_request(object: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Request<'a> {
+        #[serde(borrow)]
+        method: Cow<'a, str>,
+        jsonrpc: Option<serde::de::IgnoredAny>,
+    }
+    const VERBS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+    let request = serde_json::from_slice::<Request<'_>>(object);
+    request.is_ok_and(|one| one.jsonrpc.is_none() && VERBS.contains(&&*one.method))
 }
 
 /// Returns true if a line is a whole message, or the header of one: the text is a stream of messages, and other lines

@@ -11,6 +11,7 @@
 //!
 //! Lines after an open bracket are held until it closes. If they show no message, each of them is read for itself.
 
+use super::clean::{is_escaped, without_entities, without_outer_escapes};
 use super::finder::{self, Finder, Found, FoundAll};
 use super::line::Common;
 use super::objects::Balance;
@@ -226,14 +227,21 @@ impl Log {
             } else {
                 self.has_other = true;
             }
-            let mut mark = self.common.marks.of(text, &found.before, &found.after);
+            let is_content = is_escaped(&found.before, &found.after);
+            let before = if is_content {
+                &without_entities(&found.before)
+            } else {
+                &found.before
+            };
+            let mut mark = self.common.marks.of(text, before, &found.after);
             mark.time = origin
                 .time
                 .or(mark.time)
                 .or_else(|| find_time(text).filter(|_| !is_json))
                 .or_else(|| journald_time(text));
             mark.clock = mark.clock.or_else(|| find_clock(text).filter(|_| !is_json));
-            let mut message = found.message;
+            let whole = without_outer_escapes(&found.message, &found.before, &found.after);
+            let mut message = whole.into_owned();
             // A message on a line: line breaks inside it are blanks between values.
             for c in &mut message {
                 if matches!(c, b'\n' | b'\r') {

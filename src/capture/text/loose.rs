@@ -59,9 +59,10 @@ pub(in super::super) fn detect_loose(
                 .split_at_checked(after.len() - rest.len())
                 .unwrap_or_default();
             return match rest.first() {
+                Some(b'$' | b',') if !blanks.contains(&b'\n') => has_mark(rest, end),
                 _ if blanks.contains(&b'\n') => No,
                 None if end == InputEnd::More => Open,
-                Some(b'{') => Yes("several messages are on one line".into()),
+                Some(b'{') => is_second(rest, end),
                 _ => No,
             };
         }
@@ -76,6 +77,33 @@ pub(in super::super) fn detect_loose(
         Open
     } else {
         No
+    }
+}
+
+/// Says if a line has a second message: what cannot be read behind the first one is an error in a stream.
+fn is_second(rest: &[u8], end: InputEnd) -> FormVerdict {
+    let is_whole = json_len(rest)
+        .or_else(|| json_len(&unwrapped(rest)))
+        .is_some();
+    let has_end = rest.contains(&b'\n');
+    match (is_whole, has_end, end) {
+        (false, false, InputEnd::More) => Open,
+        (true, ..) | (false, false, InputEnd::Limit) => {
+            Yes("several messages are on one line".into())
+        }
+        (false, ..) => No,
+    }
+}
+
+/// Says if a line has only one character after its message: `$` of `cat -A`, the comma after an element of a list.
+fn has_mark(rest: &[u8], end: InputEnd) -> FormVerdict {
+    let line = match memchr::memchr(b'\n', rest) {
+        None if end == InputEnd::More && rest.trim_ascii_end().len() == 1 => return Open,
+        at => at.and_then(|at| rest.get(..at)).unwrap_or(rest),
+    };
+    match line.trim_ascii_end().len() {
+        1 => Yes("its lines have a mark after each message".into()),
+        _ => No,
     }
 }
 

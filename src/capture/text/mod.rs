@@ -379,8 +379,11 @@ impl Text {
                 if is_open && !last {
                     return None;
                 }
-                let raw = READINGS.iter().find(|reading| reading.form == Form::Raw)?;
-                return Some((raw, quoted, score));
+                // Without a name, a stream in which no message is found yet has none in the end.
+                if has_stream || self.expected.is_some() {
+                    let raw = READINGS.iter().find(|reading| reading.form == Form::Raw)?;
+                    return Some((raw, quoted, score));
+                }
             }
             if best
                 .as_ref()

@@ -33,6 +33,10 @@ const MIN_HEX: usize = 8;
 const MIN_SHORT: usize = 4;
 /// The least number of characters of a run of Base64 inside other text.
 const MIN_BASE64: usize = 16;
+/// The least number of characters of a run of Base64 that begins as a longer one does.
+const MIN_SHORT_BASE64: usize = 8;
+/// The most lines before the first long run that are read again.
+const MAX_EARLY: usize = 16;
 
 pub(super) struct Runs {
     common: Common,
@@ -43,6 +47,10 @@ pub(super) struct Runs {
     before: Vec<u8>,
     /// The text before the last run of hex that was long enough, and whether text was after it.
     column: Option<(Vec<u8>, bool)>,
+    /// The first characters of the last run that was long enough.
+    start: Option<[u8; 2]>,
+    /// Lines with short runs before the first long one.
+    early: Vec<Vec<u8>>,
     bits: Bits,
     bytes: Vec<u8>,
     finder: Finder,
@@ -56,6 +64,8 @@ impl Runs {
             follows: false,
             before: Vec::new(),
             column: None,
+            start: None,
+            early: Vec::new(),
             bits: Bits::default(),
             bytes: Vec::new(),
             finder: Finder::default(),
@@ -66,18 +76,40 @@ impl Runs {
         matches!(self.kind, RunKind::Hex | RunKind::NumberedHex)
     }
 
+    fn longest<'a>(&self, text: &'a [u8]) -> Option<Run<'a>> {
+        if self.is_hex() {
+            longest_hex(text)
+        } else {
+            longest_base64(text)
+        }
+    }
+
     /// Finds the longest run of a line and whether it is long enough.
     fn find<'a>(&self, text: &'a [u8]) -> Option<Run<'a>> {
-        let (run, least) = if self.is_hex() {
-            (longest_hex(text)?, MIN_HEX)
-        } else {
-            (longest_base64(text)?, MIN_BASE64)
-        };
+        let run = self.longest(text)?;
+        let least = if self.is_hex() { MIN_HEX } else { MIN_BASE64 };
         // The last line of a text may be short.
         let same = self.follows && run.before == self.before;
         let blank = run.before.trim_ascii().is_empty() && (same || self.is_hex() && run.size >= 4);
         let short = run.after.trim_ascii().is_empty() && (blank || same && self.is_hex());
-        (run.size >= least || short || self.is_in_column(&run)).then_some(run)
+        let is_long = run.size >= least || short || self.is_in_column(&run);
+        (is_long || self.begins_alike(&run)).then_some(run)
+    }
+
+    /// Returns true if a short run ends its line and begins as the last long one did: with the same first byte of a frame.
+    fn begins_alike(&self, run: &Run<'_>) -> bool {
+        let is_last = run.after.trim_ascii().is_empty();
+        let is_like = |(before, has_after): &(Vec<u8>, bool)| *has_after && before == run.before;
+        let is_last = is_last || self.column.as_ref().is_some_and(is_like);
+        let least = if self.is_hex() {
+            MIN_SHORT
+        } else {
+            MIN_SHORT_BASE64
+        };
+        let is_whole = self.is_hex() || run.size % 4 == 0;
+        // Several tokens may be words of a sentence.
+        let is_token = !run.text.contains(&b' ');
+        is_last && is_whole && is_token && run.size >= least && self.start == beginning(run)
     }
 
     /// Returns true if a short run is where the last long one was: in the same column, or behind the same mark.
@@ -129,21 +161,48 @@ impl LineForm for Runs {
                 .unwrap_or(body);
         }
         let Some(run) = self.find(body) else {
+            if self.start.is_none() && self.early.len() < MAX_EARLY {
+                self.early.push(line.text.to_vec());
+            }
             self.follows = false;
             self.common.other(&text);
             return;
         };
+        let least = if self.is_hex() { MIN_HEX } else { MIN_BASE64 };
+        if run.size >= least {
+            self.start = beginning(&run);
+            self.column = Some((run.before.to_vec(), !run.after.trim_ascii().is_empty()));
+            // What is before it is read now.
+            for text in std::mem::take(&mut self.early) {
+                let text = self.common.clean(&text).into_owned();
+                let found = self.longest(&text).filter(|run| self.begins_alike(run));
+                if let Some(run) = found {
+                    self.take(&text, &run, sink);
+                }
+            }
+        }
+        self.take(&text, &run, sink);
+    }
+
+    fn ignored(&self) -> u64 {
+        self.common.ignored
+    }
+}
+
+impl Runs {
+    /// Emits the bytes of a run.
+    fn take(&mut self, text: &[u8], run: &Run<'_>, sink: &mut ItemSink<'_>) {
         self.bytes.clear();
         if self.is_hex() {
             push_hex(run.text, &mut self.bytes);
         } else {
-            self.decode_base64(&run);
+            self.decode_base64(run);
             // A line that is a whole message.
             if let Some(framed) = self.finder.framed_message(&self.bytes) {
                 (self.bytes, self.bits) = (framed, Bits::default());
             }
         }
-        let mark = self.common.marks.of(&text, run.before, run.after);
+        let mark = self.common.marks.of(text, run.before, run.after);
         let bytes = std::mem::take(&mut self.bytes);
         if self.common.marks.has_nodes() {
             let mut rest = &*bytes;
@@ -162,15 +221,8 @@ impl LineForm for Runs {
             self.common.missing(mark.direction, len, sink);
         }
         self.follows = true;
-        if run.size >= MIN_HEX {
-            self.column = Some((run.before.to_vec(), !run.after.trim_ascii().is_empty()));
-        }
         self.before.clear();
         self.before.extend_from_slice(run.before);
-    }
-
-    fn ignored(&self) -> u64 {
-        self.common.ignored
     }
 }
 
@@ -184,6 +236,12 @@ fn lost_bytes(bytes: &[u8]) -> Option<(usize, usize, u64)> {
     let end = end + TEXT.len();
     let zero = usize::from(bytes.get(end) == Some(&0));
     Some((at, end + zero, number.parse().ok()?))
+}
+
+/// Returns the first two characters of a run, without the mark of hex.
+fn beginning(run: &Run<'_>) -> Option<[u8; 2]> {
+    let text = run.text.strip_prefix(b"0x").unwrap_or(run.text);
+    text.first_chunk().copied()
 }
 
 /// A part of a line.
@@ -355,6 +413,51 @@ mod tests {
             assert_eq!((run.text, run.size), (want.as_bytes(), size), "{line}");
         }
         assert!(longest_hex(b"nothing here, 123 456").is_none());
+    }
+
+    #[test]
+    fn short_runs_that_begin_as_a_long_one_are_read() {
+        let (long, short) = ("940002b36e76696d5f6275665f6c696e65", "940102c02a");
+        let (long64, short64) = ("lAACs252aW1fYnVmX2xpbmVfY291bnSRAA==", "lAECwCo=");
+        for (kind, text, want) in [
+            (
+                RunKind::Hex,
+                format!("request {long}\nanswer {short}\n"),
+                [17, 5],
+            ),
+            (
+                RunKind::Hex,
+                format!("recv {short}\nsend {long}\n"),
+                [5, 17],
+            ),
+            (
+                RunKind::Hex,
+                format!("send {long}\ncommit 950102c02a\n"),
+                [17, 0],
+            ),
+            (
+                RunKind::Base64,
+                format!("send {long64}\nrecv {short64}\n"),
+                [25, 5],
+            ),
+            (
+                RunKind::Base64,
+                format!("{{\"b\":\"{short64}\",\"s\":0}}\n{{\"b\":\"{long64}\",\"s\":0}}\n"),
+                [5, 25],
+            ),
+        ] {
+            let mut lines = Lines::new(Runs::new(false, kind));
+            let mut found = Vec::new();
+            let mut sink = |item: Item<'_>| {
+                if let Item::Chunk(chunk) = item {
+                    found.push(chunk.bytes.len());
+                }
+            };
+            lines.push(text.as_bytes(), &mut sink);
+            lines.finish(&mut sink);
+            let want: Vec<usize> = want.into_iter().filter(|len| *len > 0).collect();
+            assert_eq!(found, want, "{text}");
+        }
     }
 
     #[test]

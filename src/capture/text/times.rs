@@ -70,6 +70,9 @@ pub(super) fn find_time(before: &[u8]) -> Option<Time> {
         let rest = head.get(at..)?;
         let found = match next {
             b'-' | b'/' => calendar(rest),
+            b'0'..=b'9' if at > 0 && head.get(at - 1) == Some(&b'@') => {
+                tai64(rest).or_else(|| epoch(rest))
+            }
             b'0'..=b'9' => epoch(rest),
             _ => None,
         };
@@ -184,6 +187,8 @@ fn named_month(head: &[u8]) -> Option<Time> {
         Some((year, clock)) if clock.starts_with(b":") => (day, year, clock.get(1..)?, b),
         Some((year, b"")) => (day, year, b, c),
         _ if b.len() == 4 && !b.contains(&b':') => (a, b, c, &b""[..]),
+        // `Wed Mar 04 10:00:00 UTC 2026`
+        _ if c.iter().all(u8::is_ascii_alphabetic) && !c.is_empty() => (a, parts.next()?, b, c),
         _ => (a, c, b, &b""[..]),
     };
     let text = |part: &[u8]| Some(std::str::from_utf8(part).ok()?.to_owned());
@@ -192,10 +197,10 @@ fn named_month(head: &[u8]) -> Option<Time> {
     if !is_number(year) || !is_number(day) || day.len() > 2 {
         return None;
     }
-    let zone = if zone.starts_with(b"+") || zone.starts_with(b"-") {
-        text(zone)?
-    } else {
-        String::new()
+    let zone = match zone.first() {
+        Some(b'+' | b'-') => text(zone)?,
+        Some(c) if c.is_ascii_alphabetic() => format!(" {}", text(zone)?),
+        _ => String::new(),
     };
     let halves = [&b"AM"[..], b"PM"];
     let half = parts.find_map(|part| halves.into_iter().find(|half| part == *half));
@@ -220,6 +225,8 @@ fn calendar(text: &[u8]) -> Option<Time> {
         .position(|c| !c.is_ascii_digit() && *c != b':')
         .unwrap_or(clock.len());
     let (seconds, mut rest) = clock.split_at_checked(end)?;
+    // A colon after the time is a mark of the line.
+    let seconds = seconds.strip_suffix(b":").unwrap_or(seconds);
     let mut written = String::with_capacity(MAX_TIME);
     written.push_str(&std::str::from_utf8(day).ok()?.replace('/', "-"));
     written.push('T');
@@ -253,7 +260,11 @@ fn calendar(text: &[u8]) -> Option<Time> {
         (Some(b"AM" | b"am"), b"12") => -12,
         _ => 0,
     };
-    Some(time::parse(&written)? + shift * 3600 * SECOND)
+    let zone = match zone {
+        Some(_) => 0,
+        None => named_zone(rest),
+    };
+    Some(time::parse(&written)? + (shift - zone) * 3600 * SECOND)
 }
 
 /// A number of seconds, milliseconds, microseconds or nanoseconds since 1970, by its size; with a fraction, seconds.
@@ -261,6 +272,9 @@ pub(super) fn epoch(text: &[u8]) -> Option<Time> {
     let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
     let (whole, rest) = text.split_at_checked(digits)?;
     let number: i128 = std::str::from_utf8(whole).ok()?.parse().ok()?;
+    if rest.first().is_some_and(u8::is_ascii_alphanumeric) {
+        return None;
+    }
     let unit = match whole.len() {
         10 => 1_000_000_000,
         13 => 1_000_000,
@@ -276,7 +290,60 @@ pub(super) fn epoch(text: &[u8]) -> Option<Time> {
             sum + i128::from(digit - b'0') * scale
         })
     });
-    Some(number * unit + fraction)
+    // Other numbers are no times of traffic.
+    let time = number * unit + fraction;
+    is_likely(time).then_some(time)
+}
+
+/// Returns true for a time between 2000 and 2100.
+fn is_likely(time: Time) -> bool {
+    const YEAR_2000: Time = 946_684_800 * SECOND;
+    const YEAR_2100: Time = 4_102_444_800 * SECOND;
+    (YEAR_2000..YEAR_2100).contains(&time)
+}
+
+/// `4000000069a80a6a07548d00`: TAI64N of multilog and svlogd, whose seconds begin with 2^62 in 1970, ten before UTC.
+fn tai64(text: &[u8]) -> Option<Time> {
+    let number = |from: usize, to: usize| {
+        let digits = std::str::from_utf8(text.get(from..to)?).ok()?;
+        Time::from_str_radix(digits, 16).ok()
+    };
+    let (seconds, nanos) = (number(0, 16)?, number(16, 24)?);
+    let time = (seconds - (1 << 62) - 10) * SECOND + nanos;
+    is_likely(time).then_some(time)
+}
+
+/// Names of zones, and their hours after UTC.
+const ZONES: [(&[u8], Time); 15] = [
+    (b"EST", -5),
+    (b"EDT", -4),
+    (b"CST", -6),
+    (b"CDT", -5),
+    (b"MST", -7),
+    (b"MDT", -6),
+    (b"PST", -8),
+    (b"PDT", -7),
+    (b"CET", 1),
+    (b"CEST", 2),
+    (b"EET", 2),
+    (b"EEST", 3),
+    (b"WEST", 1),
+    (b"BST", 1),
+    (b"JST", 9),
+];
+
+/// Returns the hours after UTC of the zone that a text begins with.
+fn named_zone(text: &[u8]) -> Time {
+    let text = text.trim_ascii_start();
+    let len = text
+        .iter()
+        .take_while(|c| c.is_ascii_alphanumeric())
+        .count();
+    let word = text.get(..len).unwrap_or_default();
+    ZONES
+        .iter()
+        .find(|(name, _)| *name == word)
+        .map_or(0, |(_, hours)| *hours)
 }
 
 #[cfg(test)]
@@ -326,6 +393,16 @@ mod tests {
                 "2026-11-21 10:13:52 PM x",
                 Some(second - 12 * 3600 * SECOND),
             ),
+            ("2026-11-22T10:13:52: --> ", Some(second)),
+            ("2026-11-22 05:13:52 EST --> ", Some(second)),
+            ("2026-11-22 11:13:52.0 CET x", Some(second)),
+            ("2026-11-22 10:13:52 UTC x", Some(second)),
+            ("Sun Nov 22 10:13:52 UTC 2026", Some(second)),
+            ("Sun Nov 22 02:13:52 PST 2026", Some(second)),
+            ("@400000006b02c06a1dcd6500 x", Some(second + 500_000_000)),
+            ("0123456789ABCDEF x", None),
+            ("0123456789 x", None),
+            ("4000000069a80a6a07548d00 x", None),
             ("Nov 22 09:52:20 host a[77]: ", None),
             ("March 22 people came", None),
             ("", None),

@@ -1,13 +1,15 @@
 //! Estimates the offsets of the clocks of captures from several hosts.
 //!
 //! ```text
-//!   a  |---- call ------------|     the same call, or the same trace: the shorter one lies inside the longer one
-//!   b     |-- call --|              so the offset of b is in a range, and each further call makes it smaller
+//!   a  |---- call ------------|     the same call, or the same trace, on both sides of a relay: the shorter one lies inside
+//!   b     |-- call --|              the longer one; so the offset of b is in a range, and each further call makes it smaller
 //! ```
+//!
+//! Headers must say that they are the sides of a relay: equal calls may also be those of one program to several servers.
 
 use super::files::open;
 use super::{InputRun, READ_SIZE};
-use crate::capture::CaptureInput;
+use crate::capture::{CaptureInput, Relation, Sources};
 use crate::cli::count_text;
 use crate::cli::options::InputArgs;
 use crate::conversation::{Output, RuleSettings, Run, Source, trace_id};
@@ -27,6 +29,7 @@ const MAX_CALLS: usize = 1 << 14;
 
 /// A capture whose clock is compared.
 pub(super) struct ClockFile<'f> {
+    pub number: u16,
     pub path: &'f Path,
     pub name: &'f str,
     pub host: Option<&'f str>,
@@ -40,6 +43,7 @@ type Calls = HashMap<u64, Option<(i64, i64)>>;
 /// Sets the offsets that are not given, if the captures are of several hosts.
 pub(super) fn estimate(
     files: &mut [ClockFile<'_>],
+    sources: &Sources,
     args: &InputArgs,
     options: &DecodeOptions<'_>,
     run: &mut InputRun,
@@ -61,7 +65,7 @@ pub(super) fn estimate(
         first.offset.get_or_insert(0);
     }
     // A capture is compared with those whose offsets are known, until no more become known.
-    while let Some((number, offset, text)) = next_offset(files, &calls) {
+    while let Some((number, offset, text)) = next_offset(files, sources, &calls) {
         if let Some(file) = files.get_mut(number) {
             file.offset = Some(offset);
             if let Some(text) = text {
@@ -70,8 +74,12 @@ pub(super) fn estimate(
         }
     }
     for file in files.iter_mut().filter(|file| file.offset.is_none()) {
+        let host = match file.host {
+            Some(_) => "it is of another host",
+            None => "its host is not known",
+        };
         let text = format!(
-            "it is of another host, and no call shows the offset of its clock: --clock {}=TIME sets it",
+            "{host}, and no call shows the offset of its clock: --clock {}=TIME sets it",
             file.name
         );
         run.note(&file.path.display().to_string(), &text, false);
@@ -83,6 +91,7 @@ pub(super) fn estimate(
 /// Returns the next capture whose offset follows from one that is known, and a text about it.
 fn next_offset(
     files: &[ClockFile<'_>],
+    sources: &Sources,
     calls: &[[Calls; 2]],
 ) -> Option<(usize, i64, Option<String>)> {
     let unknown = files.iter().zip(calls).enumerate();
@@ -98,7 +107,9 @@ fn next_offset(
         }
         known.find_map(|(other, theirs)| {
             let base = other.offset?;
-            let (least, most, count) = range(theirs, own)?;
+            let sides = [(other.number, file.number), (file.number, other.number)];
+            let is_relay = |(outer, inner)| sources.relation(outer, inner) == Relation::Relay;
+            let (least, most, count) = range(theirs, own).filter(|_| sides.into_iter().any(is_relay))?;
             let ns = least + (most - least) / 2;
             let offset = base.saturating_add(ns);
             let side = if ns > 0 { "behind" } else { "ahead of" };

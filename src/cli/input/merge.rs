@@ -13,7 +13,7 @@ use super::files::OpenFile;
 use super::source::{ReadEnd, end_run};
 use super::{Flow, InputRun, Inputs, READ_SIZE, Unit, list_units, open, unless_failed};
 use crate::capture::{
-    CaptureInput, EventKind, Item, KeptItem, Problem, ProblemSeverity, Sources, Time,
+    CaptureInput, EventKind, Header, Item, KeptItem, Problem, ProblemSeverity, Sources, Time,
 };
 use crate::cli::options::InputArgs;
 use crate::cli::poll::wait_readable_unless;
@@ -27,6 +27,10 @@ use std::path::PathBuf;
 /// Returns the captures of `--merge`, if there are several.
 pub fn merged_sources(args: &InputArgs) -> Result<Option<&'static Sources>> {
     if !args.merge {
+        ensure!(
+            args.clock.is_empty(),
+            "--clock adds to the times of a merged capture: give --merge too"
+        );
         return Ok(None);
     }
     let paths = merged_paths(args)?;
@@ -72,6 +76,9 @@ impl Inputs<'_, '_, '_> {
         }
         for reader in &mut readers {
             reader.check_times(self.run)?;
+            if let Some(header) = reader.header() {
+                sources.set_header(reader.number, header);
+            }
         }
         self.set_clocks(&mut readers, &paths, sources)?;
         let names = sources.short_names().collect::<Vec<_>>();
@@ -104,9 +111,10 @@ impl Inputs<'_, '_, '_> {
         let files = paths.iter().zip(&hosts).zip(readers.iter());
         let mut clocks: Vec<ClockFile<'_>> = files
             .map(|((path, host), reader)| {
-                let name = sources.short(reader.number);
+                let (number, name) = (reader.number, sources.short(reader.number));
                 let mut given = self.args.clock.iter().filter(|clock| clock.name == name);
                 ClockFile {
+                    number,
                     path,
                     name,
                     host: host.as_deref(),
@@ -114,7 +122,7 @@ impl Inputs<'_, '_, '_> {
                 }
             })
             .collect();
-        clocks::estimate(&mut clocks, self.args, self.options, self.run)?;
+        clocks::estimate(&mut clocks, sources, self.args, self.options, self.run)?;
         for (reader, clock) in readers.iter_mut().zip(clocks) {
             reader.offset = clock.offset.unwrap_or_default().into();
         }
@@ -159,7 +167,7 @@ struct MergedFile {
     input: CaptureInput,
     /// What was read and not passed on.
     items: VecDeque<KeptItem>,
-    /// The latest time of what was passed on: within a capture, the order stays as it is.
+    /// The latest time of what was passed on: within a capture, the order stays as it is, also if times step back.
     last: Option<Time>,
     /// Added to each time.
     offset: Time,
@@ -247,12 +255,18 @@ impl MergedFile {
         Ok(())
     }
 
-    /// Returns the host that its header names.
-    fn host(&self) -> Option<String> {
+    /// Returns its header, before the first item is passed on.
+    fn header(&self) -> Option<&Header> {
         self.items.iter().find_map(|item| match item.item() {
-            Item::Header(header) => Some(header.more.get("host")?.as_str()?.to_owned()),
+            Item::Header(header) => Some(header),
             _ => None,
         })
+    }
+
+    /// Returns the host that its header names.
+    fn host(&self) -> Option<String> {
+        let host = self.header()?.more.get("host")?;
+        Some(host.as_str()?.to_owned())
     }
 
     /// Returns the time at which the next item is passed on.
@@ -293,7 +307,7 @@ impl MergedFile {
             }
             Item::Chunk(mut chunk) => {
                 chunk.conn = self.number_of(chunk.conn, sources, run);
-                chunk.time = self.last;
+                chunk.time = chunk.time.map(|time| time + self.offset);
                 run.item(&Item::Chunk(chunk), feed)
             }
             Item::Event(mut event) => {
@@ -302,7 +316,7 @@ impl MergedFile {
                     return Flow::Continue(());
                 }
                 event.conn = self.number_of(conn, sources, run);
-                event.time = self.last.filter(|_| event.time.is_some());
+                event.time = event.time.map(|time| time + self.offset);
                 let pid = event.more.and_then(|more| more.get("pid")?.as_u64());
                 if let Some(pid) = pid.filter(|_| what == EventKind::Open) {
                     sources.add_process(event.conn, pid);

@@ -1,5 +1,7 @@
 //! Shows statistics as tables and as JSON.
 
+mod cost;
+
 use super::super::count_text;
 use super::super::output::without_nulls;
 use crate::protocol::Direction;
@@ -12,6 +14,8 @@ use std::cmp::Reverse;
 
 /// The minimum width of a terminal for histograms, in columns.
 const HISTOGRAM_WIDTH: usize = 95;
+/// The maximum number of bars of the messages over time.
+const MAX_BARS: usize = 40;
 /// The minimum width for all columns of operations.
 const WIDE_OPERATIONS: usize = 120;
 /// The minimum and the maximum width for subjects with their names.
@@ -35,6 +39,11 @@ pub fn write_tables(
         write_operations(stat, &mut table);
         return;
     }
+    if let Some(cost) = &stat.cost {
+        cost::write(cost, &mut table);
+        return;
+    }
+    write_rate(stat, &mut table);
     table.begin("kinds                            messages        bytes");
     for (sort, count) in &stat.kinds {
         let kind = match sort.kind.as_ref() {
@@ -78,6 +87,19 @@ fn write_total(
     out.push('\n');
 }
 
+/// Writes how many messages came when.
+fn write_rate(stat: &Stat, table: &mut Table<'_>) {
+    let rate = stat.rate.as_ref().filter(|rate| rate.counts().len() > 1);
+    if let Some(rate) = rate {
+        let (step, steps) = rate.in_steps(MAX_BARS);
+        let most = steps.iter().copied().max().unwrap_or_default();
+        let most = count_text(most, "message", "messages");
+        let bars = sparkline(&steps);
+        let text = format!("over time  {bars}  {most} in {} at most\n", duration(step));
+        table.dim(&text);
+    }
+}
+
 /// Writes how long answers took, and the slowest.
 fn write_latencies(stat: &Stat, table: &mut Table<'_>) {
     let display = table.display;
@@ -110,7 +132,7 @@ fn write_latencies(stat: &Stat, table: &mut Table<'_>) {
                 table.text(&format!(" {:>9}", ns.as_deref().unwrap_or("-")));
             }
             if display.width.is_none_or(|width| width >= HISTOGRAM_WIDTH) {
-                table.dim(&format!("  {}", sparkline(latency)));
+                table.dim(&format!("  {}", sparkline(&latency.bars())));
             }
             table.text("\n");
         },
@@ -197,14 +219,9 @@ fn write_operations(stat: &Stat, table: &mut Table<'_>) {
             let (errors, messages, bytes) = (one.failed, one.messages, one.bytes);
             table.text(&format!(" {errors:>6} {messages:>9} {bytes:>12}"));
         }
-        let mut parts: Vec<_> = one.parts().collect();
-        parts.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-        let percents = parts.iter().map(|(owner, part)| {
-            let percent = match part * 100.0 {
-                percent if percent < 1.0 => "<1".to_owned(),
-                percent => format!("{:.0}", percent.floor()),
-            };
-            format!("{owner} {percent} %")
+        let percents = one.percents().into_iter().map(|(owner, part)| match part {
+            0 => format!("{owner} <1 %"),
+            part => format!("{owner} {part} %"),
         });
         let mut groups = vec![percents.collect::<Vec<_>>().join(", ")];
         let errors = if is_wide { 0 } else { one.failed };
@@ -270,10 +287,9 @@ impl Table<'_> {
     }
 }
 
-/// Returns a histogram as a line of text: from the minimum to the maximum, on a logarithmic scale.
-fn sparkline(latency: &Latency) -> String {
+/// Returns numbers as a line of text.
+fn sparkline(bars: &[u64]) -> String {
     const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let bars = latency.bars();
     let most = bars.iter().copied().max().unwrap_or_default().max(1);
     bars.iter()
         .map(|n| match n {
@@ -295,6 +311,10 @@ pub fn stat_json(source: &str, protocol: &str, stat: &Stat, unanswered: u64) -> 
         "messages": stat.all.messages,
         "bytes": stat.all.bytes,
         "seconds": stat.times.map(|(from, to)| parse_number(&seconds(to - from))),
+        "rate": stat.rate.as_ref().map(|rate| json!({
+            "step_ms": parse_number(&millis(rate.step())),
+            "messages": rate.counts(),
+        })),
         "faulty": stat.faulty,
         "id_form_differs": (stat.id_form_differs > 0).then_some(stat.id_form_differs),
         "dropped": (stat.dropped > 0).then_some(stat.dropped),
@@ -333,6 +353,7 @@ pub fn stat_json(source: &str, protocol: &str, stat: &Stat, unanswered: u64) -> 
             let all = stat.operations.iter();
             all.map(|(what, one)| operation_json(what, one)).collect::<Vec<_>>()
         }),
+        "cost": stat.cost.as_deref().map(cost::json),
         "findings": stat.findings,
         "follow": stat.follow.iter().map(|one| json!({
             "index": one.index,

@@ -4,7 +4,7 @@
 /// Words in place of a command.
 pub(super) const COMMANDS: &[(&str, &str)] = &[
     (
-        "bridge capture forward forward-proxy http-proxy intercept listen live mitm mitmdump mitmproxy mitmweb monitor port-forward relay reverse sniff socat spy tap tcpdump dumpcap tshark wireshark tunnel wrap",
+        "bridge capture forward forward-proxy http-proxy intercept listen live mitm mitmdump mitmproxy mitmweb monitor port-forward relay reverse sniff socat spy tap tcpdump dumpcap tshark wireshark tunnel",
         "wiretool proxy shows live traffic, of addresses (--connect ADDR) or of a child (-- COMMAND); wiretool record -w FILE records it",
     ),
     (
@@ -634,7 +634,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         READERS,
         "--slow --slower-than --latency --min-latency",
-        "slow answers are --where 'latency>100ms'",
+        "slow answers are --where 'latency>VALUE', with a unit as in 100ms",
     ),
     (
         READERS,

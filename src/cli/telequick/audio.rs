@@ -1,7 +1,7 @@
 //! `wiretool telequick audio`: the sound of a call as a WAV file.
 //!
 //! ```text
-//!   c2s  0 1 2 . 4 5          channel 1; a number that is missing is silence
+//!   c2s  0 1 2 . 5 4          channel 1; a number that is missing is silence; a frame that comes late is in its place
 //!   s2c      0 1 2 3          channel 2, as much later as its first frame was read
 //! ```
 
@@ -16,7 +16,7 @@ use crate::encoding::Want;
 use crate::protocol::{Direction, registry};
 use crate::tape::Node;
 use anyhow::{Result, bail};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -39,6 +39,8 @@ const MAX_SILENCE: usize = 60;
 const MAX_LENGTH: usize = 6 * 3600;
 /// A frame that is read this much later than the end of the sound before it comes after a pause, in seconds / 5.
 const PAUSE: usize = 5;
+/// The number of missing frames of a direction that can come late.
+const MAX_GAPS: usize = 1 << 12;
 /// The number of calls that are listed.
 const MAX_CALLS: usize = 20;
 
@@ -132,6 +134,8 @@ struct Channel {
     usual: usize,
     /// The number of missing frames.
     missing: u64,
+    /// The places of missing frames.
+    gaps: BTreeMap<u64, usize>,
 }
 
 impl Sink for Sound {
@@ -180,10 +184,14 @@ impl Sound {
             next: number,
             usual: 0,
             missing: 0,
+            gaps: BTreeMap::new(),
         });
         let is_same = channel.origin.link() == origin.link() && channel.codec == codec;
-        if !is_same || number < channel.next {
+        if !is_same {
             return None;
+        }
+        if number < channel.next {
+            return channel.add_late(number, payload);
         }
         channel.add(number, payload, origin.time)
     }
@@ -261,6 +269,9 @@ impl Channel {
         let lost = number - self.next;
         self.missing += lost;
         self.next = number.saturating_add(1);
+        let space = MAX_GAPS.saturating_sub(self.gaps.len());
+        let places = (number - lost..number).zip((self.samples.len()..).step_by(self.usual.max(1)));
+        self.gaps.extend(places.take(space));
         // The number is of the wire: the silence has a limit.
         let lost = usize::try_from(lost).unwrap_or(usize::MAX);
         self.silence(lost.saturating_mul(self.usual));
@@ -271,22 +282,19 @@ impl Channel {
         if due > self.samples.len() + rate / PAUSE {
             self.silence(due - self.samples.len());
         }
-        let before = self.samples.len();
-        match self.codec.as_str() {
-            "PCMU" => self
-                .samples
-                .extend(payload.iter().map(|byte| of_mu_law(*byte))),
-            "PCMA" => self
-                .samples
-                .extend(payload.iter().map(|byte| of_a_law(*byte))),
-            _ => {
-                let pairs = payload.chunks_exact(2);
-                let pairs =
-                    pairs.filter_map(|pair| Some(i16::from_le_bytes(pair.try_into().ok()?)));
-                self.samples.extend(pairs);
-            }
-        }
-        self.usual = (self.samples.len() - before).max(self.usual);
+        let samples = samples_of(&self.codec, payload);
+        self.usual = samples.len().max(self.usual);
+        self.samples.extend(samples);
+        Some(())
+    }
+
+    /// Puts a frame that comes late in its place; `None` if it was not missing.
+    fn add_late(&mut self, number: u64, payload: &[u8]) -> Option<()> {
+        let place = self.gaps.remove(&number)?;
+        let samples = samples_of(&self.codec, payload);
+        let silence = self.samples.iter_mut().skip(place).take(self.usual);
+        silence.zip(samples).for_each(|(own, sample)| *own = sample);
+        self.missing = self.missing.saturating_sub(1);
         Some(())
     }
 
@@ -305,6 +313,16 @@ impl Channel {
         let scaled = (0..len).map(|at| source(at).and_then(|at| self.samples.get(at).copied()));
         self.samples = scaled.map(Option::unwrap_or_default).collect();
         self.rate = rate;
+    }
+}
+
+/// Returns the samples of a payload.
+fn samples_of(codec: &str, payload: &[u8]) -> Vec<i16> {
+    let pair = |pair: &[u8]| Some(i16::from_le_bytes(pair.try_into().ok()?));
+    match codec {
+        "PCMU" => payload.iter().map(|byte| of_mu_law(*byte)).collect(),
+        "PCMA" => payload.iter().map(|byte| of_a_law(*byte)).collect(),
+        _ => payload.chunks_exact(2).filter_map(pair).collect(),
     }
 }
 

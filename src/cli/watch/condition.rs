@@ -170,6 +170,8 @@ fn value_of(key: &Key, decoded: &Decoded<'_>, verdict: Verdict<'_>) -> Option<St
         Key::Framing => decoded.frame.framing.name().to_owned(),
         Key::Id => message.id.text().into_owned(),
         Key::Fault | Key::Faults => decoded.faults().next()?.1.code.to_owned(),
+        Key::Who => verdict.client?.to_owned(),
+        Key::Src => verdict.source?.to_owned(),
         Key::Findings => verdict.findings.first()?.name(),
         _ => return None,
     };

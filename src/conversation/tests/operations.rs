@@ -21,6 +21,8 @@ const NONE: OperationFacts = OperationFacts {
     ends: None,
     owner: None,
     cancels: false,
+    fails: false,
+    may_retry: false,
 };
 
 const fn part_of(index: u64, link: Link) -> OperationFacts {
@@ -108,7 +110,10 @@ fn operations_of(rows: &[Row], end: u64) -> String {
                     writeln!(out, "{index}: #{of}{parent}{link}").unwrap();
                 }
             }
-            Output::Event(event, _) => operations.leave(&[], event.origin().time),
+            Output::Event(event, _) => {
+                operations.leave(&[], event.origin());
+                operations.end_connection(event.origin());
+            }
             Output::End(..) => operations.finish(),
             _ => return ControlFlow::Continue(()),
         }
@@ -129,6 +134,7 @@ const DONE: &str = r#"{"jsonrpc":"2.0","id":1,"result":0}"#;
 const DONE_2: &str = r#"{"jsonrpc":"2.0","id":2,"result":0}"#;
 const DONE_BACK: &str = r#"{"jsonrpc":"2.0","id":7,"result":0}"#;
 const REFUSED: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}"#;
+const REFUSED_BACK: &str = r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"no"}}"#;
 const NOTE: &str = r#"{"jsonrpc":"2.0","method":"progress","params":[]}"#;
 
 #[test]
@@ -230,6 +236,105 @@ fn a_retry_continues_its_operation() {
 }
 
 #[test]
+fn an_operation_that_failed_is_one_with_its_retry() {
+    let attempt = OperationFacts {
+        may_retry: true,
+        ..NONE
+    };
+    let again = OperationFacts {
+        may_retry: true,
+        ..part_of(0, Link::Recorded)
+    };
+    insta::assert_snapshot!(operations_of(&[
+        (0, '>', ASK, attempt),
+        (10, '<', REFUSED, NONE),
+        (40, '>', ASK_2, again),
+        (60, '<', DONE_2, NONE),
+    ], 0), @"
+    0: #0
+    1: #0
+    2: #0 recorded
+    3: #0 recorded
+       #0 recorded answered 60 = server 30 + retry 30, 4 messages, 1 retry
+    ");
+    // The retry fails as well; each operation ends as it was when it failed.
+    insta::assert_snapshot!(operations_of(&[
+        (0, '>', ASK, attempt),
+        (10, '<', REFUSED, NONE),
+        (40, '>', ASK, again),
+        (60, '<', REFUSED, NONE),
+        (70, '>', ASK, attempt),
+        (80, '<', REFUSED, NONE),
+        (85, '<', ASK_BACK, inside(4, Link::Recorded)),
+        (86, '>', DONE_BACK, NONE),
+        (90, '<', NOTE, part_of(4, Link::Recorded)),
+    ], 500), @"
+    0: #0
+    1: #0
+    2: #0 recorded
+    3: #0 recorded
+    4: #4
+    5: #4
+    6: #6 in #4 recorded
+    7: #6 in #4 recorded
+       #6 in #4 recorded answered 1 = client 1, 2 messages
+    8: #4 recorded
+       #0 recorded failed 60 = server 30 + retry 30, 4 messages, 1 retry
+       #4 recorded failed 10 = server 10, 5 messages, 1 elicit, 1 progress
+    ");
+    // What is around it does not wait for it while it waits for a retry.
+    insta::assert_snapshot!(operations_of(&[
+        (0, '>', ASK, NONE),
+        (10, '<', ASK_BACK, OperationFacts { may_retry: true, ..inside(0, Link::Recorded) }),
+        (20, '>', REFUSED_BACK, NONE),
+        (50, '<', ASK_BACK, OperationFacts { may_retry: true, ..part_of(1, Link::Recorded) }),
+        (60, '>', DONE_BACK, NONE),
+        (70, '<', DONE, NONE),
+    ], 0), @"
+    0: #0
+    1: #1 in #0 recorded
+    2: #1 in #0 recorded
+    3: #1 in #0 recorded
+    4: #1 in #0 recorded
+       #1 in #0 recorded answered 50 = client 20 + retry 30, 4 messages, 1 retry
+    5: #0
+       #0 answered 70 = server 50 + client 20, 6 messages, 1 elicit
+    ");
+    // An answer ends it, and cancelled ones are not retried.
+    insta::assert_snapshot!(operations_of(&[
+        (0, '>', ASK, attempt),
+        (10, '<', DONE, NONE),
+        (20, '>', ASK, attempt),
+        (30, '>', NOTE, OperationFacts { cancels: true, ..part_of(2, Link::Recorded) }),
+        (40, '<', REFUSED, NONE),
+    ], 0), @"
+    0: #0
+    1: #0
+       #0 answered 10 = server 10, 2 messages
+    2: #2
+    3: #2 recorded
+    4: #2
+       #2 recorded cancelled 20 = server 20, 3 messages, 1 progress
+    ");
+}
+
+#[test]
+fn operations_that_wait_for_a_retry_are_bounded() {
+    let attempt = OperationFacts {
+        may_retry: true,
+        ..NONE
+    };
+    let pair = [(0, '>', ASK, attempt), (1, '<', REFUSED, NONE)];
+    let rows: Vec<Row> = (0..300).flat_map(|_| pair).collect();
+    let text = operations_of(&rows, 5);
+    let ended = |line: &&str| line.starts_with("   ");
+    let before_the_end = text.lines().take_while(|line| !line.starts_with("599:"));
+    assert_eq!(before_the_end.filter(ended).count(), 43);
+    assert_eq!(text.lines().filter(ended).count(), 300);
+    assert_eq!(text.matches(" failed ").count(), 300);
+}
+
+#[test]
 fn a_session_can_end_an_operation() {
     let cancel = OperationFacts {
         cancels: true,
@@ -273,6 +378,25 @@ fn a_session_can_end_an_operation() {
     1: #0 recorded
        #0 recorded cancelled 10 = server 10, 2 messages, 1 progress
     2: #0
+    ");
+    // An answer and a notification say how it ended.
+    insta::assert_snapshot!(operations_of(&[
+        (0, '>', ASK, NONE),
+        (10, '<', DONE, OperationFacts { cancels: true, ..NONE }),
+        (20, '>', ASK, NONE),
+        (30, '<', DONE, OperationFacts { fails: true, ..NONE }),
+        (40, '>', ASK, NONE),
+        (50, '<', NOTE, OperationFacts { fails: true, ends: Some(true), ..part_of(4, Link::Recorded) }),
+    ], 0), @"
+    0: #0
+    1: #0
+       #0 cancelled 10 = server 10, 2 messages
+    2: #2
+    3: #2
+       #2 failed 10 = server 10, 2 messages
+    4: #4
+    5: #4 recorded
+       #4 recorded failed 10 = server 10, 2 messages, 1 progress
     ");
     // A notification begins and another one ends it.
     insta::assert_snapshot!(operations_of(&[

@@ -196,6 +196,23 @@ pub fn write(node: Node<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
     write_value(node, None, MAX_DEPTH, out)
 }
 
+/// Writes a value of JSON as it is: keys such as `$schema` have no meaning.
+pub(crate) fn write_plain(node: Node<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    write_plain_value(node, MAX_DEPTH, out)
+}
+
+fn write_plain_value(node: Node<'_>, depth: u32, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    let (marker, len) = match node.value() {
+        Value::Map => (MAP, node.members().count()),
+        Value::Array => (ARRAY, node.children().count()),
+        _ => return write_value(node, None, depth, out),
+    };
+    marker.write(len, None, out)?;
+    let depth = level(depth)?;
+    let mut children = node.children();
+    children.try_for_each(|child| write_plain_value(child, depth, out))
+}
+
 fn write_value(
     node: Node<'_>,
     asked: Width<'_>,

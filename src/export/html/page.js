@@ -81,10 +81,10 @@ function childOf(fields, at, label) {
   return child;
 }
 
-/** Returns the field at a path. Parts of heads have the type `p` and are no values. */
+/** Returns the field at a path. The outermost value has no label; parts of heads have one. */
 function fieldAt(message, steps) {
   const fields = message.f ?? [];
-  let at = fields.findIndex((field) => field[0] === 0 && field[4] !== "p");
+  let at = fields.findIndex((field) => field[0] === 0 && field[1] === "");
   for (const step of steps) if (at >= 0) at = childOf(fields, at, step);
   return fields[at];
 }
@@ -178,8 +178,9 @@ class Condition {
     if (!(key in NUMBER_KEYS)) return value;
     const [, number, unit] = value.text.match(/^(-?(?:0x[\da-f]+|\d*\.?\d+))([a-zµ]*)$/i) ?? [];
     const isTime = ["latency", "latency_ms", "time"].includes(key), isSize = ["offset", "len"].includes(key);
-    const factor = unit === "" ? 1 : isTime ? TIMES[unit] : isSize ? SIZES[unit?.replace(/i?b$/i, "").toLowerCase()] : undefined;
-    if (factor === undefined) this.fail(isTime ? "a duration such as 10ms" : "a number", "", start);
+    const hasUnit = key !== "latency" || Number(number) === 0;
+    const factor = unit === "" && hasUnit ? 1 : isTime ? TIMES[unit] : isSize ? SIZES[unit?.replace(/i?b$/i, "").toLowerCase()] : undefined;
+    if (factor === undefined) this.fail(isTime ? "a duration such as 10ms or 1s" : "a number", "", start);
     return { number: Number(number) * factor };
   }
 

@@ -29,7 +29,7 @@ pub(super) struct Lanes {
     captures: Vec<String>,
     /// Whether one server has all connections of the capture.
     has_one_server: Vec<bool>,
-    lanes: Vec<Lane>,
+    all: Vec<Lane>,
     /// There are more connections than lanes: a lane is then one of all connections, whose sides have these names.
     are_many: bool,
 }
@@ -37,7 +37,7 @@ pub(super) struct Lanes {
 /// The participants, once all connections are known.
 pub(super) struct Participants {
     /// Their names.
-    pub participants: Vec<String>,
+    pub names: Vec<String>,
     /// Those of each lane.
     of_lane: Vec<[usize; 2]>,
     /// A step must name its connection.
@@ -92,10 +92,10 @@ impl Lanes {
             self.are_many && lane.sides == sides
                 || !self.are_many && lane.capture == capture && lane.conn == conn
         };
-        if let Some(at) = self.lanes.iter().rposition(is_it) {
+        if let Some(at) = self.all.iter().rposition(is_it) {
             return at;
         }
-        let connections = self.lanes.len();
+        let connections = self.all.len();
         if !self.are_many && connections >= MAX_LANES {
             self.are_many = true;
             // Earlier steps keep their lanes, whose participants then are those of all.
@@ -104,7 +104,7 @@ impl Lanes {
         if self.are_many && connections >= MAX_LANES + MAX_SIDES {
             return connections - 1;
         }
-        self.lanes.push(Lane {
+        self.all.push(Lane {
             capture,
             conn,
             sides: sides.map(str::to_owned),
@@ -115,7 +115,7 @@ impl Lanes {
     /// Returns the lane of a connection that messages may have named.
     pub fn known(&mut self, conn: Option<u32>) -> usize {
         let is_it = |lane: &Lane| lane.conn == conn;
-        match self.lanes.iter().rposition(is_it) {
+        match self.all.iter().rposition(is_it) {
             Some(at) => at,
             None if self.are_many => 0,
             None => self.of(conn, USUAL_SIDES),
@@ -125,19 +125,19 @@ impl Lanes {
     /// Names the participants.
     pub fn finish(self) -> Participants {
         let mut all = Participants {
-            participants: Vec::new(),
+            names: Vec::new(),
             of_lane: Vec::new(),
             names_connections: self.are_many,
         };
-        let captures = self.lanes.iter().map(|lane| lane.capture);
+        let captures = self.all.iter().map(|lane| lane.capture);
         let has_captures = captures.collect::<std::collections::BTreeSet<_>>().len() > 1;
-        for lane in &self.lanes {
+        for lane in &self.all {
             let pair = [0, 1].map(|side| {
                 let name = self.participant(lane, side, has_captures);
-                let known = all.participants.iter().position(|known| *known == name);
+                let known = all.names.iter().position(|known| *known == name);
                 known.unwrap_or_else(|| {
-                    all.participants.push(name);
-                    all.participants.len() - 1
+                    all.names.push(name);
+                    all.names.len() - 1
                 })
             });
             all.of_lane.push(pair);
@@ -163,7 +163,7 @@ impl Lanes {
                 .sources
                 .zip(inner)
                 .and_then(|(all, inner)| all.caller(inner))
-            && let Some(outer) = self.lanes.iter().find(|one| one.conn == Some(caller))
+            && let Some(outer) = self.all.iter().find(|one| one.conn == Some(caller))
             && outer != lane
         {
             return self.participant(outer, 1, has_captures);
@@ -173,7 +173,7 @@ impl Lanes {
         let is_shared = side == 1 && self.has_one_server.get(lane.capture) == Some(&true);
         let conn = lane
             .conn
-            .filter(|_| !is_shared && self.lanes.iter().filter(same).count() > 1);
+            .filter(|_| !is_shared && self.all.iter().filter(same).count() > 1);
         let mut text = name.to_owned();
         for part in [capture.cloned(), conn.map(|conn| format!("c{conn}"))] {
             if let Some(part) = part.filter(|part| !part.is_empty()) {

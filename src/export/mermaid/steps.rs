@@ -120,7 +120,7 @@ impl Fold {
         }
     }
 
-    pub fn add_note(&mut self, note: &Note) {
+    fn add_note(&mut self, note: &Note) {
         let is_known = self.rules.contains_key(&note.rule) || self.rules.len() < MAX_RULES;
         let rule = if is_known { &note.rule } else { "other rules" };
         *self.rules.entry(rule.to_owned()).or_default() += 1;

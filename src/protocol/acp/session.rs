@@ -14,7 +14,7 @@ use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rpc::capabilities::Capabilities;
 use crate::protocol::rpc::dialect::Dialect;
-use crate::protocol::rpc::extension::{Extension, Nested, RpcMessage, SentRequest, SessionField};
+use crate::protocol::rpc::extension::{Extension, RpcMessage, SentRequest, SessionField};
 use crate::protocol::rpc::handshake::{Disorder, Stage};
 use crate::protocol::rule_names::acp as rule;
 use crate::protocol::session::broken;
@@ -86,7 +86,6 @@ impl Extension for AcpSession {
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancel_request", "requestId")];
     const PERSON: &'static [&'static str] = &[schema::PERMISSION, "elicitation/create"];
     // The session that a request names shows it.
-    const NESTED: Nested = Nested::Of(&[]);
     const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
 
     fn asks(&mut self, message: &RpcMessage<'_, '_>) -> RequestContext {

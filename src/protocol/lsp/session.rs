@@ -124,7 +124,7 @@ impl Extension for LspSession {
     const HAS_LINES: bool = false;
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancelRequest", "id")];
     const PERSON: &'static [&'static str] = &["window/showMessageRequest"];
-    const NESTED: Nested = Nested::Of(&[
+    const NESTED: Nested = Nested(&[
         ("window/showDocument", COMMAND),
         ("window/showMessageRequest", COMMAND),
         ("workspace/applyEdit", COMMAND),

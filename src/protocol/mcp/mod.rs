@@ -23,7 +23,7 @@ mod schema;
 mod session;
 
 use super::rpc::read;
-use super::{Descriptor, Message, Protocol, TraceMember};
+use super::{Definitions, Descriptor, Message, Protocol, TraceMember};
 use crate::framing::Framing;
 
 /// The protocol.
@@ -39,6 +39,12 @@ static DESCRIPTOR: Descriptor = Descriptor {
     http: Some(schema::HTTP),
     faults: read::FAULTS,
     traces: &[(&["params", "_meta", "traceparent"], TraceMember::Context)],
+    definitions: &[
+        Definitions::new("tools/list", &["result", "tools"]),
+        Definitions::new("prompts/list", &["result", "prompts"]),
+        Definitions::new("resources/list", &["result", "resources"]),
+        Definitions::new("resources/templates/list", &["result", "resourceTemplates"]),
+    ],
     ..Descriptor::USUAL
 };
 

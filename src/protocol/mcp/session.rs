@@ -149,7 +149,7 @@ impl Extension for McpSession {
     const CANCELS: &'static [(&'static str, &'static str)] =
         &[("notifications/cancelled", "requestId")];
     const PERSON: &'static [&'static str] = &[ELICITATION];
-    const NESTED: Nested = Nested::Of(&[(ELICITATION, ASKERS), (SAMPLING, ASKERS)]);
+    const NESTED: Nested = Nested(&[(ELICITATION, ASKERS), (SAMPLING, ASKERS)]);
     const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
 
     fn frame(&mut self, seen: Current<'_, '_>) {

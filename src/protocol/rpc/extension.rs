@@ -31,23 +31,19 @@ pub(in crate::protocol) struct SessionField {
 }
 
 /// The methods that are sent during another request.
-pub(in crate::protocol) enum Nested {
-    /// Any method may be sent during any other.
-    Any,
-    /// These, with the methods during which they are sent.
-    Of(&'static [(&'static str, &'static [&'static str])]),
-}
+pub(in crate::protocol) struct Nested(
+    /// The methods, with those during which they are sent.
+    pub(in crate::protocol) &'static [(&'static str, &'static [&'static str])],
+);
 
 impl Nested {
     /// Returns true if a request may be sent during another one.
     pub(super) fn allows(&self, outer: Option<&str>, inner: &str) -> bool {
-        match (self, outer) {
-            (Self::Any, _) => true,
-            (Self::Of(all), Some(outer)) => all
-                .iter()
-                .any(|(name, outers)| *name == inner && outers.contains(&outer)),
-            (Self::Of(_), None) => false,
-        }
+        let Some(outer) = outer else {
+            return false;
+        };
+        let mut all = self.0.iter();
+        all.any(|(name, outers)| *name == inner && outers.contains(&outer))
     }
 }
 
@@ -75,7 +71,7 @@ pub(in crate::protocol) trait Extension: Default + Send {
     /// Requests that wait for a person.
     const PERSON: &'static [&'static str] = &[];
     /// Requests that are sent during one of the other side, if only one is open.
-    const NESTED: Nested = Nested::Any;
+    const NESTED: Nested = Nested(&[]);
 
     /// The capability that a method needs, by the start of its name: a path such as `tools.listChanged`.
     const NEEDS: &'static [(&'static str, &'static str)] = &[];

@@ -1,6 +1,7 @@
 //! Interprets a frame in any of its three forms.
 
-use crate::encoding::{Parsed, msgpack};
+use super::schema::stage_kinds;
+use crate::encoding::{Parsed, json, msgpack};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::{Frame, Framing};
 use crate::protocol::{Context, Direction, Evidence, Id, Message, Notes, Role};
@@ -17,6 +18,14 @@ pub(super) fn plausible(bytes: &[u8]) -> bool {
         _ => false,
     }
 }
+
+/// The number of stages that the name of a pipeline has.
+const MAX_STAGES: usize = 8;
+/// The number of parallel stages inside of each other that it has.
+const MAX_NESTED: usize = 2;
+
+/// The nesting depth of a pipeline that is read for its name.
+const MAX_DEPTH: u32 = 64;
 
 /// The form of a message.
 enum BodyForm {
@@ -162,7 +171,10 @@ fn interpret<'a>(
     let stages = pipeline.filter(|p| name == "INV" && has_stages(*p));
     // The tool or the topic is both the subject and the name.
     message.name = match name {
-        "INV" if stages.is_none() => tool.and_then(Node::spanned_text),
+        "INV" => match stages {
+            Some(stages) => Some(SpannedText::new(stage_names(stages, 0), stages.span())),
+            None => tool.and_then(Node::spanned_text),
+        },
         "SUB" => topic.and_then(Node::spanned_text),
         _ => None,
     };
@@ -192,8 +204,52 @@ pub(super) fn role(kind: &str) -> Option<Role> {
     })
 }
 
+/// Returns the stages of a pipeline, each by its tool or its kind: `search | filter | (mail, log)`.
+fn stage_names(pipeline: Node<'_>, depth: usize) -> String {
+    let mut tape = Tape::new();
+    let stages = reach(pipeline, &mut tape);
+    let mut names: Vec<String> = stages
+        .children()
+        .take(MAX_STAGES)
+        .map(|stage| stage_name(stage, depth))
+        .collect();
+    if stages.children().nth(MAX_STAGES).is_some() {
+        names.push("…".to_owned());
+    }
+    names.join(" | ")
+}
+
+fn stage_name(stage: Node<'_>, depth: usize) -> String {
+    let (mut tape, mut inner) = (Tape::new(), Tape::new());
+    let stage = reach(stage, &mut tape);
+    if let Some(tool) = stage.get("tool").and_then(Node::text) {
+        return tool.into_owned();
+    }
+    if let Some(branches) = stage.get("parallel").filter(|_| depth < MAX_NESTED) {
+        let branches = reach(branches, &mut inner);
+        let names = branches.children().take(MAX_STAGES);
+        let names: Vec<String> = names.map(|one| stage_names(one, depth + 1)).collect();
+        return format!("({})", names.join(", "));
+    }
+    let kind = stage_kinds().find(|kind| stage.get(kind).is_some());
+    kind.unwrap_or("?").to_owned()
+}
+
+/// Returns a value with its direct children, stored in `tape` if only a message's head was read.
+fn reach<'a>(node: Node<'a>, tape: &'a mut Tape) -> Node<'a> {
+    let (bytes, span) = (node.bytes(), node.span());
+    if node.children().next().is_some() || !matches!(bytes.get(span.at()), Some(b'{' | b'[')) {
+        return msgpack::reach(node, tape);
+    }
+    tape.clear(1);
+    match json::parse(bytes, span, MAX_DEPTH, tape) {
+        Ok(_) => tape.root(bytes).unwrap_or(node),
+        Err(_) => node,
+    }
+}
+
 fn has_stages(pipeline: Node<'_>) -> bool {
-    let reached = |tape| msgpack::reach(pipeline, tape).children().next().is_some();
+    let reached = |tape| reach(pipeline, tape).children().next().is_some();
     pipeline.is_array() && reached(&mut Tape::new())
 }
 

@@ -29,7 +29,7 @@ mod session;
 #[cfg(feature = "rules")]
 pub mod token;
 
-use super::{Descriptor, Message, Protocol, TraceMember};
+use super::{Definitions, Descriptor, Message, Protocol, TraceMember};
 use crate::encoding::Encoding;
 use crate::framing::{Framing, Hints};
 
@@ -69,6 +69,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
         (&["span_id"], TraceMember::Span),
         (&["parent_span_id"], TraceMember::ParentSpan),
     ],
+    costs: &["cost", "cost_used"],
+    definitions: &[Definitions::new("LST", &["tools"])],
     ..Descriptor::USUAL
 };
 

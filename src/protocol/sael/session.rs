@@ -345,6 +345,11 @@ impl Session for SaelSession {
         }
     }
 
+    fn client(&self, conn: ConnId) -> Option<&str> {
+        let session = self.conns.get(conn)?.session;
+        self.states.get(&session)?.terms.client.as_deref()
+    }
+
     fn is_open(&self, index: u64) -> bool {
         let mut conns = self.conns.values();
         let is_it = |asked: &OpenRequest| asked.index() == index;

@@ -51,8 +51,22 @@ pub(super) struct SaikuroSession {
     namespaces: Namespaces,
     functions: Functions,
     orphans: usize,
-    /// The connection of the last request of a client with a UUID, which a runtime repeats when it forwards it.
-    clients: RecentEntries<[u8; 16], Option<u32>>,
+    /// The requests of clients by UUID, which a runtime repeats when it forwards them.
+    callers: RecentEntries<[u8; 16], Vec<Caller>>,
+}
+
+/// The number of clients that use the same UUID at a time; if there are more, nothing is linked.
+const MAX_CALLERS: usize = 16;
+/// The longest target of an item that is stored.
+const MAX_TARGET: usize = 256;
+
+/// A request of a client, or an item of its batch.
+#[derive(Debug)]
+struct Caller {
+    /// The key of the request; for an item, that of the batch.
+    key: CallKey,
+    /// The target of the item.
+    target: Option<Box<str>>,
 }
 
 impl SaikuroSession {
@@ -63,7 +77,7 @@ impl SaikuroSession {
             namespaces: Namespaces::default(),
             functions: Functions::default(),
             orphans: 0,
-            clients: RecentEntries::default(),
+            callers: RecentEntries::default(),
         }
     }
 
@@ -183,7 +197,7 @@ impl SaikuroSession {
         let state = match seen.message.kind.as_ref() {
             "stream" => OpenKind::Stream(SeqStream::default()),
             "channel" => OpenKind::Channel(Channel::default()),
-            "batch" => OpenKind::Batch(self.batch(seen, root)),
+            "batch" => OpenKind::Batch(self.batch(&key, seen, root)),
             _ => OpenKind::Single {
                 own: self.offers_target(seen, root),
                 form: field(root, "id").map_or(IdForm::Other, IdForm::of),
@@ -212,31 +226,47 @@ impl SaikuroSession {
         }
     }
 
-    /// Links a call that a runtime forwards to the open call of a client with its id and target.
+    /// Records a request of a client, or an item of its batch.
+    fn add_caller(&mut self, id: &CallId, caller: Caller) {
+        let CallId::Uuid(id) = id else {
+            return;
+        };
+        let open = &self.calls.open;
+        match self.callers.get_mut(id) {
+            Some(callers) => {
+                callers.retain(|caller| open.get(&caller.key).is_some());
+                callers.truncate(MAX_CALLERS - 1);
+                callers.push(caller);
+            }
+            None => {
+                self.callers.insert(*id, vec![caller]);
+            }
+        }
+    }
+
+    /// Links a call that a runtime forwards to the only open call of a client with its id and target.
     fn link_forwarded(&mut self, key: &CallKey, seen: Current<'_, '_>) {
         let CallId::Uuid(id) = &key.id else {
             return;
         };
-        match key.requester {
-            Some(Direction::ToServer) => {
-                self.clients.insert(*id, key.scope);
-            }
-            Some(Direction::ToClient) => {
-                let client = self.clients.get(id).filter(|conn| **conn != key.scope);
-                let client = client.and_then(|conn| {
-                    let own = key.reversed().at(*conn);
-                    self.calls.open.get(&own)
-                });
-                let same = |asked: &OpenRequest| asked.subject() == seen.message.subject.as_deref();
-                if let Some((asked, _)) = client.filter(|(asked, _)| same(asked)) {
-                    seen.inside(asked.index(), Link::Recorded);
-                }
-            }
-            None => {}
+        if key.requester == Some(Direction::ToServer) {
+            let (key, target) = (key.clone(), None);
+            return self.add_caller(&key.id.clone(), Caller { key, target });
+        }
+        let callers = self.callers.get(id).filter(|_| key.requester.is_some());
+        let callers = callers.filter(|callers| callers.len() < MAX_CALLERS);
+        let mut fitting = callers.into_iter().flatten().filter_map(|caller| {
+            let (asked, _) = self.calls.open.get(&caller.key)?;
+            let target = caller.target.as_deref().or(asked.subject());
+            let fits = caller.key.scope != key.scope && target == seen.message.subject.as_deref();
+            fits.then(|| asked.index())
+        });
+        if let (Some(index), None) = (fitting.next(), fitting.next()) {
+            seen.inside(index, Link::Recorded);
         }
     }
 
-    fn batch(&mut self, seen: Current<'_, '_>, root: Node<'_>) -> Batch {
+    fn batch(&mut self, key: &CallKey, seen: Current<'_, '_>, root: Node<'_>) -> Batch {
         let mut batch = Batch {
             form: field(root, "id").map_or(IdForm::Other, IdForm::of),
             ..Batch::default()
@@ -244,7 +274,16 @@ impl SaikuroSession {
         let items = field(root, "batch_items").filter(|items| items.is_array());
         for item in items.into_iter().flat_map(Node::children) {
             let id = field(item, "id").map_or(Id::None, super::message::id);
-            batch.push(CallId::of(&id));
+            let id = CallId::of(&id);
+            let target = field(item, "target").and_then(Node::text);
+            let target = target.filter(|target| target.len() <= MAX_TARGET);
+            if let (Some(id), Some(target)) = (&id, target)
+                && seen.origin.direction == Some(Direction::ToServer)
+            {
+                let (key, target) = (key.clone(), Some(target.as_ref().into()));
+                self.add_caller(id, Caller { key, target });
+            }
+            batch.push(id);
             batch.own = batch.own || self.offers_target(seen, item);
         }
         batch

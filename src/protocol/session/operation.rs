@@ -86,6 +86,12 @@ pub struct OperationFacts {
     /// until the next request or answer of the operation.
     pub owner: Option<Owner>,
     /// The message asks to cancel the operation that it belongs to. The operation goes on until its answer or its end, unless
-    /// `ends` says that it ends here; without an answer after it, or with an error, it is cancelled.
+    /// `ends` says that it ends here; without an answer after it, or with an error, it is cancelled. An answer with it says
+    /// that the operation was cancelled.
     pub cancels: bool,
+    /// The message says that the operation failed, and is no error itself.
+    pub fails: bool,
+    /// The request may be sent again: an operation that fails, or whose connection ends, goes on with the next request that
+    /// is part of it.
+    pub may_retry: bool,
 }

@@ -29,9 +29,10 @@ fn shown(facts: &OperationFacts) -> String {
             all.push(format!("{name} {index} {link}"));
         }
     }
-    if facts.cancels {
-        all.push("cancels".to_owned());
-    }
+    let says = [(facts.cancels, "cancels"), (facts.fails, "fails")];
+    let may_retry = (facts.may_retry, "may retry");
+    let said = says.into_iter().chain([may_retry]);
+    all.extend(said.filter(|(is, _)| *is).map(|(_, name)| name.to_owned()));
     if let Some(ends) = facts.ends {
         all.push(if ends { "ends" } else { "goes on" }.to_owned());
     }
@@ -124,6 +125,16 @@ fn http(way: char, text: &str) -> Vec<u8> {
             transfer-encoding: chunked\r\n\r\n"
             .into(),
         ('<', "accepted") => b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n".to_vec(),
+        // HTTP+SSE of 2024-11-05: a stream names the address of its messages.
+        ('<', "endpoint") => {
+            let event = "event: endpoint\ndata: /messages?sessionId=s\n\n";
+            format!("{:x}\r\n{event}\r\n", event.len()).into_bytes()
+        }
+        ('>', text) if text.starts_with("? ") => {
+            let body = versioned(text.trim_start_matches("? "));
+            let len = body.len();
+            format!("POST /messages?sessionId=s HTTP/1.1\r\n{kind}\r\ncontent-length: {len}\r\n\r\n{body}").into()
+        }
         ('>', "get") => b"GET /mcp HTTP/1.1\r\naccept: text/event-stream\r\n\r\n".to_vec(),
         ('<', _) => {
             let event = format!("data: {body}\n\n");

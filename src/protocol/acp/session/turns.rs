@@ -267,6 +267,7 @@ impl Turn {
         self.prompt = None;
         self.last = Some((asked, seen.index));
         let reason = result.and_then(|result| result.get("stopReason"));
+        seen.operation().cancels = reason.is_some_and(|reason| reason.is_text("cancelled"));
         let Some(cancel) = self.cancelled.take() else {
             let ends = reason.is_some_and(|reason| reason.is_text("end_turn"));
             self.report_running_call(seen, ends);

@@ -171,10 +171,16 @@ impl Inputs {
             let names = inputs.members().map(|(key, _)| text(key));
             names.take(MAX_INPUTS + 1).collect::<Vec<_>>()
         });
+        let asks_person = |(_, input): (Node<'_>, Node<'_>)| {
+            let method = input.get("method");
+            method.is_some_and(|method| method.is_text(super::ELICITATION))
+        };
+        let mut asked_for = inputs.into_iter().flat_map(Node::members).take(MAX_INPUTS);
+        let waits_for_person = url.is_some() || asked_for.any(asks_person);
         {
             let mut facts = message.operation();
             facts.ends = Some(false);
-            facts.owner = Some(if url.is_some() {
+            facts.owner = Some(if waits_for_person {
                 Owner::Person
             } else {
                 Owner::Retry

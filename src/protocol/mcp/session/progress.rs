@@ -31,8 +31,9 @@ pub(super) struct Tokens {
 struct TokenState {
     index: u64,
     last: Option<f64>,
-    answered: bool,
-    /// Several open requests may have it.
+    /// The number of open requests that have it.
+    open: u32,
+    /// Several open requests have had it.
     shared: bool,
 }
 
@@ -72,12 +73,17 @@ impl Tokens {
         }
         let token = meta?.get("progressToken")?;
         let key = (message.requester(), spelling(token).into());
-        let before = self.progress.get(&key);
+        let before = self.progress.get(&key).filter(|before| before.open > 0);
+        if let Some(before) = before {
+            let index = before.index;
+            broken!(message, rule::PROGRESS_TOKEN_SHARED, message.at(token), index;
+                "#{index} is open and has the same progress token, {}", quote(token));
+        }
         let progress = TokenState {
             index: message.index,
             last: None,
-            answered: false,
-            shared: before.is_some_and(|before| !before.answered),
+            open: before.map_or(0, |before| before.open).saturating_add(1),
+            shared: before.is_some(),
         };
         self.progress.insert(Key::clone(&key), progress);
         Some(key)
@@ -101,11 +107,12 @@ impl Tokens {
         if !progress.shared {
             message.part_of(index, Link::Recorded);
         }
-        if progress.answered {
+        if progress.open == 0 {
             broken!(message, rule::PROGRESS_AFTER_ANSWER, seen.whole(), index;
                 "this is progress of #{index}, which is already answered");
         } else if let (Some(new), Some(last), Some(value)) = (new, progress.last, value)
             && new <= last
+            && !progress.shared
         {
             broken!(message, rule::PROGRESS_ORDER, seen.at(value), index;
                 "progress is {new}; before it was {last}, and it should increase");
@@ -119,8 +126,9 @@ impl Tokens {
         let is_task = message
             .result()
             .is_some_and(|result| result.get("task").is_some());
-        if let Some(progress) = key.and_then(|key| self.progress.get_mut(key)) {
-            progress.answered = !is_task;
+        let progress = key.filter(|_| !is_task);
+        if let Some(progress) = progress.and_then(|key| self.progress.get_mut(key)) {
+            progress.open = progress.open.saturating_sub(1);
         }
         let cursor = message.result().and_then(|result| result.get("nextCursor"));
         if let Some(cursor) = cursor.and_then(Node::text) {

@@ -129,6 +129,8 @@ impl Tasks {
         task.is_over |= is(&["failed", "cancelled"]) || is(&["completed"]) && result.is_some();
         let mut facts = message.operation();
         facts.ends = Some(task.is_over);
+        // A notification of this state is no request to cancel it: the operation ends with it.
+        (facts.cancels, facts.fails) = (is(&["cancelled"]), is(&["failed"]));
         // The side that works sends the state.
         let sender = message.requester();
         let waits_for = if is(&["input_required", "completed"]) {

@@ -3,7 +3,7 @@
 //! ```text
 //!   POST request -> 200 text/event-stream   event: a request       inside of the posted one (recorded)
 //!                                           event: a notification  part of it (recorded)
-//!   pipe: one open request                  a request of the other side: inside of it (inferred)
+//!   pipe: one open request                  a request of the other side that comes inside of such: inside of it (inferred)
 //!   a batch                                 what its members say, if they do not differ
 //! ```
 

@@ -97,10 +97,11 @@ impl SaelSession {
         }
         let node = auth.and_then(|auth| auth.get("token"));
         let text = node.and_then(Node::text);
+        let agent = message.get("agent").and_then(|agent| agent.get("id"));
+        let agent = agent.and_then(Node::text);
+        state.terms.client = agent.as_deref().map(|agent| short(agent).into());
         if let Some((node, text)) = node.zip(text.as_deref()) {
             let place = message.at(node);
-            let agent = message.get("agent").and_then(|agent| agent.get("id"));
-            let agent = agent.and_then(Node::text);
             let token = Token::parse(text);
             bearer_token::check_token(message, &token, place, secret.as_deref(), agent.as_deref());
             if connect.as_deref().is_some_and(bearer_token::is_open) {
@@ -108,6 +109,12 @@ impl SaelSession {
                     "a token goes over an unencrypted connection: use wss");
             }
             let claims = token.claims();
+            let subject = claims.and_then(|claims| claims.get("sub")?.as_str());
+            if let Some(subject) = subject.filter(|subject| agent.as_deref() != Some(*subject)) {
+                let (agent, subject) = (agent.as_deref().unwrap_or_default(), short(subject));
+                let client = format!("{} ({subject})", short(agent));
+                state.terms.client = Some(client.trim_start().into());
+            }
             state.terms.max_cost = claims
                 .and_then(|claims| claims.get("max_cost_usd"))
                 .and_then(serde_json::Value::as_f64);

@@ -187,6 +187,8 @@ pub(super) struct EndedCall {
 pub(super) struct SessionTerms {
     /// The names that HEY gave it.
     pub(super) names: BTreeSet<Box<str>>,
+    /// The agent, with the subject of its token if that is another one.
+    pub(super) client: Option<Box<str>>,
     pub(super) window: Option<i128>,
     cancelled: VecDeque<i128>,
     pub(super) granted: Option<Vec<String>>,
@@ -199,6 +201,7 @@ pub(super) struct SessionTerms {
 impl Blank for SessionTerms {
     const BLANK: &'static Self = &Self {
         names: BTreeSet::new(),
+        client: None,
         window: None,
         cancelled: VecDeque::new(),
         granted: None,

@@ -160,7 +160,7 @@ impl StepflowSession {
                 let is_whole = !self
                     .pairs
                     .may_lack(message.id_space, Some(Direction::ToServer));
-                if is_pipe && is_whole {
+                if is_pipe && is_whole && self.operations.may_be_of(message, execute) {
                     message.inside(execute, Link::Inferred);
                 }
             }

@@ -5,7 +5,7 @@
 //!     blobs/put {observability: {run_id: "r"}}       inside of #3: recorded; inferred if only one execute runs
 //!     runs/submit #5 -> {runId: "s", status: "running"}    #5 goes on
 //!     runs/get {runId: "s"}                          part of #5, until its state is final
-//!   components/execute {run_id, step_id, attempt: 2}       part of the execute with attempt 1
+//!   components/execute {run_id, step_id, attempt: 2}       part of the execute with attempt 1, also after an error
 //! ```
 
 use super::MessageTurn;
@@ -31,10 +31,23 @@ type Step = (Box<str>, Box<str>);
 pub(super) struct Operations {
     /// The run and the trace of executes, by index.
     executes: RecentEntries<u64, [Option<Box<str>>; 2]>,
-    /// The latest execute of a step: the index of its first attempt, and the number of the last.
-    attempts: RecentEntries<Step, (u64, i128)>,
+    /// The executes of a step: one for each connection.
+    attempts: RecentEntries<Step, Vec<Attempt>>,
     /// The request that started a run; `None` if several runs have the id.
     runs: RecentEntries<Box<str>, Option<u64>>,
+}
+
+/// The number of connections whose executes of one step are stored.
+const MAX_ATTEMPTS: usize = 8;
+
+/// An execute of a step, with its attempts.
+#[derive(Debug)]
+struct Attempt {
+    conn: Option<u32>,
+    /// The index of the first attempt; `None` if several executes have it.
+    first: Option<u64>,
+    /// The number of the last one.
+    last: i128,
 }
 
 /// Returns a text that is stored.
@@ -43,14 +56,16 @@ fn text(node: Option<Node<'_>>) -> Option<Box<str>> {
     (text.len() <= MAX_TEXT).then(|| text.as_ref().into())
 }
 
+/// Returns an id that a request names: itself, or in its observability.
+fn observed_id(message: &MessageTurn<'_, '_>, name: &str) -> Option<Box<str>> {
+    let params = message.call.params?;
+    let of_observability = || text(params.get("observability")?.get(name));
+    text(params.get(name)).or_else(of_observability)
+}
+
 /// Returns the run and the trace that a request names.
 fn observed(message: &MessageTurn<'_, '_>) -> [Option<Box<str>>; 2] {
-    let params = message.call.params;
-    let observability = params.and_then(|params| params.get("observability"));
-    OBSERVED.map(|name| {
-        let own = params.and_then(|params| params.get(name));
-        text(own).or_else(|| text(observability?.get(name)))
-    })
+    OBSERVED.map(|name| observed_id(message, name))
 }
 
 impl Operations {
@@ -59,21 +74,46 @@ impl Operations {
         let index = message.index;
         let observed = observed(message);
         let params = message.call.params;
-        let step = text(params.and_then(|params| params.get("step_id")));
+        let step = observed_id(message, "step_id");
         let attempt = params.and_then(|params| params.get("attempt")?.as_i128());
         if let ([Some(run), _], Some(step), Some(attempt)) = (&observed, step, attempt) {
-            let key = (run.clone(), step);
-            let before = self.attempts.get(&key).copied();
-            let first = before.filter(|(_, last)| *last < attempt && attempt > 1);
-            if let Some((first, _)) = first {
+            if let Some(first) = self.retried((run.clone(), step), attempt, message) {
                 message.part_of(first, Link::Recorded);
             }
-            let first = first.map_or(index, |(first, _)| first);
-            self.attempts.insert(key, (first, attempt));
+            message.operation().may_retry = true;
         }
         if observed.iter().any(Option::is_some) {
             self.executes.insert(index, observed);
         }
+    }
+
+    /// Adds an attempt. Returns the first one: that of its connection, otherwise the only one, as after a restart.
+    fn retried(&mut self, step: Step, number: i128, message: &MessageTurn<'_, '_>) -> Option<u64> {
+        let conn = message.origin.conn;
+        let new = Attempt {
+            conn,
+            first: Some(message.index),
+            last: number,
+        };
+        let Some(all) = self.attempts.get_mut(&step) else {
+            self.attempts.insert(step, vec![new]);
+            return None;
+        };
+        let own = all.iter().position(|one| one.conn == conn);
+        let other = (all.len() == 1 && number > 1).then_some(0);
+        let Some(found) = own.or(other).and_then(|at| all.get_mut(at)) else {
+            if all.len() < MAX_ATTEMPTS {
+                all.push(new);
+            }
+            return None;
+        };
+        let is_next = found.last < number;
+        (found.conn, found.last) = (conn, number);
+        if !is_next {
+            // A step can run several times: an attempt does not say of which of them it is.
+            found.first = None;
+        }
+        found.first
     }
 
     /// Returns the only one of some executes with the run, otherwise with the trace, of a message.
@@ -96,6 +136,15 @@ impl Operations {
             let first = found.next()?;
             found.next().is_none().then_some(*first)
         })
+    }
+
+    /// Returns false if the ids of a message say that it is not of an execute.
+    pub(super) fn may_be_of(&self, message: &MessageTurn<'_, '_>, execute: u64) -> bool {
+        let Some(ids) = self.executes.get(&execute) else {
+            return true;
+        };
+        let mut both = ids.iter().zip(observed(message));
+        both.all(|(its, own)| its.is_none() || own.is_none() || *its == own)
     }
 
     /// Handles a request that may be about a run. Returns true if it is.
@@ -126,8 +175,10 @@ impl Operations {
             let index = self.runs.get(&id).is_none().then_some(asked);
             self.runs.insert(id, index);
         }
+        let mut facts = message.operation();
         if RUNNING.iter().any(|name| status.is_text(name)) {
-            message.operation().ends = Some(false);
+            facts.ends = Some(false);
         }
+        (facts.cancels, facts.fails) = (status.is_text("cancelled"), status.is_text("failed"));
     }
 }

@@ -9,10 +9,10 @@ fn requests_of_the_other_side() {
         line,
         &[
             (
-                "during the only open request",
+                "nothing says that it belongs to the only open request",
                 r#"
                 > {"id":1,"method":"a"}
-                < {"id":1,"method":"b"}  => inside 0 inferred
+                < {"id":1,"method":"b"}
                 > {"id":1,"result":1}
                 < {"method":"note"}
                 < {"id":1,"result":1}
@@ -26,7 +26,7 @@ fn requests_of_the_other_side() {
                 > {"id":2,"method":"a"}
                 < {"id":1,"method":"b"}
                 < {"id":2,"result":1}
-                < {"id":2,"method":"b"}  => inside 0 inferred
+                < {"id":2,"method":"b"}
                 "#,
             ),
             (
@@ -51,7 +51,7 @@ fn requests_of_the_other_side() {
                 r#"
                 1> {"id":1,"method":"a"}
                 2< {"id":1,"method":"b"}
-                1< {"id":1,"method":"b"}  => inside 0 inferred
+                1< {"id":1,"method":"b"}
                 "#,
             ),
             (
@@ -91,7 +91,9 @@ fn turns() {
             < {"id":2,"method":"terminal/create","params":{"sessionId":"s","command":"ls"}}  => inside 2 recorded
             > {"id":2,"result":{"terminalId":"t"}}
             > {"method":"session/cancel","params":{"sessionId":"s"}}  => part of 2 recorded, cancels
-            < {"id":1,"result":{"stopReason":"cancelled"}}
+            < {"id":1,"result":{"stopReason":"cancelled"}}  => cancels
+            > {"id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}
+            < {"id":2,"result":{"stopReason":"end_turn"}}
             < {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"available_commands_update","availableCommands":[]}}}
             "#,
         ),

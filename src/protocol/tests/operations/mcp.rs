@@ -77,6 +77,29 @@ fn streams_of_posted_calls() {
     check("mcp", http, &cases);
 }
 
+/// All answers and all requests of the server are events of one stream: nothing shows to which call a request belongs.
+#[test]
+fn one_stream_for_all_calls() {
+    let cases = [(
+        "HTTP+SSE of 2024-11-05",
+        r#"
+        1> get
+        1< stream
+        1< endpoint
+        2> ? {"id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":5}}}
+        2< accepted
+        1< {"method":"notifications/progress","params":{"progressToken":5,"progress":1}}  => part of 3 recorded
+        1< {"id":0,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}
+        3> ? {"id":0,"result":{"role":"user","content":{"type":"text","text":""},"model":"m"}}
+        3< accepted
+        3> ? {"method":"notifications/cancelled","params":{"requestId":1}}  => part of 3 recorded, cancels
+        3< accepted
+        1< {"id":1,"result":{"content":[]}}
+        "#,
+    )];
+    check("mcp", http, &cases);
+}
+
 #[test]
 fn requests_that_are_sent_once_more() {
     let cases = [
@@ -84,9 +107,9 @@ fn requests_that_are_sent_once_more() {
             "the same state",
             r#"
             > {"id":1,"method":"tools/call","params":{"name":"book","arguments":{"to":"Oslo"}}}
-            < {"id":1,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create"}},"requestState":"s1"}}  => goes on, retry
+            < {"id":1,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create"}},"requestState":"s1"}}  => goes on, person
             > {"id":2,"method":"tools/call","params":{"name":"book","arguments":{"to":"Oslo"},"inputResponses":{"a":{}},"requestState":"s1"}}  => part of 0 recorded
-            < {"id":2,"result":{"resultType":"input_required","inputRequests":{"b":{}},"requestState":"s2"}}  => goes on, retry
+            < {"id":2,"result":{"resultType":"input_required","inputRequests":{"b":{"method":"sampling/createMessage"}},"requestState":"s2"}}  => goes on, retry
             > {"id":3,"method":"tools/call","params":{"name":"book","arguments":{"to":"Oslo"},"inputResponses":{"b":{}},"requestState":"s2"}}  => part of 0 recorded
             < {"id":3,"result":{"resultType":"complete","content":[]}}
             > {"id":4,"method":"tools/call","params":{"name":"book","arguments":{"to":"Oslo"},"inputResponses":{"b":{}},"requestState":"s2"}}
@@ -182,9 +205,9 @@ fn tasks() {
             < {"id":1,"result":{"task":{"taskId":"t","status":"working"}}}  => goes on, server
             > {"id":2,"method":"tools/call","params":{"name":"a","task":{}}}
             < {"id":2,"result":{"task":{"taskId":"u","status":"working"}}}  => goes on, server
-            < {"method":"notifications/tasks/status","params":{"taskId":"t","status":"failed"}}  => part of 0 recorded, ends
+            < {"method":"notifications/tasks/status","params":{"taskId":"t","status":"failed"}}  => part of 0 recorded, fails, ends
             > {"id":3,"method":"tasks/cancel","params":{"taskId":"u"}}  => part of 2 recorded, cancels
-            < {"id":3,"result":{"taskId":"u","status":"cancelled"}}  => ends
+            < {"id":3,"result":{"taskId":"u","status":"cancelled"}}  => cancels, ends
             "#,
         ),
         (

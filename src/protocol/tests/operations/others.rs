@@ -39,6 +39,15 @@ fn executes_and_runs() {
             "#,
         ),
         (
+            "callbacks whose ids are those of another run or trace",
+            r#"
+            > {"id":"2","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"observability":{"run_id":"r","trace_id":"t"}}}
+            < {"id":"a","method":"blobs/put","params":{"data":1,"observability":{"run_id":"other"}}}
+            < {"id":"b","method":"blobs/put","params":{"data":1,"observability":{"trace_id":"other"}}}
+            < {"id":"c","method":"blobs/put","params":{"data":1,"observability":{"step_id":"s"}}}  => inside 0 inferred
+            "#,
+        ),
+        (
             "callbacks by their run, while two executes run",
             r#"
             > {"id":"2","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"observability":{"run_id":"r1"}}}
@@ -66,16 +75,38 @@ fn executes_and_runs() {
             < {"id":"b","method":"runs/get","params":{"runId":"s","observability":{"run_id":"r1"}}}  => part of 1 recorded, inside 0 recorded
             > {"id":"b","result":{"runId":"s","flowId":"f","status":"completed","items":{}}}
             < {"id":"c","method":"runs/get","params":{"runId":"other"}}  => inside 0 inferred
+            < {"id":"d","method":"runs/submit","params":{"flowId":"f","inputs":[],"observability":{"run_id":"r1"}}}  => inside 0 recorded
+            > {"id":"d","result":{"runId":"t","flowId":"f","status":"failed","items":{}}}  => fails
             "#,
         ),
         (
             "attempts of a step",
             r#"
-            > {"id":"2","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"run_id":"r","step_id":"s"}}
-            > {"id":"3","method":"components/execute","params":{"component":"/a","input":{},"attempt":2,"run_id":"r","step_id":"s"}}  => part of 0 recorded
-            > {"id":"4","method":"components/execute","params":{"component":"/a","input":{},"attempt":3,"run_id":"r","step_id":"s"}}  => part of 0 recorded
-            > {"id":"5","method":"components/execute","params":{"component":"/a","input":{},"attempt":2,"run_id":"r","step_id":"other"}}
+            > {"id":"2","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"run_id":"r","step_id":"s"}}  => may retry
+            > {"id":"3","method":"components/execute","params":{"component":"/a","input":{},"attempt":2,"run_id":"r","step_id":"s"}}  => part of 0 recorded, may retry
+            > {"id":"4","method":"components/execute","params":{"component":"/a","input":{},"attempt":3,"run_id":"r","step_id":"s"}}  => part of 0 recorded, may retry
+            > {"id":"5","method":"components/execute","params":{"component":"/a","input":{},"attempt":2,"run_id":"r","step_id":"other"}}  => may retry
             > {"id":"6","method":"components/execute","params":{"component":"/a","input":{},"attempt":2,"run_id":"r"}}
+            > {"id":"7","method":"components/execute","params":{"component":"/a","input":{},"attempt":4,"observability":{"run_id":"r","step_id":"s"}}}  => part of 0 recorded, may retry
+            "#,
+        ),
+        (
+            "attempts of one step on two connections",
+            r#"
+            1> {"id":"1","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"run_id":"r","step_id":"s"}}  => may retry
+            2> {"id":"1","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"run_id":"r","step_id":"s"}}  => may retry
+            1> {"id":"2","method":"components/execute","params":{"component":"/a","input":{},"attempt":2,"run_id":"r","step_id":"s"}}  => part of 0 recorded, may retry
+            2> {"id":"2","method":"components/execute","params":{"component":"/a","input":{},"attempt":2,"run_id":"r","step_id":"s"}}  => part of 1 recorded, may retry
+            3> {"id":"3","method":"components/execute","params":{"component":"/a","input":{},"attempt":3,"run_id":"r","step_id":"s"}}  => may retry
+            "#,
+        ),
+        (
+            "attempts after a restart, and of a step that runs twice",
+            r#"
+            1> {"id":"1","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"run_id":"r","step_id":"s"}}  => may retry
+            2> {"id":"1","method":"components/execute","params":{"component":"/a","input":{},"attempt":2,"run_id":"r","step_id":"s"}}  => part of 0 recorded, may retry
+            2> {"id":"2","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"run_id":"r","step_id":"s"}}  => may retry
+            2> {"id":"3","method":"components/execute","params":{"component":"/a","input":{},"attempt":2,"run_id":"r","step_id":"s"}}  => may retry
             "#,
         ),
     ];
@@ -153,6 +184,30 @@ fn streams_channels_and_forwarded_calls() {
             2< {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000002","target":"m.d","args":[]}
             1< {"id":"a1b2c3d4-e5f6-4890-abcd-000000000002","ok":true,"result":1}
             2< {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000002","target":"m.c","args":[]}
+            "#,
+        ),
+        (
+            "a call of two clients with one id",
+            r#"
+            1> {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000001","target":"m.c","args":[1]}
+            2> {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000001","target":"m.c","args":[2]}
+            3> {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000001","target":"m.d","args":[2]}
+            4< {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000001","target":"m.c","args":[1]}
+            1< {"id":"a1b2c3d4-e5f6-4890-abcd-000000000001","ok":true,"result":1}
+            5< {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000001","target":"m.c","args":[2]}  => inside 1 recorded
+            6< {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000001","target":"m.d","args":[2]}  => inside 2 recorded
+            "#,
+        ),
+        (
+            "the items of a batch",
+            r#"
+            1> {"version":1,"type":"batch","id":"a1b2c3d4-e5f6-4890-abcd-000000000001","target":"","args":[],"batch_items":[{"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000002","target":"m.c","args":[]},{"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000003","target":"m.d","args":[]}]}
+            2< {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000002","target":"m.c","args":[]}  => inside 0 recorded
+            2< {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000003","target":"m.c","args":[]}
+            3> {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000003","target":"m.d","args":[]}
+            4< {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000003","target":"m.d","args":[]}
+            1< {"id":"a1b2c3d4-e5f6-4890-abcd-000000000001","ok":true,"result":[1,2]}
+            4< {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000003","target":"m.d","args":[]}  => inside 3 recorded
             "#,
         ),
     ];

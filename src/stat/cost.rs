@@ -1,0 +1,428 @@
+//! What a conversation costs: bytes by subject, stated costs, definitions, and the bytes that other forms would save.
+//!
+//! ```text
+//!   message  -> by subject: messages, bytes of requests, bytes of answers
+//!            -> its costs, by tool; its definitions, by name
+//!            -> encoded once more: MessagePack, permessage-deflate, a merge patch to the one before
+//!   request  -> does it take an output of the answer before it?  then one pipeline saves a round trip
+//! ```
+//!
+//! Memory is bounded: names by [`MAX_NAMES`], compressors by [`MAX_CONTEXTS`], stored states by number and size.
+
+use super::{Count, MAX_NAMES, entry};
+use crate::conversation::Verdict;
+use crate::decoder::Decoded;
+use crate::encoding::{json, lossless, msgpack};
+use crate::protocol::{Definitions, Direction, Role, with_name};
+use crate::tape::{Node, Tape};
+use flate2::{Compress, Compression, FlushCompress, Status};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
+
+/// The number of connections whose compressors are kept, one for each direction; the oldest is removed first.
+const MAX_CONTEXTS: usize = 32;
+/// The number of states that later ones are compared with; the oldest is removed first.
+const MAX_STATES: usize = 256;
+/// The largest state that is stored, in bytes.
+const MAX_STATE: usize = 1 << 18;
+/// The number of values of an answer that a request may repeat.
+const MAX_VALUES: usize = 256;
+/// The number of values of requests that are known, for each connection. If there are more, no further call is compared.
+const MAX_ASKED: usize = 1 << 14;
+/// The least length of such a value, in bytes of JSON: shorter ones are often equal by chance.
+const MIN_VALUE: usize = 10;
+/// The number of levels of an answer and of a request whose values are compared.
+const MAX_LEVELS: usize = 6;
+/// The nesting depth of a stored state.
+const DEPTH: u32 = 128;
+/// The end of each compressed message, which is not sent (RFC 7692, section 7.2.1).
+const FLUSHED: [u8; 4] = [0, 0, 0xff, 0xff];
+
+/// Bytes as they are, and in another form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OtherForm {
+    /// The number of messages that have it.
+    pub messages: u64,
+    /// Their bytes, without framing.
+    pub bytes: u64,
+    /// Their bytes in the other form.
+    pub other: u64,
+}
+
+impl OtherForm {
+    fn add(&mut self, bytes: usize, other: usize) {
+        self.messages += 1;
+        self.bytes += bytes as u64;
+        self.other += other as u64;
+    }
+
+    /// Returns the part that the other form saves in percent; it is negative if the other form is larger.
+    pub fn saved(&self) -> f64 {
+        if self.bytes == 0 {
+            return 0.0;
+        }
+        100.0 - self.other as f64 * 100.0 / self.bytes as f64
+    }
+}
+
+/// The messages of a subject.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SubjectCost {
+    /// Requests and other messages that answer nothing.
+    pub asked: Count,
+    /// Answers, with their items.
+    pub answered: Count,
+}
+
+/// A sum of numbers that answers state.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StatedCost {
+    /// The number of answers.
+    pub answers: u64,
+    /// The sum.
+    pub sum: f64,
+}
+
+/// What a conversation costs.
+#[derive(Default)]
+pub struct Cost {
+    /// Messages by subject; answers have that of their request.
+    pub subjects: BTreeMap<String, SubjectCost>,
+    /// What answers state, by client and subject; for each member.
+    pub stated: BTreeMap<String, BTreeMap<String, StatedCost>>,
+    /// The bytes of definitions, by name, each as it was last listed.
+    pub definitions: BTreeMap<String, u64>,
+    /// The number of lists with definitions, and their bytes.
+    pub lists: Count,
+    /// Text as `MessagePack`.
+    pub msgpack: OtherForm,
+    /// permessage-deflate, with context takeover.
+    pub deflate: OtherForm,
+    /// permessage-deflate without context takeover.
+    pub deflate_each: OtherForm,
+    /// Messages whose state repeats an earlier one, with a JSON merge patch in its place.
+    pub delta: OtherForm,
+    /// The number of answered requests.
+    pub calls: u64,
+    /// Those whose request takes an output of the answer before it.
+    pub chained: u64,
+    contexts: VecDeque<(Stream, Box<Compress>)>,
+    each: Option<Box<Compress>>,
+    states: VecDeque<(State, Vec<u8>)>,
+    values: VecDeque<Values>,
+    chain: BTreeSet<u64>,
+    hasher: RandomState,
+    scratch: Vec<u8>,
+}
+
+/// What was sent on a connection.
+#[derive(Default)]
+struct Values {
+    conn: Option<u32>,
+    /// The values of all requests: what a client knew before is no output.
+    asked: HashSet<u64>,
+    /// The values of the last answer.
+    answered: HashSet<u64>,
+}
+
+/// A direction of a connection.
+type Stream = (Option<u32>, Option<Direction>);
+
+/// A direction, a kind and a subject, whose messages repeat a state.
+type State = (Stream, String, String);
+
+impl Cost {
+    /// Adds a message.
+    pub fn add_message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+        if decoded.is_dropped() || decoded.is_faulty() {
+            return;
+        }
+        let (message, origin) = (decoded.message, decoded.origin);
+        let descriptor = decoded.protocol.descriptor();
+        let (subject, name) = match verdict.answer {
+            Some(answer) => (answer.subject.as_deref(), answer.name.as_deref()),
+            None => (message.subject.as_deref(), message.name.as_deref()),
+        };
+        let what = with_name(subject, name.filter(|_| !descriptor.has_unique_names));
+        let what = match what.as_ref() {
+            "" => message.kind.as_ref(),
+            what => what,
+        };
+        let subject = entry(&mut self.subjects, what);
+        match verdict.answer {
+            Some(_) => subject.answered.add(decoded.frame.len),
+            None => subject.asked.add(decoded.frame.len),
+        }
+        let body = message.body.of(decoded.frame.view.bytes);
+        let Some(root) = decoded.root().filter(|_| !body.is_empty()) else {
+            return;
+        };
+        self.measure_forms(body, root, (origin.conn, origin.direction));
+        if let Some(answer) = verdict.answer {
+            self.add_stated(what, verdict.client, root, descriptor.costs);
+            let of = answer.subject.as_deref().unwrap_or(&answer.kind);
+            let list = descriptor.definitions.iter().find(|list| list.of == of);
+            if let Some(list) = list {
+                self.add_definitions(list, root);
+            }
+        }
+        let content = decoded.protocol.content(root, message);
+        if let Some(content) = content {
+            self.measure_delta(decoded, what, body.len(), content);
+        }
+        self.follow_chain(decoded, verdict, content);
+    }
+
+    /// Encodes a message once more in each form.
+    fn measure_forms(&mut self, body: &[u8], root: Node<'_>, stream: Stream) {
+        if body.trim_ascii_start().starts_with(b"{") || body.trim_ascii_start().starts_with(b"[") {
+            self.scratch.clear();
+            if msgpack::write_plain(root, &mut self.scratch).is_ok() {
+                self.msgpack.add(body.len(), self.scratch.len());
+            }
+        }
+        let own = self.contexts.iter().position(|(of, _)| *of == stream);
+        let own = own.unwrap_or_else(|| {
+            if self.contexts.len() >= 2 * MAX_CONTEXTS {
+                self.contexts.pop_front();
+            }
+            self.contexts.push_back((stream, Box::new(compressor())));
+            self.contexts.len() - 1
+        });
+        if let Some((_, context)) = self.contexts.get_mut(own) {
+            let len = compressed_len(context, body, &mut self.scratch);
+            self.deflate.add(body.len(), len);
+        }
+        let each = self.each.get_or_insert_with(|| Box::new(compressor()));
+        each.reset();
+        let len = compressed_len(each, body, &mut self.scratch);
+        self.deflate_each.add(body.len(), len);
+    }
+
+    /// Adds the numbers that an answer states.
+    fn add_stated(&mut self, what: &str, client: Option<&str>, root: Node<'_>, members: &[&str]) {
+        let stated = members.iter().find_map(|member| root.get(member));
+        let what = match client.filter(|_| stated.is_some()) {
+            Some(client) => &format!("{client}: {what}"),
+            None => what,
+        };
+        for (key, value) in stated.into_iter().flat_map(Node::members).take(MAX_VALUES) {
+            let text = json_text(value);
+            let number = str::from_utf8(&text)
+                .ok()
+                .and_then(|text| text.parse().ok());
+            if let (Some(key), Some(number)) = (key.text(), number) {
+                let by_member = entry(&mut self.stated, what);
+                let sum = entry(by_member, &key);
+                sum.answers += 1;
+                sum.sum += f64::max(number, 0.0);
+            }
+        }
+    }
+
+    /// Adds the definitions of a list.
+    fn add_definitions(&mut self, list: &Definitions<'_>, root: Node<'_>) {
+        let found = list.path.iter().try_fold(root, |node, key| node.get(key));
+        let Some(found) = found.filter(|found| found.is_array()) else {
+            return;
+        };
+        self.lists.add(found.span().len.into());
+        for one in found.children().take(MAX_NAMES) {
+            let name = one.get("name").or(one.get("uri")).and_then(Node::text);
+            let name = name.as_deref().unwrap_or("(no name)");
+            *entry(&mut self.definitions, name) = one.span().len as usize as u64;
+        }
+    }
+
+    /// Compares a state with the one before it.
+    fn measure_delta(&mut self, decoded: &Decoded<'_>, what: &str, len: usize, content: Node<'_>) {
+        let message = decoded.message;
+        let is_state = matches!(
+            message.role,
+            Some(Role::Item | Role::Notification | Role::Response)
+        );
+        if !is_state || !content.is_map() || content.span().len as usize > MAX_STATE {
+            return;
+        }
+        let origin = decoded.origin;
+        let stream = (origin.conn, origin.direction);
+        let text = json_text(content);
+        let is_it = |(state, _): &(State, Vec<u8>)| {
+            state.0 == stream && state.1 == message.kind && state.2 == what
+        };
+        let Some(place) = self.states.iter().position(is_it) else {
+            if self.states.len() >= MAX_STATES {
+                self.states.pop_front();
+            }
+            let state = (stream, message.kind.to_string(), what.to_owned());
+            self.states.push_back((state, text));
+            return;
+        };
+        let Some((_, before)) = self.states.get_mut(place) else {
+            return;
+        };
+        if let Some(patch) = merge_patch(before, &text) {
+            let rest = len.saturating_sub(content.span().len as usize);
+            // A sender chooses the shorter one.
+            self.delta
+                .add(len, rest + patch.len().min(content.span().len as usize));
+        }
+        *before = text;
+    }
+
+    /// Counts a call, and compares its arguments with the output before it.
+    fn follow_chain(
+        &mut self,
+        decoded: &Decoded<'_>,
+        verdict: Verdict<'_>,
+        content: Option<Node<'_>>,
+    ) {
+        let conn = decoded.origin.conn;
+        let mut values = HashSet::new();
+        if let Some(content) = content {
+            collect_values(content, MAX_LEVELS, &self.hasher, &mut values);
+        }
+        let place = self.values.iter().position(|one| one.conn == conn);
+        let place = place.unwrap_or_else(|| {
+            if self.values.len() >= MAX_CONTEXTS {
+                self.values.pop_front();
+            }
+            let conn = Values {
+                conn,
+                ..Values::default()
+            };
+            self.values.push_back(conn);
+            self.values.len() - 1
+        });
+        let Some(known) = self.values.get_mut(place) else {
+            return;
+        };
+        match (decoded.message.role, verdict.answer) {
+            (Some(Role::Request), None) => {
+                let is_full = known.asked.len() >= MAX_ASKED;
+                let mut taken = known.answered.intersection(&values);
+                let takes = !is_full && taken.any(|value| !known.asked.contains(value));
+                if takes && self.chain.len() < MAX_NAMES {
+                    self.chain.insert(decoded.index);
+                }
+                if !is_full {
+                    known.asked.extend(values);
+                }
+            }
+            (Some(Role::Response), Some(answer)) if answer.last => {
+                self.calls += 1;
+                self.chained += u64::from(self.chain.remove(&answer.to));
+                known.answered = values;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns a compressor as permessage-deflate has it: raw, with a window of 32 KiB.
+fn compressor() -> Compress {
+    Compress::new(Compression::default(), false)
+}
+
+/// Compresses a message, and returns its length without the end that is not sent.
+fn compressed_len(context: &mut Compress, body: &[u8], out: &mut Vec<u8>) -> usize {
+    out.clear();
+    let before = context.total_in();
+    loop {
+        out.reserve(body.len() / 2 + 64);
+        let done = usize::try_from(context.total_in() - before).unwrap_or(usize::MAX);
+        let rest = body.get(done..).unwrap_or_default();
+        let status = context.compress_vec(rest, out, FlushCompress::Sync);
+        let is_done = out.len() < out.capacity();
+        if is_done || !matches!(status, Ok(Status::Ok)) {
+            break;
+        }
+    }
+    let len = out.len();
+    len - if out.ends_with(&FLUSHED) {
+        FLUSHED.len()
+    } else {
+        0
+    }
+}
+
+/// Returns a value as compact JSON.
+fn json_text(node: Node<'_>) -> Vec<u8> {
+    let mut text = Vec::new();
+    lossless::write(node, &mut text);
+    text
+}
+
+/// Returns the JSON merge patch (RFC 7386) from one object to another; `None` if there is none.
+fn merge_patch(before: &[u8], after: &[u8]) -> Option<Vec<u8>> {
+    let (mut first, mut second) = (Tape::new(), Tape::new());
+    let mut out = Vec::new();
+    let before = read(before, &mut first)?;
+    let after = read(after, &mut second)?;
+    write_patch(before, after, DEPTH, &mut out).then_some(out)
+}
+
+fn read<'a>(text: &'a [u8], tape: &'a mut Tape) -> Option<Node<'a>> {
+    tape.clear(DEPTH);
+    json::parse(text, crate::span::Span::new(0, text.len()), DEPTH, tape).ok()?;
+    tape.root(text)
+}
+
+/// Writes a patch. Returns false if a patch cannot say it: null removes a member.
+fn write_patch(before: Node<'_>, after: Node<'_>, depth: u32, out: &mut Vec<u8>) -> bool {
+    let separate = |out: &mut Vec<u8>, key: Node<'_>| {
+        if out.last() != Some(&b'{') {
+            out.push(b',');
+        }
+        lossless::write(key, out);
+        out.push(b':');
+    };
+    out.push(b'{');
+    for (key, value) in after.members() {
+        let Some(name) = key.text().filter(|_| !value.is_null() && depth > 0) else {
+            return false;
+        };
+        let old = before.get(&name);
+        let text = value.span().of(value.bytes());
+        match old {
+            Some(old) if old.span().of(old.bytes()) == text => {}
+            Some(old) if old.is_map() && value.is_map() => {
+                separate(out, key);
+                if !write_patch(old, value, depth - 1, out) {
+                    return false;
+                }
+            }
+            _ => {
+                separate(out, key);
+                out.extend_from_slice(text);
+            }
+        }
+    }
+    for (key, _) in before.members() {
+        if key.text().is_some_and(|name| after.get(&name).is_none()) {
+            separate(out, key);
+            out.extend_from_slice(b"null");
+        }
+    }
+    out.push(b'}');
+    true
+}
+
+/// Collects the hashes of values that are long enough to be recognised.
+fn collect_values(node: Node<'_>, levels: usize, hasher: &RandomState, all: &mut HashSet<u64>) {
+    if all.len() >= MAX_VALUES {
+        return;
+    }
+    let text = json_text(node);
+    if text.len() < MIN_VALUE {
+        return;
+    }
+    all.insert(hasher.hash_one(&text));
+    if levels > 0 && (node.is_map() || node.is_array()) {
+        let step = if node.is_map() { 2 } else { 1 };
+        let values = node.children().skip(step - 1).step_by(step);
+        for value in values.take(MAX_VALUES) {
+            collect_values(value, levels - 1, hasher, all);
+        }
+    }
+}
