@@ -600,6 +600,104 @@ fn packet_captures_mask_secrets_and_stay_readable() {
 }
 
 #[test]
+fn packet_captures_mask_only_values_of_heads() {
+    let body =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get"}})
+            .to_string();
+    let post = format!(
+        "POST /mcp?token=geheim-1&x=1 HTTP/1.1\r\nHost: me:geheim-2@x\r\nAuthorization: Bearer geheim-3\r\n\
+         Cookie: sid=geheim-4\r\nX-Api-Key:geheim-6\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let get = "GET /mcp HTTP/1.1\r\nHost: x\r\nMcp-Session-Id: geheim-7\r\nAuthorization: Basic geheim-8\r\n\r\n";
+    let mut input = format!("{HEADER}\n");
+    let folded = "HTTP/1.1 202 Accepted\r\nSet-Cookie: sid=geheim-5;\r\n  max-age=9\r\nContent-Length: 0\r\n\r\n";
+    for (dir, text) in [("c2s", post.as_str()), ("s2c", folded), ("c2s", get)] {
+        writeln!(
+            input,
+            "{}",
+            json!({"t": 0, "conn": 1, "dir": dir, "text": text})
+        )
+        .unwrap();
+    }
+    writeln!(input, "{}", json!({"t": 0, "event": "end"})).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.pcapng");
+    let path = path.to_str().unwrap();
+    let (code, _, err) = run_with(&["-f", "pcapng", "-o", path], &input);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let bytes = std::fs::read(path).unwrap();
+    let has = |text: &str| {
+        bytes
+            .windows(text.len())
+            .any(|part| part == text.as_bytes())
+    };
+    assert!(!has("geheim"));
+    for lines in [
+        "POST /mcp?token=********&x=1 HTTP/1.1\r\nHost: ",
+        "\r\nAuthorization: ***************\r\nCookie: ************\r\nX-Api-Key:********\r\nContent-Type: ",
+        "\r\nSet-Cookie: *************\r\n  *********\r\nContent-Length: 0\r\n\r\n",
+        "\r\nMcp-Session-Id: ********\r\nAuthorization: **************\r\n\r\n",
+    ] {
+        assert!(has(lines), "{lines:?} is not in {}", bytes.escape_ascii());
+    }
+    // wiretool reads no folded field, masked or not.
+    let record = folder.path().join("session.jsonl");
+    std::fs::write(&record, &input).unwrap();
+    let faults = |path: &str| -> Vec<_> {
+        let rows = decode(&[path]);
+        rows.iter().map(|row| row.get("fault").cloned()).collect()
+    };
+    let read = faults(path);
+    assert_eq!(read, faults(record.to_str().unwrap()));
+    let is_bad: Vec<bool> = read.iter().map(Option::is_some).collect();
+    assert_eq!(is_bad, [false, true, false]);
+}
+
+#[test]
+fn packet_captures_have_holes_where_bytes_were_lost() {
+    let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {}}).to_string();
+    let frame = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());
+    let (cut, _) = frame.split_at(frame.len() - 5);
+    let text = |text: &str| json!({"t": 1000, "conn": 1, "dir": "s2c", "text": text});
+    let lost = |len: u64| json!({"t": 1000, "conn": 1, "event": "lost", "dir": "s2c", "len": len});
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.pcapng");
+    let path = path.to_str().unwrap();
+    let record = folder.path().join("session.jsonl");
+    let record = record.to_str().unwrap();
+    for lines in [
+        vec![lost(77), text(&frame)],
+        vec![text(&frame), lost(10), text(&frame)],
+        vec![
+            text(cut),
+            lost(5),
+            text(&frame),
+            lost(1),
+            text(cut),
+            lost(200),
+            text(&frame),
+        ],
+    ] {
+        let mut input = String::from(
+            "{\"wiretool\":1,\"protocol\":\"lsp\",\"started\":\"2026-07-01T10:00:00Z\"}\n",
+        );
+        for line in &lines {
+            writeln!(input, "{line}").unwrap();
+        }
+        std::fs::write(record, input).unwrap();
+        let (code, _, _) = run(&["-f", "pcapng", "--show-secrets", "-o", path, record]);
+        assert_eq!(code, 0);
+        assert_eq!(
+            comparable(&["-p", "lsp", path]),
+            comparable(&[record]),
+            "{lines:?}"
+        );
+    }
+}
+
+#[test]
 fn packet_captures_have_only_selected_messages() {
     let mut lines = Vec::new();
     for n in 0..3 {
