@@ -86,7 +86,8 @@ pub struct StatedCost {
 /// What a conversation costs.
 #[derive(Default)]
 pub struct Cost {
-    /// Messages by subject; answers have that of their request.
+    /// Messages by subject, or by kind if they have none; answers have the subject of their request. Those without both
+    /// are under the empty name.
     pub subjects: BTreeMap<String, SubjectCost>,
     /// What answers state, by client and subject; for each member.
     pub stated: BTreeMap<String, BTreeMap<String, StatedCost>>,
@@ -134,9 +135,6 @@ type State = (Stream, String, String);
 impl Cost {
     /// Adds a message.
     pub fn add_message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
-        if decoded.is_dropped() || decoded.is_faulty() {
-            return;
-        }
         let (message, origin) = (decoded.message, decoded.origin);
         let descriptor = decoded.protocol.descriptor();
         let (subject, name) = match verdict.answer {
@@ -152,6 +150,9 @@ impl Cost {
         match verdict.answer {
             Some(_) => subject.answered.add(decoded.frame.len),
             None => subject.asked.add(decoded.frame.len),
+        }
+        if decoded.is_dropped() || decoded.is_faulty() {
+            return;
         }
         let body = message.body.of(decoded.frame.view.bytes);
         let Some(root) = decoded.root().filter(|_| !body.is_empty()) else {

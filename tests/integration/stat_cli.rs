@@ -177,6 +177,83 @@ fn interrupt_prints_counts() {
     assert!(out.contains("sael, 7 messages"), "{out}");
 }
 
+#[test]
+fn tables_have_no_secrets() {
+    const SECRET: &str = "S3CR3T-0123456789abcdefXYZq";
+    let folder = tempfile::tempdir().unwrap();
+    let link = format!("https://h/a?api_key={SECRET}");
+    let call = serde_json::json!({
+        "jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": link},
+    });
+    let call = call.to_string();
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"contents":[]}}"#;
+    let texts = [
+        ("c2s", "POST /mcp HTTP/1.1", call.as_str()),
+        ("s2c", "HTTP/1.1 200 OK", answer),
+        ("c2s", &format!("GET /x?api_key={SECRET} HTTP/1.1"), ""),
+        ("s2c", "HTTP/1.1 404 Not Found", ""),
+    ];
+    let mut t = 0;
+    let chunks = texts.map(|(dir, start, body)| {
+        t += 1000;
+        let fields = format!(
+            "Content-Type: application/json\r\nContent-Length: {}",
+            body.len()
+        );
+        let text = format!("{start}\r\n{fields}\r\n\r\n{body}");
+        serde_json::json!({"t": t, "conn": 1, "dir": dir, "text": text}).to_string()
+    });
+    let header =
+        r#"{"wiretool":1,"started":"2026-05-05T10:00:00Z","protocol":"mcp","transport":"http"}"#;
+    let text = format!("{header}\n{}\n", chunks.join("\n"));
+    let file = common::file(folder.path(), "a.jsonl", text);
+    for (flags, shown) in [
+        (&[][..], "resources/read https://h/a?api_key=(secret)"),
+        (&["--ops"], "resources/read https://h/a?ap"),
+        (&["--cost"], "GET /x?api_key=(secret)"),
+    ] {
+        let (code, out, err) = run(&[flags, &[&file]].concat());
+        assert_eq!(code, 0, "{flags:?}: {err}");
+        assert!(out.contains(shown), "{flags:?}: {out}");
+        assert!(!out.contains("S3CR"), "{flags:?}: {out}");
+        // JSON is data: exact.
+        let (_, out, _) = run(&[flags, &["-f", "json", &file]].concat());
+        assert!(out.contains(SECRET), "{flags:?}: {out}");
+    }
+}
+
+#[test]
+fn costs_by_subject_add_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = ["{\"jsonrpc\":\"2.0\",\"id\":1,\"meth\n", "garbage\n", "\n"];
+    let chunks = texts
+        .map(|text| serde_json::json!({"conn": 1, "dir": "c2s", "text": text}).to_string())
+        .join("\n");
+    let text = format!("{{\"wiretool\":1,\"protocol\":\"mcp\"}}\n{chunks}\n");
+    let file = common::file(folder.path(), "a.jsonl", text);
+    let (_, out, _) = run(&["--cost", &file]);
+    insta::assert_snapshot!(out.replace(&file, "a.jsonl"), @"
+    a.jsonl: mcp, 3 messages, 36 bytes, 2 with faults
+
+    bytes by subject                       messages    requests      answers        bytes
+      -                                           2          36            0           36
+      blank-line                                  1           0            0            0
+    ");
+    let (_, out, _) = run(&["--cost", "-f", "json", &file]);
+    let stat: Value = serde_json::from_str(&out).unwrap();
+    let rows = stat["cost"]["subjects"].as_array().unwrap().iter();
+    let sum = |key: &str| {
+        rows.clone()
+            .map(|row| row[key].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    assert_eq!(Value::from(sum("messages")), stat["messages"]);
+    assert_eq!(
+        Value::from(sum("request_bytes") + sum("answer_bytes")),
+        stat["bytes"]
+    );
+}
+
 /// Returns the length of each message, compressed as flate2 does it.
 fn compressed(bodies: &[&str], takeover: bool) -> usize {
     let mut context = flate2::Compress::new(flate2::Compression::default(), false);
