@@ -406,6 +406,134 @@ fn costs_are_measured_by_encoding() {
         without context takeover                 52        20105         7986  60.3 %
       merge patches of states                    39        18855         2302  87.8 %
 
-    round trips: 1 of 4 calls take an output of the call before: 3 with pipelines
+    round trips: 4, at least 3 with pipelines
+      calls that take an output of the call before: at most 1
     ");
+}
+
+#[test]
+fn pipelines_and_states_are_counted_where_they_are_possible() {
+    const CALL: &str =
+        r#"{"id":1,"method":"tools/call","params":{"name":"book_flight","arguments":{"n":1}}}"#;
+    const NEXT: &str = r#"{"id":2,"method":"tools/call","params":{"name":"pay","arguments":{"order":"order-12345"}}}"#;
+    const ORDER: &str = r#"{"id":1,"result":{"order":"order-12345","state":"open"}}"#;
+    const PAID: &str = r#"{"id":2,"result":{"order":"order-12345","state":"paid"}}"#;
+    const ASK: &str = r#"{"id":7,"method":"elicitation/create","params":{"message":"?"}}"#;
+    const YES: &str = r#"{"id":7,"result":{"action":"accept","content":{"really":"certainly"}}}"#;
+    const TASK: &str =
+        r#"{"id":1,"result":{"task":{"taskId":"task-12345678","status":"working"}}}"#;
+    let get = |id: u32| {
+        format!(r#"{{"id":{id},"method":"tasks/get","params":{{"taskId":"task-12345678"}}}}"#)
+    };
+    let status = |id: u32, status: &str| {
+        format!(r#"{{"id":{id},"result":{{"taskId":"task-12345678","status":"{status}"}}}}"#)
+    };
+    let (get_first, get_second) = (get(2), get(3));
+    let (working, done) = (status(2, "working"), status(3, "completed"));
+    for (case, messages, chained, states) in [
+        (
+            "an output as argument",
+            &[CALL, ORDER, NEXT, PAID][..],
+            1,
+            0,
+        ),
+        (
+            "a person is asked before",
+            &[CALL, ORDER, ASK, YES, NEXT, PAID],
+            0,
+            0,
+        ),
+        (
+            "the call before failed",
+            &[
+                CALL,
+                r#"{"id":1,"error":{"code":-1,"message":"no","data":{"order":"order-12345"}}}"#,
+                NEXT,
+                PAID,
+            ],
+            0,
+            0,
+        ),
+        (
+            "the name of a tool",
+            &[
+                r#"{"id":1,"method":"tools/list"}"#,
+                r#"{"id":1,"result":{"tools":[{"name":"book_flight"}]}}"#,
+                r#"{"id":2,"method":"tools/call","params":{"name":"book_flight","arguments":{}}}"#,
+                PAID,
+            ],
+            0,
+            0,
+        ),
+        (
+            "a task",
+            &[
+                r#"{"id":1,"method":"tools/call","params":{"name":"pay","arguments":{},"task":{"ttl":1}}}"#,
+                TASK,
+                &get_first,
+                &working,
+                &get_second,
+                &done,
+            ],
+            0,
+            1,
+        ),
+        (
+            "the requested input",
+            &[
+                CALL,
+                r#"{"id":1,"result":{"resultType":"input_required","requestState":"state-12345678","inputRequests":{}}}"#,
+                r#"{"id":2,"method":"tools/call","params":{"name":"book_flight","arguments":{"n":1},"requestState":"state-12345678","inputResponses":{}}}"#,
+                PAID,
+            ],
+            0,
+            0,
+        ),
+        (
+            "two questions",
+            &[
+                ASK,
+                YES,
+                r#"{"id":8,"method":"elicitation/create","params":{"message":"?"}}"#,
+                r#"{"id":8,"result":{"action":"accept","content":{"really":"perhaps"}}}"#,
+            ],
+            0,
+            0,
+        ),
+        (
+            "other members",
+            &[
+                r#"{"id":1,"method":"tools/list"}"#,
+                r#"{"id":1,"result":{"tools":[],"nextCursor":"a"}}"#,
+                r#"{"id":2,"method":"tools/list"}"#,
+                r#"{"id":2,"result":{"tools":[]}}"#,
+                r#"{"id":3,"method":"tools/list"}"#,
+                r#"{"id":3,"result":{"tools":[1]}}"#,
+            ],
+            0,
+            1,
+        ),
+    ] {
+        let lines = messages.iter().map(|text| {
+            let of_server = text.contains("elicitation/create");
+            let is_request = text.contains("\"method\"");
+            let of_server = of_server || !is_request && !text.contains("accept");
+            let dir = if of_server { "s2c" } else { "c2s" };
+            let text = text.replacen('{', "{\"jsonrpc\":\"2.0\",", 1) + "\n";
+            serde_json::json!({"conn": 1, "dir": dir, "text": text}).to_string() + "\n"
+        });
+        let header = "{\"wiretool\":1,\"protocol\":\"mcp\"}\n";
+        let folder = tempfile::tempdir().unwrap();
+        let text = header.to_owned() + &lines.collect::<String>();
+        let file = common::file(folder.path(), "a.jsonl", text);
+        let (code, out, err) = run(&["--cost", "-f", "json", &file]);
+        assert_eq!(code, 0, "{case}: {err}");
+        let stat: Value = serde_json::from_str(&out).unwrap();
+        let cost = &stat["cost"];
+        assert_eq!(
+            cost["calls_with_previous_output"], chained,
+            "{case}: {cost}"
+        );
+        assert_eq!(cost["forms"]["delta"]["messages"], states, "{case}: {cost}");
+    }
 }

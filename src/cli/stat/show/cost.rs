@@ -89,9 +89,12 @@ pub fn write(cost: &Cost, table: &mut Table<'_>) {
     });
     if cost.chained > 0 {
         let (calls, chained) = (cost.calls, cost.chained);
+        let least = calls - chained;
         table.text(&format!(
-            "\nround trips: {chained} of {calls} calls take an output of the call before: {} with pipelines\n",
-            calls - chained
+            "\nround trips: {calls}, at least {least} with pipelines\n"
+        ));
+        table.dim(&format!(
+            "  calls that take an output of the call before: at most {chained}\n"
         ));
     }
 }
