@@ -371,7 +371,9 @@ impl Pcapng {
             let comment = if is_shown {
                 "no complete message"
             } else {
-                rest.iter_mut().for_each(|stretch| stretch.bytes.fill(b'*'));
+                for stretch in &mut rest {
+                    stretch.bytes.fill(b'*');
+                }
                 "no complete message, masked"
             };
             let what = (direction, range);

@@ -247,7 +247,9 @@ impl Steps {
         }
         let steps: Vec<Step> = first.iter().copied().cloned().collect();
         let mut differs = Differs::default();
-        rest.iter().for_each(|one| differs.compare(&steps, one));
+        for one in rest {
+            differs.compare(&steps, one);
+        }
         let last = rest.last().and_then(|steps| steps.last());
         let last = last.map_or(0, |step| step.index);
         self.remove_last(MIN_TIMES * size);
