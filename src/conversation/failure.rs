@@ -40,7 +40,12 @@ impl Conversation<'_> {
         let about = with_name(subject, name_of(message, answer));
         // The name of a request, such as a URI, is not masked with the values of its answer.
         let about = without(&about, &text_secrets(about.as_bytes()));
-        let what = if about.is_empty() { "the call" } else { &about };
+        let what = match about.as_ref() {
+            // Its subject is that of one call of several.
+            _ if message.kind == "batch" => "a call of the batch",
+            "" => "the call",
+            about => about,
+        };
         let root = decoded.root();
         let content = root.and_then(|root| decoded.protocol.content(root, message));
         let text = content.and_then(Node::text);
