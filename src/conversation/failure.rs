@@ -28,6 +28,10 @@ impl Conversation<'_> {
         let Some(outcome) = message.outcome.as_ref().filter(|_| message.failed) else {
             return;
         };
+        // Errors in a batch are answers of their own.
+        if message.kind == "batch" {
+            return;
+        }
         // Without error answers, this is how the protocol reports errors.
         let kinds = decoded.protocol.kinds();
         if !kinds.iter().any(|kind| kind.role == Some(Role::Error)) {
@@ -40,12 +44,7 @@ impl Conversation<'_> {
         let about = with_name(subject, name_of(message, answer));
         // The name of a request, such as a URI, is not masked with the values of its answer.
         let about = without(&about, &text_secrets(about.as_bytes()));
-        let what = match about.as_ref() {
-            // Its subject is that of one call of several.
-            _ if message.kind == "batch" => "a call of the batch",
-            "" => "the call",
-            about => about,
-        };
+        let what = if about.is_empty() { "the call" } else { &about };
         let root = decoded.root();
         let content = root.and_then(|root| decoded.protocol.content(root, message));
         let text = content.and_then(Node::text);

@@ -445,8 +445,7 @@ fn errors_in_batches_and_cancelled_calls_are_counted() {
         let selected = run(&["--where", "role=error or outcome=error", &file]).0;
         assert_eq!(selected, 1 - i32::try_from(errors).unwrap(), "{answers}");
         let out = common::run(common::wiretool().args(["lint", &file]), "").1;
-        let is_named = out.contains("call-failed: #1 c1 ← a call of the batch failed");
-        assert_eq!(is_named, errors > 0 && answers.contains(result), "{out}");
+        assert!(!out.contains("call-failed"), "{out}");
         if answers.contains(result) {
             assert_eq!(
                 json(&["--ops"])["operations"][0]["failed"],
