@@ -245,7 +245,7 @@ impl Sink for StatScreen {
 
     fn rules(&self) -> Option<RuleSettings> {
         Some(RuleSettings {
-            operations: self.shows_operations || self.filter.needs_operations(),
+            operations: self.shows_operations || self.shows_cost || self.filter.needs_operations(),
             ..RuleSettings::default()
         })
     }

@@ -33,7 +33,7 @@ use lanes::{Lanes, USUAL_SIDES};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use steps::{Arrow, Block, Note, Step, Steps};
+use steps::{Arrow, Block, Differs, Note, Step, Steps};
 use text::encode;
 
 /// The maximum number of characters of what a message is about, of its content, and of a note.
@@ -94,6 +94,7 @@ impl Mermaid {
             is_error: false,
             label: String::new(),
             detail: String::new(),
+            content: String::new(),
             notes: Vec::new(),
         }
     }
@@ -269,7 +270,8 @@ impl Form for Mermaid {
         let show_secrets = self.options.show_secrets;
         let names = line::names(decoded, answer, show_secrets);
         step.label = brief(&names, MAX_LABEL);
-        step.detail = detail(decoded, answer, show_secrets);
+        step.detail = detail(decoded, answer);
+        step.content = content(decoded, answer, show_secrets);
         step.key = key_of(&step);
         for finding in verdict.findings.iter().take(MAX_FINDINGS) {
             let note = self.note_of(finding, Some(&step));
@@ -365,8 +367,8 @@ impl Form for Mermaid {
     }
 }
 
-/// Returns what only this message has: `id 7, 3.4 ms, {text: "hi"}`.
-fn detail(decoded: &Decoded<'_>, answer: Option<&Answer>, show_secrets: bool) -> String {
+/// Returns id and latency of a message: `id 7, 3.4 ms`.
+fn detail(decoded: &Decoded<'_>, answer: Option<&Answer>) -> String {
     let id = decoded.message.id.text();
     let mut parts = Vec::new();
     if !id.is_empty() {
@@ -375,12 +377,14 @@ fn detail(decoded: &Decoded<'_>, answer: Option<&Answer>, show_secrets: bool) ->
     if let Some(latency) = answer.and_then(|answer| answer.latency) {
         parts.push(duration(latency));
     }
+    parts.join(", ")
+}
+
+/// Returns the content of a message in brief: `{text: "hi"}`.
+fn content(decoded: &Decoded<'_>, answer: Option<&Answer>, show_secrets: bool) -> String {
     let notes = &mut Notes::of_secrets();
     let content = line::content_text(decoded, answer, show_secrets, MAX_DETAIL, notes);
-    if !content.is_empty() {
-        parts.push(escape(&shorten(&content, MAX_DETAIL)).into_owned());
-    }
-    parts.join(", ")
+    escape(&shorten(&content, MAX_DETAIL)).into_owned()
 }
 
 fn key_of(step: &Step) -> u64 {
@@ -454,20 +458,30 @@ impl Writer {
 
     fn block(&mut self, block: &Block) {
         match block {
-            Block::Step(step) => self.step(step, true),
-            Block::Loop { steps, count, last } => {
+            Block::Step(step) => self.step(step, true, Differs::default()),
+            Block::Loop {
+                steps,
+                count,
+                last,
+                differs,
+            } => {
                 let first = steps.first().map_or(0, |step| step.index);
-                let heading = encode(&format!("{count} times, #{first} to #{last}"));
+                let what = match differs {
+                    Differs { content: true, .. } => ", contents differ",
+                    Differs { detail: true, .. } => ", ids or times differ",
+                    _ => "",
+                };
+                let heading = encode(&format!("{count} times, #{first} to #{last}{what}"));
                 self.line(format_args!("loop {heading}"));
                 for step in steps {
-                    self.step(step, false);
+                    self.step(step, false, *differs);
                 }
                 self.line(format_args!("end"));
             }
         }
     }
 
-    fn step(&mut self, step: &Step, is_single: bool) {
+    fn step(&mut self, step: &Step, is_single: bool, differs: Differs) {
         let mut label = String::new();
         if is_single {
             let _ = write!(label, "#{} ", step.index);
@@ -476,8 +490,14 @@ impl Writer {
             let _ = write!(label, "c{conn} ");
         }
         label.push_str(&step.label);
-        if is_single && !step.detail.is_empty() {
-            let _ = write!(label, " ({})", step.detail);
+        let parts = [
+            Some(&step.detail).filter(|_| !differs.detail),
+            Some(&step.content).filter(|_| !differs.content),
+        ];
+        let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+        let parts: Vec<&str> = parts.map(String::as_str).collect();
+        if !parts.is_empty() {
+            let _ = write!(label, " ({})", parts.join(", "));
         }
         let label = encode(&label);
         let [client, server] = self.lanes.of(step.lane);

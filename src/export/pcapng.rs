@@ -22,7 +22,8 @@ use crate::protocol::{Direction, Notes, Role};
 use crate::render::line;
 use crate::render::masking::replaceable_secrets;
 use segment::{ACK, End, FIN, MAX_PAYLOAD, PUSH, SYN, Segment};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 /// The number of bytes of a direction that wait for their message; the decoder has the same limit for a message.
 const MAX_WAITING: usize = 64 << 20;
@@ -34,6 +35,8 @@ const MAX_COMMENT: usize = 300;
 const HTTP_PORT: u16 = 80;
 /// The port of a protocol that has no usual one.
 const OTHER_PORT: u16 = 7000;
+/// The maximum number of lost bytes that sequence numbers show; they wrap at 4 GiB.
+const MAX_GAP: u64 = 1 << 30;
 /// The minimum number of undecoded bytes that may have a secret.
 const MIN_SECRET: usize = 16;
 /// Between packets of captures without times, in nanoseconds.
@@ -64,28 +67,95 @@ struct Connection {
     waiting: PerDirection<WaitingBytes>,
 }
 
-/// Bytes whose message is not complete.
+/// Bytes whose message is not complete, without those that were lost.
 #[derive(Debug, Default)]
 struct WaitingBytes {
+    /// The offset in the stream of what comes next.
+    start: u64,
+    /// The offset of the end.
+    end: u64,
+    stretches: VecDeque<Stretch>,
+}
+
+/// Bytes without a gap inside.
+#[derive(Debug, Default)]
+struct Stretch {
     /// The offset in the stream of the first one.
     start: u64,
     bytes: Vec<u8>,
 }
 
+impl Stretch {
+    fn get_mut(&mut self, offset: u64) -> Option<&mut u8> {
+        let at = usize::try_from(offset.checked_sub(self.start)?).ok()?;
+        self.bytes.get_mut(at)
+    }
+
+    fn end(&self) -> u64 {
+        self.start.saturating_add(self.bytes.len() as u64)
+    }
+}
+
 impl WaitingBytes {
-    /// Removes the bytes before an offset; returns them, and the number of those that the capture lacks.
-    fn take(&mut self, to: u64) -> (Vec<u8>, u64) {
-        let wanted = to.saturating_sub(self.start);
-        let there = usize::try_from(wanted).map_or(self.bytes.len(), |n| n.min(self.bytes.len()));
-        let rest = self.bytes.split_off(there);
-        let taken = std::mem::replace(&mut self.bytes, rest);
+    fn push(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        let start = self.end;
+        self.end = start.saturating_add(bytes.len() as u64);
+        match self.stretches.back_mut() {
+            Some(last) if last.end() == start => last.bytes.extend_from_slice(bytes),
+            _ => self.stretches.push_back(Stretch {
+                start,
+                bytes: bytes.to_vec(),
+            }),
+        }
+    }
+
+    /// Adds lost bytes.
+    fn gap(&mut self, len: u64) {
+        self.end = self.end.saturating_add(len);
+    }
+
+    /// Returns true if bytes or lost bytes have no message.
+    fn has_rest(&self) -> bool {
+        self.end > self.start
+    }
+
+    /// Returns the memory that the bytes need.
+    fn memory(&self) -> usize {
+        let stretch = |stretch: &Stretch| stretch.bytes.len() + size_of::<Stretch>();
+        self.stretches.iter().map(stretch).sum()
+    }
+
+    /// Removes the bytes before an offset.
+    fn take(&mut self, to: u64) -> Vec<Stretch> {
+        let mut taken = Vec::new();
+        while let Some(mut first) = self.stretches.pop_front() {
+            if first.start >= to {
+                self.stretches.push_front(first);
+                break;
+            }
+            let here = usize::try_from(to - first.start).unwrap_or(usize::MAX);
+            if here < first.bytes.len() {
+                let bytes = first.bytes.split_off(here);
+                self.stretches.push_front(Stretch { start: to, bytes });
+            }
+            taken.push(first);
+        }
         self.start = self.start.max(to);
-        let missing = wanted - taken.len() as u64;
-        (taken, missing)
+        self.end = self.end.max(to);
+        taken
     }
 }
 
 impl Connection {
+    /// Skips lost bytes.
+    fn skip(&mut self, direction: Direction, lost: u64) {
+        let next = self.next.get_mut(Some(direction));
+        *next = next.wrapping_add(lost.min(MAX_GAP) as u32);
+    }
+
     fn ends(&self, direction: Direction) -> [End; 2] {
         let [_, high, middle, low] = self.number.to_be_bytes();
         let client = End {
@@ -201,24 +271,30 @@ impl Pcapng {
         self.segment(connection, (client, ACK), b"", (time, ""), out);
     }
 
-    /// Writes bytes of a stream, in several segments if they are many.
+    /// Writes a part of a stream, in several segments if its bytes are many. Sequence numbers skip lost bytes.
     fn data(
         &mut self,
         connection: &mut Connection,
-        direction: Direction,
-        bytes: &[u8],
-        (time, comment): (i64, &str),
+        (direction, range): (Direction, Range<u64>),
+        stretches: &[Stretch],
+        (time, mut comment): (i64, &str),
         out: &mut Vec<u8>,
     ) {
-        for (n, part) in bytes.chunks(MAX_PAYLOAD).enumerate() {
-            let comment = if n == 0 { comment } else { "" };
-            let what = (direction, PUSH | ACK);
-            self.segment(connection, what, part, (time, comment), out);
+        let mut at = range.start;
+        for stretch in stretches {
+            connection.skip(direction, stretch.start.saturating_sub(at));
+            at = stretch.end();
+            for part in stretch.bytes.chunks(MAX_PAYLOAD) {
+                let what = (direction, PUSH | ACK);
+                let comment = std::mem::take(&mut comment);
+                self.segment(connection, what, part, (time, comment), out);
+            }
         }
+        connection.skip(direction, range.end.saturating_sub(at));
     }
 
-    /// Replaces the secrets of a message in the bytes of its frame, which begin at this offset.
-    fn mask(&mut self, decoded: &Decoded<'_>, start: u64, bytes: &mut [u8]) {
+    /// Replaces the secrets of a message in the bytes of its frame.
+    fn mask(&mut self, decoded: &Decoded<'_>, stretches: &mut [Stretch]) {
         let view = decoded.frame.view;
         for span in replaceable_secrets(decoded, &mut self.notes) {
             for at in span.at()..span.end() {
@@ -233,9 +309,10 @@ impl Pcapng {
                     _ => b'*',
                 };
                 let one = crate::span::Span::new(at, at + 1);
-                let place = view.run(one).and_then(|offset| offset.checked_sub(start));
-                let place = place.and_then(|place| usize::try_from(place).ok());
-                match place.and_then(|place| bytes.get_mut(place)) {
+                let offset = view.run(one);
+                let byte =
+                    offset.and_then(|offset| stretches.iter_mut().find_map(|s| s.get_mut(offset)));
+                match byte {
                     // The bytes of a masked body differ from those of the view.
                     Some(byte) => *byte ^= old ^ new,
                     None => {
@@ -245,6 +322,16 @@ impl Pcapng {
                     }
                 }
             }
+        }
+    }
+
+    /// Ends the first connection if another one would be too many.
+    fn make_room(&mut self, conn: Option<u32>, out: &mut Vec<u8>) {
+        if self.connections.len() >= MAX_CONNECTIONS
+            && !self.connections.contains_key(&conn)
+            && let Some((_, first)) = self.connections.pop_first()
+        {
+            self.close(first, out);
         }
     }
 
@@ -263,7 +350,7 @@ impl Pcapng {
     fn close(&mut self, mut connection: Connection, out: &mut Vec<u8>) {
         let has_rest = [Direction::ToServer, Direction::ToClient]
             .iter()
-            .any(|direction| !connection.waiting.get(Some(*direction)).bytes.is_empty());
+            .any(|direction| connection.waiting.get(Some(*direction)).has_rest());
         let time = self.last_time;
         if has_rest && !self.options.is_selective {
             self.open(&mut connection, None, time, out);
@@ -272,27 +359,23 @@ impl Pcapng {
             return;
         }
         for direction in [Direction::ToServer, Direction::ToClient] {
-            let rest = std::mem::take(&mut connection.waiting.get_mut(Some(direction)).bytes);
-            // Nothing says where the secrets of an incomplete message are. The end of a body in chunks has none.
-            let is_shown = self.options.show_secrets || rest.len() < MIN_SECRET;
-            if !self.options.is_selective && is_shown {
-                self.data(
-                    &mut connection,
-                    direction,
-                    &rest,
-                    (time, "no complete message"),
-                    out,
-                );
-            } else if !self.options.is_selective && !rest.is_empty() {
-                let hidden = vec![b'*'; rest.len()];
-                self.data(
-                    &mut connection,
-                    direction,
-                    &hidden,
-                    (time, "no complete message, masked"),
-                    out,
-                );
+            if self.options.is_selective {
+                break;
             }
+            let waiting = connection.waiting.get_mut(Some(direction));
+            let range = waiting.start..waiting.end;
+            let mut rest = waiting.take(range.end);
+            let len: usize = rest.iter().map(|stretch| stretch.bytes.len()).sum();
+            // Nothing says where the secrets of an incomplete message are. The end of a body in chunks has none.
+            let is_shown = self.options.show_secrets || len < MIN_SECRET;
+            let comment = if is_shown {
+                "no complete message"
+            } else {
+                rest.iter_mut().for_each(|stretch| stretch.bytes.fill(b'*'));
+                "no complete message, masked"
+            };
+            let what = (direction, range);
+            self.data(&mut connection, what, &rest, (time, comment), out);
         }
         for direction in [Direction::ToServer, Direction::ToClient] {
             self.segment(
@@ -346,22 +429,23 @@ impl Form for Pcapng {
                 if self.refuses(origin) {
                     return;
                 }
-                if self.connections.len() >= MAX_CONNECTIONS
-                    && !self.connections.contains_key(&origin.conn)
-                    && let Some((_, first)) = self.connections.pop_first()
-                {
-                    self.close(first, out);
-                }
+                self.make_room(origin.conn, out);
                 let mut connection = self.take(origin.conn);
                 let waiting = connection.waiting.get_mut(Some(direction));
-                waiting.bytes.extend_from_slice(chunk.bytes);
-                if waiting.bytes.len() > MAX_WAITING {
+                waiting.push(chunk.bytes);
+                if waiting.memory() > MAX_WAITING {
                     self.refused.get_or_insert_with(|| {
                         "a message is too long for a packet capture".to_owned()
                     });
-                    waiting.bytes.clear();
+                    waiting.stretches.clear();
                 }
                 self.connections.insert(origin.conn, connection);
+            }
+            Item::Gap(gap) => self.gap(origin, gap.to.saturating_sub(gap.from), out),
+            Item::Event(event) => {
+                if let Some((origin, len)) = event.lost() {
+                    self.gap(origin, len, out);
+                }
             }
             _ => {}
         }
@@ -395,6 +479,21 @@ impl Form for Pcapng {
 }
 
 impl Pcapng {
+    /// Adds lost bytes.
+    fn gap(&mut self, origin: Origin, len: u64, out: &mut Vec<u8>) {
+        if len == 0 || origin.stream.is_some() {
+            return;
+        }
+        self.make_room(origin.conn, out);
+        let mut connection = self.take(origin.conn);
+        for direction in [Direction::ToServer, Direction::ToClient] {
+            if origin.direction.is_none_or(|lost| lost == direction) {
+                connection.waiting.get_mut(Some(direction)).gap(len);
+            }
+        }
+        self.connections.insert(origin.conn, connection);
+    }
+
     /// Writes the bytes up to the end of a message, or drops them.
     fn bytes_of(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, out: &mut Vec<u8>) {
         let (origin, frame) = (decoded.origin, decoded.frame);
@@ -410,20 +509,19 @@ impl Pcapng {
         }
         let mut connection = self.take(origin.conn);
         let waiting = connection.waiting.get_mut(Some(direction));
-        let start = waiting.start;
-        let (mut bytes, missing) = waiting.take(decoded.next);
+        let range = waiting.start..decoded.next;
+        let mut stretches = waiting.take(range.end);
         if let Some(verdict) = verdict {
             let time = self.time(origin.time);
             self.open(&mut connection, Some(decoded), time, out);
             if !self.options.show_secrets {
-                self.mask(decoded, start, &mut bytes);
+                self.mask(decoded, &mut stretches);
             }
             let names = line::names(decoded, verdict.answer, self.options.show_secrets);
             let comment = format!("#{} {}", decoded.index, brief(&names, MAX_COMMENT));
             let about = (time, comment.as_str());
-            self.data(&mut connection, direction, &bytes, about, out);
-            let next = connection.next.get_mut(Some(direction));
-            *next = next.wrapping_add(missing as u32);
+            let what = (direction, range);
+            self.data(&mut connection, what, &stretches, about, out);
         }
         self.connections.insert(origin.conn, connection);
     }

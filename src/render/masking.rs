@@ -11,6 +11,8 @@ use super::fields::{push_header, push_trailer};
 #[cfg(feature = "snapshot")]
 use crate::decoder::Decoded;
 use crate::framing::fields::HeaderSecret;
+#[cfg(feature = "cli")]
+use crate::framing::fields::fields;
 use crate::protocol::Notes;
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
@@ -79,13 +81,30 @@ pub(crate) fn replaceable_secrets(decoded: &Decoded<'_>, notes: &mut Notes) -> V
     let mut parts = Vec::new();
     push_header(decoded, &mut parts);
     push_trailer(decoded, &mut parts);
+    let bytes = decoded.frame.view.bytes;
     for part in parts {
         if part.secret && part.hidden.is_empty() {
-            spans.push(part.span);
+            push_values(part.span, bytes, &mut spans);
         }
         spans.extend(part.hidden);
     }
     spans
+}
+
+/// Adds the values of fields in these lines, without names and line ends; a folded value is several spans.
+#[cfg(feature = "cli")]
+fn push_values(lines: Span, bytes: &[u8], spans: &mut Vec<Span>) {
+    let text = lines.of(bytes);
+    for field in fields(text) {
+        let value = text.get(field.value.clone()).unwrap_or_default();
+        let mut at = lines.at() + field.value.start;
+        for line in value.split_inclusive(|byte| *byte == b'\n') {
+            let blanks = line.len() - line.trim_ascii_start().len();
+            let start = at + blanks;
+            spans.push(Span::new(start, start + line.trim_ascii().len()));
+            at += line.len();
+        }
+    }
 }
 
 /// Returns the end of the content of a text: the quote of JSON is after it.

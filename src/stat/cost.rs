@@ -4,7 +4,7 @@
 //!   message  -> by subject: messages, bytes of requests, bytes of answers
 //!            -> its costs, by tool; its definitions, by name
 //!            -> encoded once more: MessagePack, permessage-deflate, a merge patch to the one before
-//!   request  -> does it take an output of the answer before it?  then one pipeline saves a round trip
+//!   request  -> does it take an output of the answer before it?  then a pipeline may save a round trip
 //! ```
 //!
 //! Memory is bounded: names by [`MAX_NAMES`], compressors by [`MAX_CONTEXTS`], stored states by number and size.
@@ -27,6 +27,8 @@ const MAX_STATES: usize = 256;
 const MAX_STATE: usize = 1 << 18;
 /// The number of values of an answer that a request may repeat.
 const MAX_VALUES: usize = 256;
+/// The number of requests without an answer whose arguments are known; the oldest is removed first.
+const MAX_REQUESTS: usize = 1 << 12;
 /// The number of values of requests that are known, for each connection. If there are more, no further call is compared.
 const MAX_ASKED: usize = 1 << 14;
 /// The least length of such a value, in bytes of JSON: shorter ones are often equal by chance.
@@ -86,7 +88,8 @@ pub struct StatedCost {
 /// What a conversation costs.
 #[derive(Default)]
 pub struct Cost {
-    /// Messages by subject; answers have that of their request.
+    /// Messages by subject, or by kind if they have none; answers have the subject of their request. Those without both
+    /// are under the empty name.
     pub subjects: BTreeMap<String, SubjectCost>,
     /// What answers state, by client and subject; for each member.
     pub stated: BTreeMap<String, BTreeMap<String, StatedCost>>,
@@ -100,50 +103,58 @@ pub struct Cost {
     pub deflate: OtherForm,
     /// permessage-deflate without context takeover.
     pub deflate_each: OtherForm,
-    /// Messages whose state repeats an earlier one, with a JSON merge patch in its place.
+    /// States of something of which an earlier state is known, with a JSON merge patch in their place.
     pub delta: OtherForm,
     /// The number of answered requests.
     pub calls: u64,
-    /// Those whose request takes an output of the answer before it.
+    /// Those whose request takes an output of the answer before it. Some of them may have waited for a person.
     pub chained: u64,
     contexts: VecDeque<(Stream, Box<Compress>)>,
     each: Option<Box<Compress>>,
     states: VecDeque<(State, Vec<u8>)>,
     values: VecDeque<Values>,
-    chain: BTreeSet<u64>,
+    requests: BTreeMap<u64, AskedRequest>,
     hasher: RandomState,
     scratch: Vec<u8>,
 }
 
-/// What was sent on a connection.
+/// What one side of a connection asked, and was answered.
 #[derive(Default)]
 struct Values {
-    conn: Option<u32>,
+    side: Stream,
     /// The values of all requests: what a client knew before is no output.
     asked: HashSet<u64>,
     /// The values of the last answer.
     answered: HashSet<u64>,
+    /// The operation of the last answer.
+    operation: Option<u64>,
+}
+
+/// A request without its last answer.
+#[derive(Clone, Copy)]
+struct AskedRequest {
+    /// The hash of its arguments.
+    arguments: u64,
+    /// It takes an output of the answer before it.
+    takes_output: bool,
 }
 
 /// A direction of a connection.
 type Stream = (Option<u32>, Option<Direction>);
 
-/// A direction, a kind and a subject, whose messages repeat a state.
-type State = (Stream, String, String);
+/// A direction, a kind, a subject with its name, and the hash of the arguments or the operation: what has a state.
+type State = (Stream, String, String, u64);
 
 impl Cost {
     /// Adds a message.
     pub fn add_message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
-        if decoded.is_dropped() || decoded.is_faulty() {
-            return;
-        }
         let (message, origin) = (decoded.message, decoded.origin);
         let descriptor = decoded.protocol.descriptor();
-        let (subject, name) = match verdict.answer {
+        let (about, name) = match verdict.answer {
             Some(answer) => (answer.subject.as_deref(), answer.name.as_deref()),
             None => (message.subject.as_deref(), message.name.as_deref()),
         };
-        let what = with_name(subject, name.filter(|_| !descriptor.has_unique_names));
+        let what = with_name(about, name.filter(|_| !descriptor.has_unique_names));
         let what = match what.as_ref() {
             "" => message.kind.as_ref(),
             what => what,
@@ -152,6 +163,9 @@ impl Cost {
         match verdict.answer {
             Some(_) => subject.answered.add(decoded.frame.len),
             None => subject.asked.add(decoded.frame.len),
+        }
+        if decoded.is_dropped() || decoded.is_faulty() {
+            return;
         }
         let body = message.body.of(decoded.frame.view.bytes);
         let Some(root) = decoded.root().filter(|_| !body.is_empty()) else {
@@ -168,7 +182,7 @@ impl Cost {
         }
         let content = decoded.protocol.content(root, message);
         if let Some(content) = content {
-            self.measure_delta(decoded, what, body.len(), content);
+            self.measure_delta(decoded, verdict, &with_name(about, name), content);
         }
         self.follow_chain(decoded, verdict, content);
     }
@@ -234,27 +248,42 @@ impl Cost {
         }
     }
 
-    /// Compares a state with the one before it.
-    fn measure_delta(&mut self, decoded: &Decoded<'_>, what: &str, len: usize, content: Node<'_>) {
-        let message = decoded.message;
-        let is_state = matches!(
-            message.role,
-            Some(Role::Item | Role::Notification | Role::Response)
-        );
-        if !is_state || !content.is_map() || content.span().len as usize > MAX_STATE {
+    /// Compares a state with the one before it: an item or an answer of a server with that of the same arguments, another
+    /// message with that of its operation.
+    fn measure_delta(
+        &mut self,
+        decoded: &Decoded<'_>,
+        verdict: Verdict<'_>,
+        what: &str,
+        content: Node<'_>,
+    ) {
+        let (message, origin) = (decoded.message, decoded.origin);
+        let thing = match (message.role, verdict.answer) {
+            (Some(Role::Item), Some(answer)) => self.arguments_of(answer.to),
+            (Some(Role::Response), Some(answer))
+                if origin.direction != Some(Direction::ToServer) =>
+            {
+                self.arguments_of(answer.to)
+            }
+            (Some(Role::Item | Role::Notification), None) => {
+                Some(verdict.operation.map_or(0, |one| one.index))
+            }
+            _ => None,
+        };
+        let size = content.span().len as usize;
+        let Some(thing) = thing.filter(|_| content.is_map() && size <= MAX_STATE) else {
             return;
-        }
-        let origin = decoded.origin;
+        };
         let stream = (origin.conn, origin.direction);
         let text = json_text(content);
         let is_it = |(state, _): &(State, Vec<u8>)| {
-            state.0 == stream && state.1 == message.kind && state.2 == what
+            (state.0, state.3) == (stream, thing) && state.1 == message.kind && state.2 == what
         };
         let Some(place) = self.states.iter().position(is_it) else {
             if self.states.len() >= MAX_STATES {
                 self.states.pop_front();
             }
-            let state = (stream, message.kind.to_string(), what.to_owned());
+            let state = (stream, message.kind.to_string(), what.to_owned(), thing);
             self.states.push_back((state, text));
             return;
         };
@@ -262,12 +291,33 @@ impl Cost {
             return;
         };
         if let Some(patch) = merge_patch(before, &text) {
-            let rest = len.saturating_sub(content.span().len as usize);
+            let len = message.body.of(decoded.frame.view.bytes).len();
             // A sender chooses the shorter one.
             self.delta
-                .add(len, rest + patch.len().min(content.span().len as usize));
+                .add(len, len.saturating_sub(size) + patch.len().min(size));
         }
         *before = text;
+    }
+
+    fn arguments_of(&self, request: u64) -> Option<u64> {
+        Some(self.requests.get(&request)?.arguments)
+    }
+
+    /// Returns what a side of a connection asked, and was answered.
+    fn values_of(&mut self, side: Stream) -> Option<&mut Values> {
+        let place = self.values.iter().position(|one| one.side == side);
+        let place = place.unwrap_or_else(|| {
+            if self.values.len() >= 2 * MAX_CONTEXTS {
+                self.values.pop_front();
+            }
+            let values = Values {
+                side,
+                ..Values::default()
+            };
+            self.values.push_back(values);
+            self.values.len() - 1
+        });
+        self.values.get_mut(place)
     }
 
     /// Counts a call, and compares its arguments with the output before it.
@@ -277,44 +327,59 @@ impl Cost {
         verdict: Verdict<'_>,
         content: Option<Node<'_>>,
     ) {
-        let conn = decoded.origin.conn;
+        let (origin, role) = (decoded.origin, decoded.message.role);
+        let operation = verdict.operation.map(|one| one.index);
+        let is_answer = matches!(role, Some(Role::Response | Role::Error));
         let mut values = HashSet::new();
         if let Some(content) = content {
             collect_values(content, MAX_LEVELS, &self.hasher, &mut values);
         }
-        let place = self.values.iter().position(|one| one.conn == conn);
-        let place = place.unwrap_or_else(|| {
-            if self.values.len() >= MAX_CONTEXTS {
-                self.values.pop_front();
-            }
-            let conn = Values {
-                conn,
-                ..Values::default()
-            };
-            self.values.push_back(conn);
-            self.values.len() - 1
-        });
-        let Some(known) = self.values.get_mut(place) else {
+        // The name of what is called is no argument.
+        if let Some(name) = decoded.message.name.as_deref() {
+            let mut text = Vec::new();
+            json::write_str(name, &mut text);
+            values.remove(&self.hasher.hash_one(text));
+        }
+        let Some(own) = self.values_of((origin.conn, origin.direction)) else {
             return;
         };
-        match (decoded.message.role, verdict.answer) {
-            (Some(Role::Request), None) => {
-                let is_full = known.asked.len() >= MAX_ASKED;
-                let mut taken = known.answered.intersection(&values);
-                let takes = !is_full && taken.any(|value| !known.asked.contains(value));
-                if takes && self.chain.len() < MAX_NAMES {
-                    self.chain.insert(decoded.index);
-                }
-                if !is_full {
-                    known.asked.extend(values);
-                }
+        if role == Some(Role::Request) && verdict.answer.is_none() {
+            // A poll or a retry belongs to the call before.
+            let is_next = operation.is_none() || own.operation != operation;
+            let is_full = own.asked.len() >= MAX_ASKED;
+            let mut taken = own.answered.intersection(&values);
+            let takes_output = is_next && !is_full && taken.any(|value| !own.asked.contains(value));
+            if !is_full {
+                own.asked.extend(values);
             }
-            (Some(Role::Response), Some(answer)) if answer.last => {
-                self.calls += 1;
-                self.chained += u64::from(self.chain.remove(&answer.to));
-                known.answered = values;
+            let arguments = self.hasher.hash_one(content.map(json_text));
+            let request = AskedRequest {
+                arguments,
+                takes_output,
+            };
+            self.requests.insert(decoded.index, request);
+            if self.requests.len() > MAX_REQUESTS {
+                self.requests.pop_first();
             }
-            _ => {}
+            return;
+        }
+        let Some(answer) = verdict.answer.filter(|one| is_answer && one.last) else {
+            return;
+        };
+        // The side was asked itself, perhaps a person: its next request may depend on that.
+        own.answered.clear();
+        let asker = (origin.conn, origin.direction.map(Direction::other));
+        if let Some(asker) = self.values_of(asker) {
+            asker.operation = operation;
+            asker.answered = match decoded.message.is_error() {
+                true => HashSet::new(),
+                false => values,
+            };
+        }
+        let request = self.requests.remove(&answer.to);
+        if role == Some(Role::Response) {
+            self.calls += 1;
+            self.chained += u64::from(request.is_some_and(|one| one.takes_output));
         }
     }
 }
@@ -353,12 +418,19 @@ fn json_text(node: Node<'_>) -> Vec<u8> {
     text
 }
 
-/// Returns the JSON merge patch (RFC 7386) from one object to another; `None` if there is none.
+/// Returns the JSON merge patch (RFC 7386) from one object to another; `None` if there is none, or if they have other members.
 fn merge_patch(before: &[u8], after: &[u8]) -> Option<Vec<u8>> {
     let (mut first, mut second) = (Tape::new(), Tape::new());
     let mut out = Vec::new();
     let before = read(before, &mut first)?;
     let after = read(after, &mut second)?;
+    let names = |node: Node<'_>| -> BTreeSet<Vec<u8>> {
+        let names = node.members();
+        names.map(|(key, _)| key.key_bytes().to_vec()).collect()
+    };
+    if names(before) != names(after) {
+        return None;
+    }
     write_patch(before, after, DEPTH, &mut out).then_some(out)
 }
 

@@ -65,6 +65,16 @@ fn call(id: u64, name: &str) -> [(&'static str, serde_json::Value); 2] {
     [("c2s", request), ("s2c", answer)]
 }
 
+/// The messages that open a session.
+fn opening() -> Vec<(&'static str, serde_json::Value)> {
+    let hello = json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params":
+        {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
+    let answer = json!({"jsonrpc": "2.0", "id": "hello", "result":
+        {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}}, "serverInfo": {"name": "s", "version": "1"}}});
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    vec![("c2s", hello), ("s2c", answer), ("c2s", ready)]
+}
+
 #[test]
 fn diagrams_show_requests_answers_and_who_must_send() {
     let (code, out, err) = run(&["-f", "mermaid", "fixtures/cli/mixed.jsonl"]);
@@ -74,9 +84,8 @@ fn diagrams_show_requests_answers_and_who_must_send() {
         participant p0 as client
         participant p1 as server
         p0->>+p1: #35;0 INV feed.open (id 1)
-        loop 2 times, #35;1 to #35;2
-        p1-->>p0: STR feed.open
-        end
+        p1-->>p0: #35;1 STR feed.open (id 1, 1 ms, 1)
+        p1-->>p0: #35;2 STR feed.open (id 1, 2 ms, 2)
         p1-->>-p0: #35;3 #69;ND feed.open (id 1, 3 ms)
         p0->>+p1: #35;4 INV math.add (id 2)
         p1-->>-p0: #35;5 ERR math.add (id 2, 1 ms, INTERNAL)
@@ -137,12 +146,7 @@ fn processes_are_participants() {
 
 #[test]
 fn repeated_messages_are_a_loop_and_many_are_counted() {
-    let hello = json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params":
-        {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
-    let answer = json!({"jsonrpc": "2.0", "id": "hello", "result":
-        {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}});
-    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    let mut lines = vec![("c2s", hello), ("s2c", answer), ("c2s", ready)];
+    let mut lines = opening();
     for n in 0..500 {
         lines.extend(call(n, "same"));
     }
@@ -155,13 +159,52 @@ fn repeated_messages_are_a_loop_and_many_are_counted() {
     let arrows = out.lines().filter(|line| line.contains(">>")).count();
     assert_eq!(arrows, 60, "{out}");
     assert!(
-        out.contains("    loop 500 times, #35;3 to #35;1002\n"),
+        out.contains("    loop 500 times, #35;3 to #35;1002, ids or times differ\n"),
         "{out}"
     );
     assert!(out.contains("Note over p0,p1: 945 more messages"), "{out}");
     let marks = |sign: &str| out.matches(sign).count();
     assert_eq!(marks(">>+"), 30, "{out}");
     assert_eq!(marks(">>+"), marks(">>-") + marks("deactivate"), "{out}");
+}
+
+#[test]
+fn a_loop_says_what_differs() {
+    let note = |text: &str| {
+        (
+            "s2c",
+            json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": text}}),
+        )
+    };
+    let loop_of = |lines: &[(&'static str, serde_json::Value)]| {
+        let input = recording(&[&opening(), lines].concat());
+        let (code, out, _) = run_with(&["-f", "mermaid"], &input);
+        assert_eq!(code, 0);
+        let mut lines = out.lines().map(str::trim);
+        let heading = lines.find(|line| line.starts_with("loop "))?;
+        let step = lines.next().unwrap_or_default();
+        Some((heading.to_owned(), step.to_owned()))
+    };
+    // Two are no loop, equal or not.
+    for second in ["a", "b"] {
+        assert_eq!(loop_of(&[note("a"), note(second)]), None);
+    }
+    let (heading, step) = loop_of(&[note("a"), note("a"), note("a")]).expect("a loop");
+    assert_eq!(heading, "loop 3 times, #35;3 to #35;5");
+    assert!(step.ends_with("({data: \"a\", level: \"info\"})"), "{step}");
+    for last in ["b", "c"] {
+        let (heading, step) =
+            loop_of(&[note("a"), note("a"), note("b"), note(last)]).expect("a loop");
+        assert_eq!(heading, "loop 4 times, #35;3 to #35;6, contents differ");
+        assert!(!step.contains("data"), "{step}");
+    }
+    let calls: Vec<_> = (0..3).flat_map(|id| call(id, "same")).collect();
+    let (heading, step) = loop_of(&calls).expect("a loop");
+    assert_eq!(heading, "loop 3 times, #35;3 to #35;8, ids or times differ");
+    assert!(
+        step.contains("tools/call same") && !step.contains("id "),
+        "{step}"
+    );
 }
 
 #[test]
@@ -597,6 +640,104 @@ fn packet_captures_mask_secrets_and_stay_readable() {
     assert_eq!(arguments["url"], "https://me:******@host/");
     run_with(&["-f", "pcapng", "--show-secrets", "-o", path], &input);
     assert_eq!(decode(&[path])[0]["message"], request);
+}
+
+#[test]
+fn packet_captures_mask_only_values_of_heads() {
+    let body =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get"}})
+            .to_string();
+    let post = format!(
+        "POST /mcp?token=geheim-1&x=1 HTTP/1.1\r\nHost: me:geheim-2@x\r\nAuthorization: Bearer geheim-3\r\n\
+         Cookie: sid=geheim-4\r\nX-Api-Key:geheim-6\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let get = "GET /mcp HTTP/1.1\r\nHost: x\r\nMcp-Session-Id: geheim-7\r\nAuthorization: Basic geheim-8\r\n\r\n";
+    let mut input = format!("{HEADER}\n");
+    let folded = "HTTP/1.1 202 Accepted\r\nSet-Cookie: sid=geheim-5;\r\n  max-age=9\r\nContent-Length: 0\r\n\r\n";
+    for (dir, text) in [("c2s", post.as_str()), ("s2c", folded), ("c2s", get)] {
+        writeln!(
+            input,
+            "{}",
+            json!({"t": 0, "conn": 1, "dir": dir, "text": text})
+        )
+        .unwrap();
+    }
+    writeln!(input, "{}", json!({"t": 0, "event": "end"})).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.pcapng");
+    let path = path.to_str().unwrap();
+    let (code, _, err) = run_with(&["-f", "pcapng", "-o", path], &input);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let bytes = std::fs::read(path).unwrap();
+    let has = |text: &str| {
+        bytes
+            .windows(text.len())
+            .any(|part| part == text.as_bytes())
+    };
+    assert!(!has("geheim"));
+    for lines in [
+        "POST /mcp?token=********&x=1 HTTP/1.1\r\nHost: ",
+        "\r\nAuthorization: ***************\r\nCookie: ************\r\nX-Api-Key:********\r\nContent-Type: ",
+        "\r\nSet-Cookie: *************\r\n  *********\r\nContent-Length: 0\r\n\r\n",
+        "\r\nMcp-Session-Id: ********\r\nAuthorization: **************\r\n\r\n",
+    ] {
+        assert!(has(lines), "{lines:?} is not in {}", bytes.escape_ascii());
+    }
+    // wiretool reads no folded field, masked or not.
+    let record = folder.path().join("session.jsonl");
+    std::fs::write(&record, &input).unwrap();
+    let faults = |path: &str| -> Vec<_> {
+        let rows = decode(&[path]);
+        rows.iter().map(|row| row.get("fault").cloned()).collect()
+    };
+    let read = faults(path);
+    assert_eq!(read, faults(record.to_str().unwrap()));
+    let is_bad: Vec<bool> = read.iter().map(Option::is_some).collect();
+    assert_eq!(is_bad, [false, true, false]);
+}
+
+#[test]
+fn packet_captures_have_holes_where_bytes_were_lost() {
+    let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {}}).to_string();
+    let frame = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());
+    let (cut, _) = frame.split_at(frame.len() - 5);
+    let text = |text: &str| json!({"t": 1000, "conn": 1, "dir": "s2c", "text": text});
+    let lost = |len: u64| json!({"t": 1000, "conn": 1, "event": "lost", "dir": "s2c", "len": len});
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.pcapng");
+    let path = path.to_str().unwrap();
+    let record = folder.path().join("session.jsonl");
+    let record = record.to_str().unwrap();
+    for lines in [
+        vec![lost(77), text(&frame)],
+        vec![text(&frame), lost(10), text(&frame)],
+        vec![
+            text(cut),
+            lost(5),
+            text(&frame),
+            lost(1),
+            text(cut),
+            lost(200),
+            text(&frame),
+        ],
+    ] {
+        let mut input = String::from(
+            "{\"wiretool\":1,\"protocol\":\"lsp\",\"started\":\"2026-07-01T10:00:00Z\"}\n",
+        );
+        for line in &lines {
+            writeln!(input, "{line}").unwrap();
+        }
+        std::fs::write(record, input).unwrap();
+        let (code, _, _) = run(&["-f", "pcapng", "--show-secrets", "-o", path, record]);
+        assert_eq!(code, 0);
+        assert_eq!(
+            comparable(&["-p", "lsp", path]),
+            comparable(&[record]),
+            "{lines:?}"
+        );
+    }
 }
 
 #[test]

@@ -177,6 +177,83 @@ fn interrupt_prints_counts() {
     assert!(out.contains("sael, 7 messages"), "{out}");
 }
 
+#[test]
+fn tables_have_no_secrets() {
+    const SECRET: &str = "S3CR3T-0123456789abcdefXYZq";
+    let folder = tempfile::tempdir().unwrap();
+    let link = format!("https://h/a?api_key={SECRET}");
+    let call = serde_json::json!({
+        "jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": link},
+    });
+    let call = call.to_string();
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"contents":[]}}"#;
+    let texts = [
+        ("c2s", "POST /mcp HTTP/1.1", call.as_str()),
+        ("s2c", "HTTP/1.1 200 OK", answer),
+        ("c2s", &format!("GET /x?api_key={SECRET} HTTP/1.1"), ""),
+        ("s2c", "HTTP/1.1 404 Not Found", ""),
+    ];
+    let mut t = 0;
+    let chunks = texts.map(|(dir, start, body)| {
+        t += 1000;
+        let fields = format!(
+            "Content-Type: application/json\r\nContent-Length: {}",
+            body.len()
+        );
+        let text = format!("{start}\r\n{fields}\r\n\r\n{body}");
+        serde_json::json!({"t": t, "conn": 1, "dir": dir, "text": text}).to_string()
+    });
+    let header =
+        r#"{"wiretool":1,"started":"2026-05-05T10:00:00Z","protocol":"mcp","transport":"http"}"#;
+    let text = format!("{header}\n{}\n", chunks.join("\n"));
+    let file = common::file(folder.path(), "a.jsonl", text);
+    for (flags, shown) in [
+        (&[][..], "resources/read https://h/a?api_key=(secret)"),
+        (&["--ops"], "resources/read https://h/a?ap"),
+        (&["--cost"], "GET /x?api_key=(secret)"),
+    ] {
+        let (code, out, err) = run(&[flags, &[&file]].concat());
+        assert_eq!(code, 0, "{flags:?}: {err}");
+        assert!(out.contains(shown), "{flags:?}: {out}");
+        assert!(!out.contains("S3CR"), "{flags:?}: {out}");
+        // JSON is data: exact.
+        let (_, out, _) = run(&[flags, &["-f", "json", &file]].concat());
+        assert!(out.contains(SECRET), "{flags:?}: {out}");
+    }
+}
+
+#[test]
+fn costs_by_subject_add_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = ["{\"jsonrpc\":\"2.0\",\"id\":1,\"meth\n", "garbage\n", "\n"];
+    let chunks = texts
+        .map(|text| serde_json::json!({"conn": 1, "dir": "c2s", "text": text}).to_string())
+        .join("\n");
+    let text = format!("{{\"wiretool\":1,\"protocol\":\"mcp\"}}\n{chunks}\n");
+    let file = common::file(folder.path(), "a.jsonl", text);
+    let (_, out, _) = run(&["--cost", &file]);
+    insta::assert_snapshot!(out.replace(&file, "a.jsonl"), @"
+    a.jsonl: mcp, 3 messages, 36 bytes, 2 with faults
+
+    bytes by subject                       messages    requests      answers        bytes
+      -                                           2          36            0           36
+      blank-line                                  1           0            0            0
+    ");
+    let (_, out, _) = run(&["--cost", "-f", "json", &file]);
+    let stat: Value = serde_json::from_str(&out).unwrap();
+    let rows = stat["cost"]["subjects"].as_array().unwrap().iter();
+    let sum = |key: &str| {
+        rows.clone()
+            .map(|row| row[key].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    assert_eq!(Value::from(sum("messages")), stat["messages"]);
+    assert_eq!(
+        Value::from(sum("request_bytes") + sum("answer_bytes")),
+        stat["bytes"]
+    );
+}
+
 /// Returns the length of each message, compressed as flate2 does it.
 fn compressed(bodies: &[&str], takeover: bool) -> usize {
     let mut context = flate2::Compress::new(flate2::Compression::default(), false);
@@ -329,6 +406,134 @@ fn costs_are_measured_by_encoding() {
         without context takeover                 52        20105         7986  60.3 %
       merge patches of states                    39        18855         2302  87.8 %
 
-    round trips: 1 of 4 calls take an output of the call before: 3 with pipelines
+    round trips: 4, at least 3 with pipelines
+      calls that take an output of the call before: at most 1
     ");
+}
+
+#[test]
+fn pipelines_and_states_are_counted_where_they_are_possible() {
+    const CALL: &str =
+        r#"{"id":1,"method":"tools/call","params":{"name":"book_flight","arguments":{"n":1}}}"#;
+    const NEXT: &str = r#"{"id":2,"method":"tools/call","params":{"name":"pay","arguments":{"order":"order-12345"}}}"#;
+    const ORDER: &str = r#"{"id":1,"result":{"order":"order-12345","state":"open"}}"#;
+    const PAID: &str = r#"{"id":2,"result":{"order":"order-12345","state":"paid"}}"#;
+    const ASK: &str = r#"{"id":7,"method":"elicitation/create","params":{"message":"?"}}"#;
+    const YES: &str = r#"{"id":7,"result":{"action":"accept","content":{"really":"certainly"}}}"#;
+    const TASK: &str =
+        r#"{"id":1,"result":{"task":{"taskId":"task-12345678","status":"working"}}}"#;
+    let get = |id: u32| {
+        format!(r#"{{"id":{id},"method":"tasks/get","params":{{"taskId":"task-12345678"}}}}"#)
+    };
+    let status = |id: u32, status: &str| {
+        format!(r#"{{"id":{id},"result":{{"taskId":"task-12345678","status":"{status}"}}}}"#)
+    };
+    let (get_first, get_second) = (get(2), get(3));
+    let (working, done) = (status(2, "working"), status(3, "completed"));
+    for (case, messages, chained, states) in [
+        (
+            "an output as argument",
+            &[CALL, ORDER, NEXT, PAID][..],
+            1,
+            0,
+        ),
+        (
+            "a person is asked before",
+            &[CALL, ORDER, ASK, YES, NEXT, PAID],
+            0,
+            0,
+        ),
+        (
+            "the call before failed",
+            &[
+                CALL,
+                r#"{"id":1,"error":{"code":-1,"message":"no","data":{"order":"order-12345"}}}"#,
+                NEXT,
+                PAID,
+            ],
+            0,
+            0,
+        ),
+        (
+            "the name of a tool",
+            &[
+                r#"{"id":1,"method":"tools/list"}"#,
+                r#"{"id":1,"result":{"tools":[{"name":"book_flight"}]}}"#,
+                r#"{"id":2,"method":"tools/call","params":{"name":"book_flight","arguments":{}}}"#,
+                PAID,
+            ],
+            0,
+            0,
+        ),
+        (
+            "a task",
+            &[
+                r#"{"id":1,"method":"tools/call","params":{"name":"pay","arguments":{},"task":{"ttl":1}}}"#,
+                TASK,
+                &get_first,
+                &working,
+                &get_second,
+                &done,
+            ],
+            0,
+            1,
+        ),
+        (
+            "the requested input",
+            &[
+                CALL,
+                r#"{"id":1,"result":{"resultType":"input_required","requestState":"state-12345678","inputRequests":{}}}"#,
+                r#"{"id":2,"method":"tools/call","params":{"name":"book_flight","arguments":{"n":1},"requestState":"state-12345678","inputResponses":{}}}"#,
+                PAID,
+            ],
+            0,
+            0,
+        ),
+        (
+            "two questions",
+            &[
+                ASK,
+                YES,
+                r#"{"id":8,"method":"elicitation/create","params":{"message":"?"}}"#,
+                r#"{"id":8,"result":{"action":"accept","content":{"really":"perhaps"}}}"#,
+            ],
+            0,
+            0,
+        ),
+        (
+            "other members",
+            &[
+                r#"{"id":1,"method":"tools/list"}"#,
+                r#"{"id":1,"result":{"tools":[],"nextCursor":"a"}}"#,
+                r#"{"id":2,"method":"tools/list"}"#,
+                r#"{"id":2,"result":{"tools":[]}}"#,
+                r#"{"id":3,"method":"tools/list"}"#,
+                r#"{"id":3,"result":{"tools":[1]}}"#,
+            ],
+            0,
+            1,
+        ),
+    ] {
+        let lines = messages.iter().map(|text| {
+            let of_server = text.contains("elicitation/create");
+            let is_request = text.contains("\"method\"");
+            let of_server = of_server || !is_request && !text.contains("accept");
+            let dir = if of_server { "s2c" } else { "c2s" };
+            let text = text.replacen('{', "{\"jsonrpc\":\"2.0\",", 1) + "\n";
+            serde_json::json!({"conn": 1, "dir": dir, "text": text}).to_string() + "\n"
+        });
+        let header = "{\"wiretool\":1,\"protocol\":\"mcp\"}\n";
+        let folder = tempfile::tempdir().unwrap();
+        let text = header.to_owned() + &lines.collect::<String>();
+        let file = common::file(folder.path(), "a.jsonl", text);
+        let (code, out, err) = run(&["--cost", "-f", "json", &file]);
+        assert_eq!(code, 0, "{case}: {err}");
+        let stat: Value = serde_json::from_str(&out).unwrap();
+        let cost = &stat["cost"];
+        assert_eq!(
+            cost["calls_with_previous_output"], chained,
+            "{case}: {cost}"
+        );
+        assert_eq!(cost["forms"]["delta"]["messages"], states, "{case}: {cost}");
+    }
 }

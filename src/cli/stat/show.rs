@@ -7,6 +7,7 @@ use super::super::output::without_nulls;
 use crate::protocol::Direction;
 use crate::render::findings::{consequences, duration, millis};
 use crate::render::style::{Highlight, shorten};
+use crate::render::subject::masked_subject;
 use crate::render::{DisplayOptions, arrow};
 use crate::stat::{Latency, OTHER, OperationStat, Stat};
 use serde_json::{Map, Value, json};
@@ -122,7 +123,7 @@ fn write_latencies(stat: &Stat, table: &mut Table<'_>) {
         ),
         &latencies,
         |table, (what, latency)| {
-            table.wire(&format!("  {:<wide$} ", shorten(what, wide)));
+            table.wire(&format!("  {:<wide$} ", table.subject(what, wide)));
             table.text(&format!("{:>6}", latency.count()));
             for percent in [50_u32, 90, 99, 100] {
                 // Of fewer latencies, the percentile is the maximum.
@@ -146,7 +147,7 @@ fn write_latencies(stat: &Stat, table: &mut Table<'_>) {
         .collect();
     table.write("slowest", &slow, |table, call| {
         table.text(&format!("  {:>9}  ", duration(call.latency)));
-        table.wire(&shorten(&call.what, 60));
+        table.wire(&table.subject(&call.what, 60));
         table.dim(&format!("  #{} ↩ #{}\n", call.answered, call.asked));
     });
 }
@@ -158,7 +159,7 @@ fn write_streams_and_errors(stat: &Stat, table: &mut Table<'_>) {
         "streams                           streams     items        bytes      rate",
         &streams,
         |table, (what, streams)| {
-            table.wire(&format!("  {:<32}", shorten(what, 32)));
+            table.wire(&format!("  {:<32}", table.subject(what, 32)));
             let rate = streams.rate().map(|rate| format!("{rate:>7.1}/s"));
             let (count, items, bytes) = (streams.count, streams.items, streams.bytes);
             let rate = rate.unwrap_or_default();
@@ -205,7 +206,7 @@ fn write_operations(stat: &Stat, table: &mut Table<'_>) {
     }
     heading.push_str("  waits for");
     table.write(&heading, &all, |table, (what, one)| {
-        table.wire(&format!("  {:<wide$} ", shorten(what, wide)));
+        table.wire(&format!("  {:<wide$} ", table.subject(what, wide)));
         table.text(&format!("{:>6}", one.count));
         for percent in [50_u32, 90, 99] {
             let is_known = percent == 50 || one.count * u64::from(100 - percent) >= 100;
@@ -277,6 +278,12 @@ impl Table<'_> {
 
     fn dim(&mut self, text: &str) {
         self.display.style.push(self.out, Highlight::Dim, text);
+    }
+
+    /// Returns a subject without secrets, cut at a width.
+    fn subject(&self, subject: &str, wide: usize) -> String {
+        let subject = masked_subject(subject, self.display.show_secrets);
+        shorten(&subject, wide).into_owned()
     }
 
     /// Writes text from the wire.

@@ -260,6 +260,7 @@ impl<'p> ItemReader<'p> {
     fn origin_of(&self, item: &Item<'_>) -> Origin {
         match item {
             Item::Chunk(chunk) => self.origin_of_chunk(chunk),
+            Item::Gap(gap) => self.origin(gap.direction),
             _ => Origin::default(),
         }
     }

@@ -12,6 +12,8 @@ pub(super) const MAX_STEPS: usize = 60;
 const FIRST_STEPS: usize = 40;
 /// The maximum number of steps of a loop.
 const MAX_LOOP: usize = 8;
+/// The number of times that make a loop.
+const MIN_TIMES: usize = 3;
 /// The number of rules that are counted separately.
 const MAX_RULES: usize = 8;
 
@@ -43,8 +45,10 @@ pub(super) struct Step {
     pub is_error: bool,
     /// What it is about, which steps of a loop share.
     pub label: String,
-    /// What only this step has.
+    /// Its id and its time.
     pub detail: String,
+    /// What it says, in brief.
+    pub content: String,
     pub notes: Vec<Note>,
 }
 
@@ -69,7 +73,25 @@ pub(super) enum Block {
         count: u64,
         /// The index of the last message.
         last: u64,
+        differs: Differs,
     },
+}
+
+/// What differs in the steps of a loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Differs {
+    pub detail: bool,
+    pub content: bool,
+}
+
+impl Differs {
+    /// Compares steps with those that the loop shows.
+    fn compare(&mut self, shown: &[Step], steps: &[&Step]) {
+        for (shown, step) in shown.iter().zip(steps) {
+            self.detail |= shown.detail != step.detail;
+            self.content |= shown.content != step.content;
+        }
+    }
 }
 
 impl Block {
@@ -184,8 +206,8 @@ impl Steps {
         let Some(at) = self.blocks.len().checked_sub(size + 1) else {
             return false;
         };
-        let Some(Block::Loop { steps, .. }) = self.blocks.get(at).filter(|_| at >= self.first)
-        else {
+        let block = self.blocks.get(at).filter(|_| at >= self.first);
+        let Some(Block::Loop { steps, differs, .. }) = block else {
             return false;
         };
         let keys = steps.iter().map(|step| step.key);
@@ -194,32 +216,47 @@ impl Steps {
             return false;
         }
         let index = last.last().map_or(0, |step| step.index);
+        let mut all = *differs;
+        all.compare(steps, &last);
         self.remove_last(size);
-        if let Some(Block::Loop { count, last, .. }) = self.blocks.back_mut() {
-            (*count, *last) = (*count + 1, index);
+        if let Some(Block::Loop {
+            count,
+            last,
+            differs,
+            ..
+        }) = self.blocks.back_mut()
+        {
+            (*count, *last, *differs) = (*count + 1, index, all);
         }
         true
     }
 
-    /// Makes a loop of the last steps, if they repeat those before them.
+    /// Makes a loop of the last steps, if they repeat those before them often enough.
     fn begin_loop(&mut self, size: usize) -> bool {
-        let repeated = |steps: &Self| {
-            let last = steps.last_steps(size, 0)?;
-            let before = steps.last_steps(size, size)?;
-            let keys = |steps: &[&Step]| steps.iter().map(|step| step.key).collect::<Vec<_>>();
-            let index = last.last()?.index;
-            (keys(&last) == keys(&before))
-                .then(|| (before.into_iter().cloned().collect::<Vec<_>>(), index))
-        };
-        let Some((steps, last)) = repeated(self) else {
+        let times: Option<Vec<_>> = (0..MIN_TIMES)
+            .rev()
+            .map(|before| self.last_steps(size, before * size))
+            .collect();
+        let Some([first, rest @ ..]) = times.as_deref() else {
             return false;
         };
-        self.remove_last(2 * size);
+        let keys = |steps: &[&Step]| steps.iter().map(|step| step.key).collect::<Vec<_>>();
+        let wanted = keys(first);
+        if rest.iter().any(|steps| keys(steps) != wanted) {
+            return false;
+        }
+        let steps: Vec<Step> = first.iter().copied().cloned().collect();
+        let mut differs = Differs::default();
+        rest.iter().for_each(|one| differs.compare(&steps, one));
+        let last = rest.last().and_then(|steps| steps.last());
+        let last = last.map_or(0, |step| step.index);
+        self.remove_last(MIN_TIMES * size);
         self.len += size;
         self.blocks.push_back(Block::Loop {
             steps,
-            count: 2,
+            count: MIN_TIMES as u64,
             last,
+            differs,
         });
         true
     }

@@ -35,7 +35,8 @@ pub fn write(cost: &Cost, table: &mut Table<'_>) {
     let mut heading = format!("{:<1$} messages", "bytes by subject", wide + 2);
     heading.push_str("    requests      answers        bytes");
     table.write(&heading, &subjects, |table, (what, one)| {
-        table.wire(&format!("  {:<wide$} ", shorten(what, wide)));
+        let what = if what.is_empty() { "-" } else { what.as_str() };
+        table.wire(&format!("  {:<wide$} ", table.subject(what, wide)));
         let messages = one.asked.messages + one.answered.messages;
         let (asked, answered) = (one.asked.bytes, one.answered.bytes);
         let all = total(one);
@@ -47,7 +48,7 @@ pub fn write(cost: &Cost, table: &mut Table<'_>) {
     definitions.sort_by_key(|(_, bytes)| Reverse(**bytes));
     let heading = format!("{:<1$}    bytes  about tokens", "definitions", wide + 2);
     table.write(&heading, &definitions, |table, (name, bytes)| {
-        table.wire(&format!("  {:<wide$} ", shorten(name, wide)));
+        table.wire(&format!("  {:<wide$} ", table.subject(name, wide)));
         table.text(&format!("{bytes:>8} {:>13}\n", bytes.div_ceil(TOKEN)));
     });
     if cost.lists.messages > 0 {
@@ -64,7 +65,7 @@ pub fn write(cost: &Cost, table: &mut Table<'_>) {
     let members: Vec<_> = members.collect();
     let heading = format!("{:<1$}  answers          sum", "stated costs", wide + 2);
     table.write(&heading, &members, |table, (what, member, one)| {
-        table.wire(&format!("  {:<wide$} ", shorten(what, wide)));
+        table.wire(&format!("  {:<wide$} ", table.subject(what, wide)));
         table.text(&format!("{:>8} {:>12}  ", one.answers, one.sum));
         table.wire(&shorten(member, 20));
         table.text("\n");
@@ -88,9 +89,12 @@ pub fn write(cost: &Cost, table: &mut Table<'_>) {
     });
     if cost.chained > 0 {
         let (calls, chained) = (cost.calls, cost.chained);
+        let least = calls - chained;
         table.text(&format!(
-            "\nround trips: {chained} of {calls} calls take an output of the call before: {} with pipelines\n",
-            calls - chained
+            "\nround trips: {calls}, at least {least} with pipelines\n"
+        ));
+        table.dim(&format!(
+            "  calls that take an output of the call before: at most {chained}\n"
         ));
     }
 }
