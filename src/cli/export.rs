@@ -50,8 +50,8 @@ pub struct Args {
     condition: options::WhereArgs,
     #[command(flatten)]
     judging: options::RuleArgs,
-    /// The form that is written
-    #[arg(short, long, value_name = "FORM", value_parser = values::export_form(), help_heading = "Output")]
+    /// Output format: the form of another program
+    #[arg(short, long, value_name = "FORMAT", value_parser = values::export_form(), help_heading = "Output")]
     format: FormName,
     /// The database, with -f sql
     #[arg(long, value_name = "ENGINE", value_parser = options::names(Engine::ALL.map(Engine::name)), default_value = Engine::DuckDb.name(), help_heading = "Output")]
@@ -59,7 +59,7 @@ pub struct Args {
     /// With -f otlp: write arguments and results, too
     #[arg(long, help_heading = "Output")]
     content: bool,
-    /// Show operations instead of messages
+    /// Show operations, instead of messages
     #[arg(long, help_heading = "Output")]
     ops: bool,
     /// Write to this file, completely or not at all
