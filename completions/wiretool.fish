@@ -6876,7 +6876,7 @@ telequick/wrong-client\t''
 telequick/wrong-stream\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l secret-file -d 'File with the key that signs sael tokens, to check signatures; a final line end is ignored' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l max-open -d 'Limit of open requests that are tracked' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand export" -s f -l format -d 'The form that is written' -r -f -a "mermaid\t'A sequence diagram, as text that GitHub and others draw'
+complete -c wiretool -n "__fish_wiretool_using_subcommand export" -s f -l format -d 'Output format: the form of another program' -r -f -a "mermaid\t'A sequence diagram, as text that GitHub and others draw'
 html\t'A page that shows the session: one file that opens without a network'
 otlp\t'Spans of operations, for a trace viewer (OTLP JSON lines)'
 pcapng\t'A packet capture: each connection as a TCP stream, for Wireshark'
@@ -6892,7 +6892,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l follow -d '
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l merge -d 'Several FILEs with times are one conversation on one clock (watch: always)'
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l content -d 'With -f otlp: write arguments and results, too'
-complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l ops -d 'Show operations instead of messages'
+complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l ops -d 'Show operations, instead of messages'
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -s v -l verbose -d 'Explain on stderr what was detected, and why'
