@@ -38,7 +38,7 @@ Exit codes:
   2  usage, a file that cannot be read or written, or a capture that has no such form
   130, 143  interrupted, terminated; -o leaves its file unchanged";
 
-/// Write captures in forms of other programs: diagrams, pages, traces, packets, tables
+/// Write diagrams, pages, traces, packets and tables
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
