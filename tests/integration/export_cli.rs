@@ -426,6 +426,14 @@ fn tables_have_each_column_and_seven_statements() {
             ]
         );
         assert!(!out.contains("{{"), "{out}");
+        let definitions = out.split("-- definitions:").nth(1).expect("a statement");
+        for part in [
+            "GROUP BY peer, host, ",
+            "'resources/templates/list'",
+            "'resourceTemplates'",
+        ] {
+            assert!(definitions.contains(part), "{engine}: {part}");
+        }
     }
     let (code, _, err) = run(&["-f", "sql", "fixtures/cli/mixed.jsonl"]);
     assert_eq!(code, 2);

@@ -119,9 +119,10 @@ class Expected:
         by = collections.defaultdict(lambda: (set(), set()))
         for row in self.rows:
             if row["role"] == "response" and (row["of"] or "").endswith("/list"):
-                listed = json.loads(row["message"]).get("result", {}).get(row["of"].split("/")[0])
+                member = {"resources/templates/list": "resourceTemplates"}.get(row["of"], row["of"].split("/")[0])
+                listed = json.loads(row["message"]).get("result", {}).get(member)
                 for one in (one for one in listed if "name" in one) if isinstance(listed, list) else []:
-                    found, times = by[row["of"], one["name"]]
+                    found, times = by[row["peer"], row["host"], row["of"], one["name"]]
                     found.add(json.dumps(one))
                     times.add(time(row))
         found = [[*key, len(all), min(times), max(times)] for key, (all, times) in by.items() if len(all) > 1]
@@ -162,6 +163,9 @@ def check(engine, rows, query):
     for name, statement in named.items():
         got = query(statement)
         wanted = [[plain(value) for value in row] for row in getattr(expected, name)()]
+        if name == "definitions":
+            same(f"{engine}: changed templates", [row[:4] for row in got if row[3] == "t"], [["first 1", "box", "resources/templates/list", "t"]])
+            same(f"{engine}: tools of two servers", [row for row in got if row[3] == "own"], [])
         if name in ("owes", "findings", "definitions"):
             got, wanted = sorted(got, key=str), sorted(wanted, key=str)
         assert wanted, f"{name} has no row to be compared"
@@ -169,10 +173,42 @@ def check(engine, rows, query):
     print(f"{engine}: {len(rows)} rows, {len(named)} statements")
 
 
+def lists(path, server, answers):
+    """Writes a recording of a server that answers list requests: method, member and definitions."""
+    time = 0
+    lines = [{"wiretool": 1, "protocol": "mcp", "started": "2026-07-01T10:00:00Z", "host": "box"}]
+
+    def add(direction, message):
+        nonlocal time
+        time += 1_000_000
+        lines.append({"t": time, "conn": 1, "dir": direction, "text": json.dumps({"jsonrpc": "2.0", **message}) + "\n"})
+
+    def info(key, name):
+        return {"protocolVersion": "2025-11-25", "capabilities": {}, key: {"name": name, "version": "1"}}
+
+    add("c2s", {"id": 0, "method": "initialize", "params": info("clientInfo", "client")})
+    add("s2c", {"id": 0, "result": info("serverInfo", server)})
+    for number, (method, member, definitions) in enumerate(answers, 1):
+        add("c2s", {"id": number, "method": method})
+        add("s2c", {"id": number, "result": {member: definitions}})
+    lines.append({"t": time, "event": "end"})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def recordings(folder):
+    """Two servers with different tools of one name, and one that changes its resource template."""
+    first, second = pathlib.Path(folder, "first.jsonl"), pathlib.Path(folder, "second.jsonl")
+    tools = [("tools/list", "tools", [{"name": "own", "description": text}]) for text in ["one", "two"]]
+    templates = [("resources/templates/list", "resourceTemplates", [{"name": "t", "uriTemplate": uri}]) for uri in ["u", "v"]]
+    lists(first, "first", [tools[0], *templates])
+    lists(second, "second", [tools[1]])
+    return [str(first), str(second)]
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "messages.jsonl")
-        text = wiretool("decode", "-f", "json", "--flat", *CAPTURES)
+        text = wiretool("decode", "-f", "json", "--flat", *CAPTURES, *recordings(folder))
         path.write_text(text)
         rows = [json.loads(line) for line in text.splitlines()]
         at = lambda statement: statement.replace("'messages.jsonl'", f"'{path}'")

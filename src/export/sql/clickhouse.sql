@@ -31,13 +31,14 @@ SELECT toDate(`time`) AS `day`, JSONExtractString(f, 'rule') AS `rule`, JSONExtr
 FROM (SELECT `time`, arrayJoin(JSONExtractArrayRaw(assumeNotNull(findings))) AS f FROM messages WHERE findings IS NOT NULL)
 GROUP BY `day`, `rule`, severity ORDER BY `day`, `rule`, severity;
 
--- definitions: tools, prompts and others whose definition in an answer to a list request changes
-SELECT `of` AS subject, JSONExtractString(definition, 'name') AS `name`, uniqExact(definition) AS versions, min(`time`) AS first_time, max(`time`) AS last_time
+-- definitions: tools, prompts and others of a server whose definition in an answer to a list request changes
+SELECT peer, host, `of` AS subject, JSONExtractString(definition, 'name') AS `name`, uniqExact(definition) AS versions, min(`time`) AS first_time, max(`time`) AS last_time
 FROM (
-  SELECT `of`, `time`, arrayJoin(JSONExtractArrayRaw(assumeNotNull(message), 'result', splitByChar('/', assumeNotNull(`of`))[1])) AS definition
+  SELECT peer, host, `of`, `time`, if(`of` = 'resources/templates/list', 'resourceTemplates', splitByChar('/', assumeNotNull(`of`))[1]) AS member,
+    arrayJoin(JSONExtractArrayRaw(assumeNotNull(message), 'result', assumeNotNull(member))) AS definition
   FROM messages WHERE `of` LIKE '%/list' AND `role` = 'response')
 WHERE JSONHas(definition, 'name')
-GROUP BY `of`, `name` HAVING versions > 1 ORDER BY subject, `name`;
+GROUP BY peer, host, `of`, `name` HAVING versions > 1 ORDER BY subject, `name`, peer, host;
 
 -- operation: the slowest one with all its parts; put another src and op into root to see that one
 WITH RECURSIVE

@@ -31,13 +31,16 @@ SELECT CAST("time" AS DATE) AS "day", f.rule AS "rule", f.severity AS severity, 
 FROM (SELECT "time", unnest(from_json(findings, '[{"rule":"VARCHAR","severity":"VARCHAR"}]')) AS f FROM messages WHERE findings IS NOT NULL)
 GROUP BY ALL ORDER BY "day", "rule", severity;
 
--- definitions: tools, prompts and others whose definition in an answer to a list request changes
-SELECT "of" AS subject, definition ->> '$.name' AS "name", count(DISTINCT definition) AS versions, min("time") AS first_time, max("time") AS last_time
+-- definitions: tools, prompts and others of a server whose definition in an answer to a list request changes
+SELECT peer, host, "of" AS subject, definition ->> '$.name' AS "name", count(DISTINCT definition) AS versions, min("time") AS first_time, max("time") AS last_time
 FROM (
-  SELECT "of", "time", CAST(unnest(CAST(json_extract(message, '$.result.' || split_part("of", '/', 1)) AS JSON[])) AS VARCHAR) AS definition
-  FROM messages WHERE "of" LIKE '%/list' AND "role" = 'response' AND json_type(message, '$.result.' || split_part("of", '/', 1)) = 'ARRAY')
+  SELECT peer, host, "of", "time", CAST(unnest(CAST(json_extract(message, member) AS JSON[])) AS VARCHAR) AS definition
+  FROM (
+    SELECT *, '$.result.' || CASE "of" WHEN 'resources/templates/list' THEN 'resourceTemplates' ELSE split_part("of", '/', 1) END AS member
+    FROM messages WHERE "of" LIKE '%/list' AND "role" = 'response')
+  WHERE json_type(message, member) = 'ARRAY')
 WHERE definition ->> '$.name' IS NOT NULL
-GROUP BY "of", "name" HAVING versions > 1 ORDER BY subject, "name";
+GROUP BY peer, host, "of", "name" HAVING versions > 1 ORDER BY subject, "name", peer, host;
 
 -- operation: the slowest one with all its parts; put another src and op into root to see that one
 WITH RECURSIVE
