@@ -8,6 +8,7 @@
 //!   is an answer          find(key)                  Found: Open, Ended, Untracked, Never
 //!     or an item          open.get_mut(key)          the request stays open, with its state
 //!     or the last one     open.close(key)            the request; the session notes how it ended
+//!     about something     open.close_matching(key)   the request about it; the oldest, if none is
 //!   cancels a request     find(key)                  the state of the request says that it is cancelled
 //!   is missing            lose(scope, way)           later answers are Untracked, not Never
 //!   is the last one       open.end_side(scope, way)  the requests that get no answer

@@ -167,6 +167,21 @@ where
         Some(closed)
     }
 
+    /// Removes the oldest request with this key whose state satisfies a condition; the oldest of all, if none does.
+    pub fn close_matching(
+        &mut self,
+        key: &Key<S, I>,
+        is_it: impl Fn(&T) -> bool,
+    ) -> Option<(OpenRequest, T)> {
+        let slot = self.scopes.get_mut(&key.scope)?.get_mut(key, &self.state)?;
+        let Some(closed) = slot.take_later(is_it) else {
+            return self.close(key);
+        };
+        forget(&mut self.indexes, &closed.0);
+        self.len -= 1;
+        Some(closed)
+    }
+
     /// Visits the requests of a scope.
     pub fn each(&mut self, scope: S, mut visit: impl FnMut(&Key<S, I>, &mut T)) {
         let Some(slots) = self.scopes.get_mut(&scope) else {

@@ -15,6 +15,9 @@ use std::hash::{BuildHasher, Hash};
 /// A table with more space is not kept when it is empty.
 pub(super) const MAX_KEPT: usize = 1 << 8;
 
+/// The number of later requests of a key whose states are compared.
+const MAX_COMPARED: usize = 1 << 8;
+
 /// A request and its state.
 pub(super) type Entry<T> = (OpenRequest, T);
 
@@ -45,6 +48,14 @@ impl<K, T> Slot<K, T> {
     pub(super) fn pop(&mut self) -> Option<Entry<T>> {
         let next = self.later.as_mut()?.pop_front()?;
         Some(std::mem::replace(&mut self.first, next))
+    }
+
+    /// Removes the oldest later request whose state satisfies a condition, unless that of the first one does.
+    pub(super) fn take_later(&mut self, is_it: impl Fn(&T) -> bool) -> Option<Entry<T>> {
+        let later = self.later.as_mut().filter(|_| !is_it(&self.first.1))?;
+        let mut near = later.iter().take(MAX_COMPARED);
+        let place = near.position(|(_, state)| is_it(state))?;
+        later.remove(place)
     }
 
     pub(super) fn len(&self) -> usize {

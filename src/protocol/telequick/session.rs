@@ -1,7 +1,7 @@
 //! The session of a telequick conversation.
 //!
 //! ```text
-//!   request ---> [ connection, stream, method: in order ] ---> answer       no ids: stream, method and order decide
+//!   request ---> [ connection, stream, method: in order ] ---> answer       no ids: stream, method, call and order decide
 //!   EventStreamRequest -> [ subscriptions: client_id ] ---> CallEvent *
 //!   AudioFrame --> [ connection, direction, call ]          audio
 //!   call_sid ----> [ call ]                                 calls
@@ -30,11 +30,13 @@ use calls::PhoneCalls;
 use conn::{KnownHistory, TelequickConnection, TelequickConnections};
 use shape::{Parts, bare_envelope_as_frame, quote_text};
 use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
 
 /// The largest number of subscriptions.
 const SUBSCRIPTIONS: usize = 1 << 10;
 
-/// A connection or stream, and the id of a method: answers name no request, so the oldest of the method is meant.
+/// A connection or stream, and the id of a method: answers name no request, so the oldest of the method is meant, or that
+/// with the call which the answer names.
 type MethodKey = Key<Link, u32>;
 
 /// The state of the conversation.
@@ -45,6 +47,8 @@ pub(super) struct TelequickSession<'s> {
     subscriptions: VecDeque<Subscription>,
     audio: Audio,
     calls: PhoneCalls<'s>,
+    /// The hashes of the names of calls.
+    names: RandomState,
 }
 
 /// The further state of an open request.
@@ -54,6 +58,8 @@ struct Pending {
     inclusive: bool,
     /// Its method id, if it is not the method's own.
     alias: Option<u32>,
+    /// The hash of the name of its call.
+    call: Option<u64>,
 }
 
 /// A client that subscribed to events.
@@ -71,6 +77,7 @@ impl<'s> TelequickSession<'s> {
             subscriptions: VecDeque::new(),
             audio: Audio::with_capacity(config.max_open),
             calls: PhoneCalls::new(schema, config.max_open),
+            names: RandomState::new(),
         }
     }
 
@@ -115,25 +122,37 @@ impl<'s> TelequickSession<'s> {
                 }
                 match method {
                     Some(method) if method.streaming => self.subscribe(seen, parts),
-                    Some(method) => self.add_request(seen, method, sound),
+                    Some(method) => self.add_request(seen, parts, method, sound),
                     None => {}
                 }
             }
-            Some(Role::Response) => self.answer(seen, method, sound),
+            Some(Role::Response) => self.answer(seen, parts, method, sound),
             Some(Role::Item) if seen.message.kind == name::EVENT => self.push(seen, parts),
             // A bare envelope that fits several structs: it can only answer a single open request.
             None if seen.origin.direction == Some(Direction::ToClient)
                 && seen.frame.framing == Framing::Bare =>
             {
                 if let Some(only) = self.open.only(seen.origin.link()) {
-                    self.answer(seen, self.schema.method(only.id), sound);
+                    self.answer(seen, parts, self.schema.method(only.id), sound);
                 }
             }
             _ => {}
         }
     }
 
-    fn add_request(&mut self, seen: Current<'_, '_>, method: &RpcMethod, sound: bool) {
+    /// Returns the hash of the name of the call in a message.
+    fn call_of(&self, parts: &Parts<'_>) -> Option<u64> {
+        let sid = parts.fields?.get(name::CALL)?.raw_text();
+        (!sid.is_empty()).then(|| self.names.hash_one(sid))
+    }
+
+    fn add_request(
+        &mut self,
+        seen: Current<'_, '_>,
+        parts: &Parts<'_>,
+        method: &RpcMethod,
+        sound: bool,
+    ) {
         let (id, mode) = match seen.frame.head {
             Head::Method { id, mode, .. } => (id, mode),
             _ => (method.id, None),
@@ -142,13 +161,22 @@ impl<'s> TelequickSession<'s> {
             sound,
             inclusive: mode == Some(LengthMode::Inclusive),
             alias: (id != method.id).then_some(id),
+            call: self.call_of(parts),
         };
         let key = Key::one_way(seen.origin.link(), method.id);
         self.open.queue(key, OpenRequest::of(&seen), pending);
     }
 
-    /// Handles an answer: it belongs to the oldest request of its method or, without a method, of its struct.
-    fn answer(&mut self, seen: Current<'_, '_>, method: Option<&RpcMethod>, sound: bool) {
+    /// Handles an answer: it belongs to the request of its method with the same call, if there is one; otherwise to the
+    /// oldest of its method or, without a method, of its struct.
+    fn answer(
+        &mut self,
+        seen: Current<'_, '_>,
+        parts: &Parts<'_>,
+        method: Option<&RpcMethod>,
+        sound: bool,
+    ) {
+        let call = self.call_of(parts);
         let Some(conn) = self.conns.get_mut(seen.origin.link()) else {
             return;
         };
@@ -164,7 +192,10 @@ impl<'s> TelequickSession<'s> {
                 let oldest = oldest.min_by_key(|(_, asked)| asked.index());
                 oldest.map(|(key, _)| *key)
             });
-        let Some((asked, _)) = key.and_then(|key| self.open.close(&key)) else {
+        let Some((asked, _)) = key.and_then(|key| {
+            let is_same = |pending: &Pending| call.is_some() && pending.call == call;
+            self.open.close_matching(&key, is_same)
+        }) else {
             if sound && conn.known != KnownHistory::Partly && self.open.untracked() == 0 {
                 let name = seen.message.subject.as_deref().unwrap_or_default();
                 let of = if name.is_empty() { "" } else { " of " };
@@ -308,7 +339,7 @@ impl<'s> TelequickSession<'s> {
             broken!(seen, rule::UNFRAMED_ANSWER, seen.whole(); "{text}");
             let only = self.open.only(seen.origin.link());
             let method = only.and_then(|only| self.schema.method(only.id));
-            self.answer(seen, method, false);
+            self.answer(seen, &Parts::default(), method, false);
         }
         let conn = self.conns.entry(seen.origin);
         let stream = conn.streams.get_mut(seen.origin.direction);
