@@ -81,8 +81,16 @@ impl Facts {
             limit(&mut self.connections);
         }
         let known = self.connections.entry(conn).or_default();
-        if session.is_some() && session.as_deref() != known.session.as_deref() {
-            known.session = session.map(Cow::into_owned);
+        if let Some(session) = session.filter(|one| known.session.as_deref() != Some(one)) {
+            let is_first = known.session.is_none();
+            let session = known.session.insert(session.into_owned()).clone();
+            // A side may name itself before the session has a name.
+            for direction in [Direction::ToServer, Direction::ToClient] {
+                let peer = known.peers.get(Some(direction));
+                if let Some(peer) = peer.as_ref().filter(|_| is_first) {
+                    name_peer(&mut self.sessions, &session, direction, peer);
+                }
+            }
         }
         let Some(direction) = decoded.origin.direction else {
             return;
@@ -101,10 +109,7 @@ impl Facts {
         };
         *known.peers.get_mut(Some(direction)) = Some(peer.clone());
         if let Some(session) = &known.session {
-            let session = session.clone();
-            limit(&mut self.sessions);
-            let known = self.sessions.entry(session).or_default();
-            *known.peers.get_mut(Some(direction)) = Some(peer);
+            name_peer(&mut self.sessions, session, direction, &peer);
         }
     }
 
@@ -133,6 +138,18 @@ impl Facts {
             peer: decoded.origin.direction.and_then(peer),
         }
     }
+}
+
+/// Names a side of a session.
+fn name_peer(
+    sessions: &mut BTreeMap<String, Known>,
+    session: &str,
+    direction: Direction,
+    peer: &str,
+) {
+    limit(sessions);
+    let known = sessions.entry(session.to_owned()).or_default();
+    *known.peers.get_mut(Some(direction)) = Some(peer.to_owned());
 }
 
 /// Removes the first entry if there are too many.

@@ -16,7 +16,7 @@ mod names;
 use super::facts::Facts;
 use super::text::brief;
 use super::{ExportOptions, Form};
-use crate::capture::Item;
+use crate::capture::{EventKind, Item};
 use crate::conversation::{
     Finding, MessageOperation, Operation, OperationState, Run, Verdict, trace_ids,
 };
@@ -35,6 +35,8 @@ use std::collections::BTreeMap;
 
 /// The number of operations that are known after their end, because later ones may be parts of them.
 const MAX_ENDED: usize = 1 << 13;
+/// The number of child processes that are known.
+const MAX_CHILDREN: usize = 1 << 12;
 /// The number of events of a span; further ones are counted.
 const MAX_EVENTS: usize = 64;
 /// The number of spans of a line.
@@ -50,6 +52,8 @@ pub(super) struct Otlp {
     /// The capture that ids are derived from.
     source: String,
     transport: Option<String>,
+    /// The child processes by connection: they serve it.
+    children: BTreeMap<u32, u64>,
     /// The open operations, which the conversation limits.
     operations: BTreeMap<u64, Span>,
     /// Trace and span of those that have ended.
@@ -90,6 +94,7 @@ impl Otlp {
             facts: Facts::new(options.sources),
             source: String::new(),
             transport: None,
+            children: BTreeMap::new(),
             operations: BTreeMap::new(),
             ended: BTreeMap::new(),
             resource: Vec::new(),
@@ -244,20 +249,21 @@ impl Otlp {
             _ => 0,
         };
         let sides = decoded.protocol.descriptor().sides;
-        let side = sides.get(side).copied().unwrap_or_default();
+        let name = sides.get(side).copied().unwrap_or_default();
         let service = match facts.peer {
             // The version is not a part of the name.
             Some(peer) => peer
                 .rsplit_once(' ')
                 .map_or(peer, |(name, _)| name)
                 .to_owned(),
-            None => format!("{} {side}", decoded.protocol.name()),
+            None => format!("{} {name}", decoded.protocol.name()),
         };
         let mut all = Attributes::default();
         all.text(names::SERVICE_NAME, &service);
         all.text_if(names::HOST_NAME, facts.host);
-        if let Some(pid) = facts.pid {
-            all.integer(names::PROCESS_ID, signed(pid));
+        let conn = decoded.origin.conn.filter(|_| side == 1);
+        if let Some(pid) = conn.and_then(|conn| self.children.get(&conn)) {
+            all.integer(names::PROCESS_ID, signed(*pid));
         }
         let mut out = Vec::new();
         all.write(&mut out);
@@ -345,12 +351,25 @@ impl Form for Otlp {
         self.source.clone_from(&run.source().name);
         self.facts.begin(&self.source);
         self.transport = None;
+        self.children.clear();
     }
 
     fn item(&mut self, item: &Item<'_>, _origin: Origin, _out: &mut Vec<u8>) {
-        if let Item::Header(header) = item {
-            self.facts.header(header);
-            self.transport.clone_from(&header.transport);
+        match item {
+            Item::Header(header) => {
+                self.facts.header(header);
+                self.transport.clone_from(&header.transport);
+            }
+            Item::Event(event) if event.what == EventKind::Open => {
+                let pid = event.more.and_then(|more| more.get("pid")?.as_u64());
+                if let Some(pid) = pid {
+                    if self.children.len() >= MAX_CHILDREN {
+                        self.children.pop_first();
+                    }
+                    self.children.insert(event.conn, pid);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -290,7 +290,7 @@ fn secrets_are_masked() {
 fn a_form_must_be_named_and_a_message_must_match() {
     let (code, _, err) = run(&["fixtures/cli/mixed.jsonl"]);
     assert_eq!(code, 2);
-    assert!(err.contains("--format <FORM>"), "{err}");
+    assert!(err.contains("--format <FORMAT>"), "{err}");
     let (code, _, err) = run(&["-f", "plantuml", "fixtures/cli/mixed.jsonl"]);
     assert_eq!(code, 2);
     assert!(err.contains("mermaid"), "{err}");
@@ -393,6 +393,46 @@ fn flat_rows_name_peer_session_host_and_process() {
     assert_eq!(of("pid"), [json!(7), json!(7)]);
     assert_eq!(of("id"), [json!("\"1\""), json!("\"1\"")]);
     assert_eq!(of("latency_ms"), [json!(null), json!(1.5)]);
+}
+
+#[test]
+fn flat_rows_name_both_peers_on_each_connection_of_a_session() {
+    let message = |start: &str, more: &str, body: &serde_json::Value| {
+        let body = body.to_string();
+        let len = body.len();
+        format!(
+            "{start}\r\nContent-Type: application/json\r\n{more}Content-Length: {len}\r\n\r\n{body}"
+        )
+    };
+    let [hello, answer, _] = &opening()[..] else {
+        panic!("three messages")
+    };
+    let [request, result] = call(1, "get");
+    let (post, ok, id) = (
+        "POST /mcp HTTP/1.1",
+        "HTTP/1.1 200 OK",
+        "Mcp-Session-Id: S1\r\n",
+    );
+    let mut text = format!("{HEADER}\n");
+    for (conn, dir, bytes) in [
+        (1, "c2s", message(post, "Host: x\r\n", &hello.1)),
+        (1, "s2c", message(ok, id, &answer.1)),
+        (
+            2,
+            "c2s",
+            message(post, &format!("Host: x\r\n{id}"), &request.1),
+        ),
+        (2, "s2c", message(ok, "", &result.1)),
+    ] {
+        let chunk = json!({"t": 0, "conn": conn, "dir": dir, "text": bytes});
+        writeln!(text, "{chunk}").unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    std::fs::write(&path, text).unwrap();
+    let rows = decode(&["--flat", path.to_str().unwrap()]);
+    let peers: Vec<_> = rows.iter().map(|row| row["peer"].clone()).collect();
+    assert_eq!(peers, ["c 1", "s 1", "c 1", "s 1"].map(|peer| json!(peer)));
 }
 
 #[test]
@@ -528,6 +568,37 @@ fn operations_are_spans() {
     assert_eq!(spans(&out).len(), 1);
     let (_, again, _) = run(&["-f", "otlp", "fixtures/cli/operations.jsonl"]);
     assert_eq!(spans(&again), all);
+}
+
+#[test]
+fn spans_of_a_child_have_its_process() {
+    let ask = json!({"jsonrpc": "2.0", "id": 9, "method": "roots/list"});
+    let mut lines = Vec::from(call(1, "get"));
+    lines.insert(1, ("s2c", ask));
+    let input = recording(&lines);
+    let opened = json!({"t": 0, "conn": 1, "event": "open", "pid": 41}).to_string();
+    let pids = |input: &str| {
+        let (code, out, _) = run_with(&["-f", "otlp"], input);
+        assert_eq!(code, 0);
+        let mut found = std::collections::BTreeMap::new();
+        for line in out.lines() {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            let part = &line["resourceSpans"][0];
+            let pid = attribute(&part["resource"], "process.pid").map(str::to_owned);
+            for span in part["scopeSpans"][0]["spans"].as_array().unwrap() {
+                found.insert(span["name"].as_str().unwrap().to_owned(), pid.clone());
+            }
+        }
+        found.into_iter().collect::<Vec<_>>()
+    };
+    let (ask, call) = ("roots/list".to_owned(), "tools/call get".to_owned());
+    // The process of the header is wiretool.
+    assert_eq!(pids(&input), [(ask.clone(), None), (call.clone(), None)]);
+    let with_child = input.replacen('\n', &format!("\n{opened}\n"), 1);
+    assert_eq!(
+        pids(&with_child),
+        [(ask, Some("41".to_owned())), (call, None)]
+    );
 }
 
 #[test]
