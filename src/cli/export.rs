@@ -38,7 +38,7 @@ Exit codes:
   2  usage, a file that cannot be read or written, or a capture that has no such form
   130, 143  interrupted, terminated; -o leaves its file unchanged";
 
-/// Write captures in forms of other programs: diagrams, pages, traces, packets, tables
+/// Write diagrams, pages, traces, packets and tables
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
@@ -50,8 +50,8 @@ pub struct Args {
     condition: options::WhereArgs,
     #[command(flatten)]
     judging: options::RuleArgs,
-    /// The form that is written
-    #[arg(short, long, value_name = "FORM", value_parser = values::export_form(), help_heading = "Output")]
+    /// Output format: the form of another program
+    #[arg(short, long, value_name = "FORMAT", value_parser = values::export_form(), help_heading = "Output")]
     format: FormName,
     /// The database, with -f sql
     #[arg(long, value_name = "ENGINE", value_parser = options::names(Engine::ALL.map(Engine::name)), default_value = Engine::DuckDb.name(), help_heading = "Output")]
@@ -59,7 +59,7 @@ pub struct Args {
     /// With -f otlp: write arguments and results, too
     #[arg(long, help_heading = "Output")]
     content: bool,
-    /// Show operations instead of messages
+    /// Show operations, instead of messages
     #[arg(long, help_heading = "Output")]
     ops: bool,
     /// Write to this file, completely or not at all

@@ -132,7 +132,7 @@ const MAX_FLAGS: usize = 11;
 /// Columns of the screen that `-h` fits on.
 const MAX_COLUMNS: usize = 80;
 
-/// Examples that `-h` shows.
+/// Examples that `-h` of a command shows. That of wiretool itself has the list of commands, and one example.
 const MOST_EXAMPLES: usize = 4;
 
 /// Splits the help of a command, and of the commands below it, into `-h` and `--help`.
@@ -142,14 +142,16 @@ pub fn split_help(command: Command, path: &str) -> Command {
     let examples = long.to_string();
     let lines = examples.lines().enumerate();
     let fitting = lines.filter_map(|(n, line)| fitting_example(line, n == 1));
-    let short: Vec<&str> = fitting.take(1 + MOST_EXAMPLES).collect();
+    let is_root = path == "wiretool ";
+    let most = if is_root { 1 } else { MOST_EXAMPLES };
+    let short: Vec<&str> = fitting.take(1 + most).collect();
     let after = command.get_after_help().cloned().unwrap_or_default();
     let has_many = command.get_opts().count() > MAX_FLAGS;
     let names: Vec<String> = command
         .get_subcommands()
         .map(|command| command.get_name().to_owned())
         .collect();
-    let more = if path == "wiretool " {
+    let more = if is_root {
         let protocols = list_of_protocols();
         format!("{protocols}\nTopics (wiretool help where), all flags and exit codes")
     } else {

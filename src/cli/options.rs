@@ -129,7 +129,7 @@ pub fn capture() -> impl TypedValueParser<Value = PathBuf> {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Captures to read, or folders of them; `-` or none: stdin; `@last`: what was recorded last
+    /// Captures, or folders of them; `-` or none: stdin; `@last`
     #[arg(value_name = "FILE", value_parser = capture())]
     pub files: Vec<PathBuf>,
     #[arg(long, help = help_of("from"), value_name = "FORM", default_value = default_of("from"), value_parser = form(), hide_possible_values = true, hide_default_value = true)]

@@ -95,6 +95,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     Ok(Exit::negative_if(run.is_bad || none))
 }
 
+#[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 struct StatScreen {
     /// One for each protocol, in the order of their first message.
     stats: Vec<(String, Stat)>,

@@ -111,11 +111,14 @@ impl Unmatched {
                 Key::Message(path) => {
                     // A list is there, whatever its elements are.
                     let is_element = |step: &&PathStep| matches!(step, PathStep::Element(_));
-                    let last = path.iter().rev().take_while(is_element).count();
-                    let steps = path.iter().take(path.len() - last).map(|step| match step {
-                        PathStep::Element(_) => PathStep::Element(0),
-                        member @ PathStep::Member(_) => member.clone(),
-                    });
+                    let elements = path.iter().rev().take_while(is_element).count();
+                    let steps = path
+                        .iter()
+                        .take(path.len() - elements)
+                        .map(|step| match step {
+                            PathStep::Element(_) => PathStep::Element(0),
+                            member @ PathStep::Member(_) => member.clone(),
+                        });
                     let path = Path::from(steps.collect::<Vec<_>>());
                     list(PATHS, &Key::Message(path).to_string(), false, add_members);
                 }

@@ -54,9 +54,9 @@ const MAX_COMMAND: usize = 70;
 
 const NO_SERVERS: &str = "no configuration of a client has servers; --in names a file";
 
-/// Record the servers that a client starts, by a change of its configuration
+/// Record the servers that a client starts
 ///
-/// Without NAME, lists the servers and agents in the configurations of clients (Claude, Cursor, VS Code, Windsurf, Zed, Gemini CLI,
+/// Changes the configuration of the client. Without NAME, lists the servers and agents in the configurations of clients (Claude, Cursor, VS Code, Windsurf, Zed, Gemini CLI,
 /// Codex, Helix), and changes nothing. Recordings are in the state folder: `@NAME` is the newest of a server, `@last` that of all.
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
@@ -74,7 +74,7 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
-/// Start servers without the recorder that `wrap` has put around them
+/// Undo `wrap`: start servers without a recorder
 ///
 /// Everything else in the configuration stays, also what was edited since.
 #[derive(clap::Args)]

@@ -28,6 +28,10 @@ impl Conversation<'_> {
         let Some(outcome) = message.outcome.as_ref().filter(|_| message.failed) else {
             return;
         };
+        // Errors in a batch are answers of their own.
+        if message.kind == "batch" {
+            return;
+        }
         // Without error answers, this is how the protocol reports errors.
         let kinds = decoded.protocol.kinds();
         if !kinds.iter().any(|kind| kind.role == Some(Role::Error)) {

@@ -304,6 +304,16 @@ impl Operations {
         self.recent.get(place.ok()?).copied()
     }
 
+    /// Returns the name of a message. Equal names are one text, unless a protocol has few equal ones.
+    fn name_of(&mut self, decoded: &Decoded<'_>) -> Option<Arc<str>> {
+        let name = decoded.message.name.as_deref()?;
+        Some(if decoded.protocol.descriptor().has_unique_names {
+            name.into()
+        } else {
+            self.texts.get(name)
+        })
+    }
+
     /// Begins an operation.
     fn begin(&mut self, judged: &Judged<'_>, inside: Option<(Member, Link)>) -> Option<Member> {
         if self.open.len() >= MAX_ENTRIES {
@@ -316,11 +326,7 @@ impl Operations {
         let parent_link = inside.map(|(_, link)| link);
         let kind = self.texts.get(&message.kind);
         let subject = message.subject.as_deref().map(|text| self.texts.get(text));
-        let has_unique_names = decoded.protocol.descriptor().has_unique_names;
-        let name = message.name.as_deref().map(|name| match has_unique_names {
-            true => name.into(),
-            false => self.texts.get(name),
-        });
+        let name = self.name_of(decoded);
         if let Some(parent) = parent {
             self.charge(parent, self.now);
             let part = subject.as_ref().filter(|text| !text.is_empty());

@@ -11,7 +11,7 @@ use super::Decoder;
 use super::open_requests::OpenMethods;
 use super::run::Stream;
 use crate::framing::{FramerRest, Framing};
-use crate::protocol::session::memory::PerDirection;
+use crate::protocol::per_direction::PerDirection;
 use crate::protocol::{Direction, Lane, Protocol};
 use foldhash::HashMap;
 use std::collections::VecDeque;

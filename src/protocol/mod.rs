@@ -25,6 +25,7 @@ mod observed;
 pub mod oracle;
 #[cfg(feature = "rules")]
 pub mod peer;
+pub(crate) mod per_direction;
 pub mod registry;
 mod rpc;
 pub(crate) mod rule_names;

@@ -1,7 +1,7 @@
 //! Messages over time, in a bounded number of equal steps.
 
 /// The largest number of steps. Twice as long ones replace them if the time is longer.
-const MAX_STEPS: usize = 80;
+const MAX_STEPS: u8 = 80;
 /// The first length of a step, in nanoseconds.
 const FIRST_STEP: i64 = 1_000_000;
 
@@ -26,7 +26,7 @@ impl Rate {
     /// Counts a message. Times before the first one count as that.
     pub fn add(&mut self, time: i64) {
         let since = time.saturating_sub(self.from).max(0);
-        while since / self.step >= MAX_STEPS as i64 {
+        while since / self.step >= i64::from(MAX_STEPS) {
             self.step = self.step.saturating_mul(2);
             let pairs = self.counts.chunks(2);
             self.counts = pairs.map(|pair| pair.iter().sum()).collect();
@@ -54,7 +54,9 @@ impl Rate {
     pub fn in_steps(&self, most: usize) -> (i64, Vec<u64>) {
         let joined = self.counts.len().div_ceil(most.max(1)).max(1);
         let parts = self.counts.chunks(joined);
-        let step = self.step.saturating_mul(joined as i64);
+        let step = self
+            .step
+            .saturating_mul(i64::try_from(joined).unwrap_or(i64::MAX));
         (step, parts.map(|part| part.iter().sum()).collect())
     }
 }
@@ -79,7 +81,7 @@ mod tests {
             if times[0] >= 0 {
                 assert_eq!((rate.step(), rate.counts().len()), (step, len), "{times:?}");
             }
-            assert!(rate.counts().len() <= MAX_STEPS);
+            assert!(rate.counts().len() <= usize::from(MAX_STEPS));
             for most in [1, 7, 40] {
                 let (_, steps) = rate.in_steps(most);
                 assert!(steps.len() <= most);

@@ -222,6 +222,11 @@ impl Sandbox {
             mint --iat 1699999000 --exp 4000000000 --client-id agent-7 > token.txt";
         let ready = sandbox.shell(prepare).status().unwrap();
         assert!(ready.success(), "the sandbox cannot be made");
+        sandbox.add_client();
+        if command.contains("unwrap ") {
+            let ready = sandbox.shell("wiretool wrap -q github").status().unwrap();
+            assert!(ready.success(), "the sandbox cannot be made");
+        }
         // The files of the README.
         for folder in [
             ".local/share/bash-completion/completions",
@@ -235,6 +240,18 @@ impl Sandbox {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         std::os::unix::fs::symlink(root.join("fixtures"), sandbox.path("fixtures")).unwrap();
         sandbox
+    }
+
+    /// Adds the configuration of a client, and a recording of the server that it starts.
+    fn add_client(&self) {
+        let recordings = ".local/state/wiretool/recordings/github";
+        for folder in [recordings, ".cursor"] {
+            fs::create_dir_all(self.path(folder)).unwrap();
+        }
+        self.write(&format!("{recordings}/1.jsonl"), session());
+        let server = r#"{"github":{"command":"npx","args":["server"]}}"#;
+        self.write(".cursor/mcp.json", format!("{{\"mcpServers\":{server}}}"));
+        self.write("my.json", format!("{{\"servers\":{server}}}"));
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -290,7 +290,7 @@ fn secrets_are_masked() {
 fn a_form_must_be_named_and_a_message_must_match() {
     let (code, _, err) = run(&["fixtures/cli/mixed.jsonl"]);
     assert_eq!(code, 2);
-    assert!(err.contains("--format <FORM>"), "{err}");
+    assert!(err.contains("--format <FORMAT>"), "{err}");
     let (code, _, err) = run(&["-f", "plantuml", "fixtures/cli/mixed.jsonl"]);
     assert_eq!(code, 2);
     assert!(err.contains("mermaid"), "{err}");

@@ -412,6 +412,59 @@ fn costs_are_measured_by_encoding() {
 }
 
 #[test]
+fn errors_in_batches_and_cancelled_calls_are_counted() {
+    let batch = r#"[{"jsonrpc":"2.0","id":3,"method":"a"},{"jsonrpc":"2.0","id":4,"method":"b"}]"#;
+    let error = r#"{"jsonrpc":"2.0","id":4,"error":{"code":-1,"message":"x"}}"#;
+    let failed = r#"{"jsonrpc":"2.0","id":4,"result":{"content":[],"isError":true}}"#;
+    let result = r#"{"jsonrpc":"2.0","id":3,"result":1}"#;
+    for (protocol, answers, errors) in [
+        ("jsonrpc", format!("[{result},{error}]"), 1),
+        ("jsonrpc", format!("[{error},{result}]"), 1),
+        ("jsonrpc", format!("[{error}]"), 1),
+        ("jsonrpc", format!("[{result}]"), 0),
+        ("mcp", format!("[{result},{failed}]"), 1),
+    ] {
+        let header = format!("{{\"wiretool\":1,\"protocol\":\"{protocol}\"}}\n");
+        let lines = [("c2s", batch), ("s2c", &answers)].map(|(dir, text)| {
+            let line = serde_json::json!({"conn": 1, "dir": dir, "text": format!("{text}\n")});
+            format!("{line}\n")
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let file = common::file(folder.path(), "a.jsonl", header + &lines.concat());
+        let json = |flags: &[&str]| -> Value {
+            let (_, out, err) = run(&[&["-f", "json"], flags, &[&file]].concat());
+            serde_json::from_str(&out).unwrap_or_else(|_| panic!("{answers}: {err}"))
+        };
+        let counts = json(&[])["errors"]
+            .as_object()
+            .unwrap()
+            .values()
+            .cloned()
+            .collect::<Vec<_>>();
+        assert_eq!(counts, vec![Value::from(1); errors], "{answers}");
+        let selected = run(&["--where", "role=error or outcome=error", &file]).0;
+        assert_eq!(selected, 1 - i32::try_from(errors).unwrap(), "{answers}");
+        let out = common::run(common::wiretool().args(["lint", &file]), "").1;
+        assert!(!out.contains("call-failed"), "{out}");
+        if answers.contains(result) {
+            assert_eq!(
+                json(&["--ops"])["operations"][0]["failed"],
+                errors,
+                "{answers}"
+            );
+        }
+    }
+    let (_, out, _) = run(&["--ops", "-f", "json", "fixtures/dap/session.jsonl"]);
+    let stat: Value = serde_json::from_str(&out).unwrap();
+    let mut operations = stat["operations"].as_array().unwrap().iter();
+    let variables = operations.find(|one| one["what"] == "variables").unwrap();
+    assert_eq!(
+        (&variables["cancelled"], &variables["failed"]),
+        (&1.into(), &0.into())
+    );
+}
+
+#[test]
 fn pipelines_and_states_are_counted_where_they_are_possible() {
     const CALL: &str =
         r#"{"id":1,"method":"tools/call","params":{"name":"book_flight","arguments":{"n":1}}}"#;

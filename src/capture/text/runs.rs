@@ -106,7 +106,7 @@ impl Runs {
         } else {
             MIN_SHORT_BASE64
         };
-        let is_whole = self.is_hex() || run.size % 4 == 0;
+        let is_whole = self.is_hex() || run.size.is_multiple_of(4);
         // Several tokens may be words of a sentence.
         let is_token = !run.text.contains(&b' ');
         is_last && is_whole && is_token && run.size >= least && self.start == beginning(run)

@@ -198,8 +198,9 @@ impl<'d> DescribedSession<'d> {
             if let Some((asked, _)) = self.exchange.open.get(key) {
                 seen.answers(asked, false);
             }
-        } else if let Some((asked, _)) = self.exchange.open.close(key) {
+        } else if let Some((asked, sent)) = self.exchange.open.close(key) {
             seen.answers(&asked, true);
+            seen.operation().cancels = sent.is_cancelled && role == Role::Error;
             self.exchange.ended.insert(key.clone(), seen.index);
         }
     }

@@ -12,6 +12,7 @@ use crate::protocol::schema::{
     self, ANY, BOOL, Fresh, INT, Mark, MessageSchema, TEXT, Type, may, message, must, object,
 };
 use crate::protocol::{Direction, Message, Role, WriteOptions, Written};
+use crate::span::SpannedText;
 use crate::tape::Node;
 use std::mem::ManuallyDrop;
 use std::sync::OnceLock;
@@ -133,15 +134,20 @@ impl Dialect {
                 message.name = head.name(params);
                 message.set_failure(head.failure(params));
             }
-        } else if let Some(result) = call.result {
-            let failures = self.failures.get_or_init(|| {
-                let mut failures = HeadPlaces::of(&FAILED_RESULT);
-                let results = self.methods.iter().map(|method| &method.result);
-                results.for_each(|result| failures.add(result));
-                failures
-            });
-            message.set_failure(failures.failure(result));
+        } else {
+            message.set_failure(self.failure(call));
         }
+    }
+
+    /// Returns the value of a result that says that the call failed.
+    pub(super) fn failure<'a>(&self, call: &Call<'a>) -> Option<SpannedText<'a>> {
+        let failures = self.failures.get_or_init(|| {
+            let mut failures = HeadPlaces::of(&FAILED_RESULT);
+            let results = self.methods.iter().map(|method| &method.result);
+            results.for_each(|result| failures.add(result));
+            failures
+        });
+        failures.failure(call.result?)
     }
 
     /// Returns the direction of a request or a notification, if only one side sends its method.

@@ -165,7 +165,16 @@ fn interpret<'a>(
             message.evidence = message.evidence.max(judge(&call, role));
             let first = message.role.is_none_or(|had| rank(role) < rank(had));
             message.role = if first { Some(role) } else { message.role };
+            // One error in a batch makes it an error.
+            if message.outcome.is_none() {
+                message.outcome = match role {
+                    Role::Error => call.error().and_then(outcome),
+                    Role::Response => dialect.failure(&call),
+                    _ => None,
+                };
+            }
         }
+        message.failed = message.outcome.is_some() && message.role != Some(Role::Error);
         return;
     }
     let call = Call::of(root);

@@ -2,8 +2,7 @@
 //!
 //! ```text
 //!   Reported          rules that are reported once
-//!   PerDirection      one value for each direction of a connection, and one for messages of unknown direction
-//!   BoxedPerDirection the same, for large values
+//!   BoxedPerDirection a large value for each direction of a connection that has one
 //!   Lazy              a value that is made when it is changed first
 //!   RecentEntries     by key, recent entries: answers that are late or repeated
 //!   Connections       by number, open connections and recently ended ones
@@ -11,6 +10,7 @@
 
 use crate::protocol::Direction;
 pub(crate) use crate::protocol::peer::RecentEntries;
+pub use crate::protocol::per_direction::PerDirection;
 use crate::protocol::rule_names::RuleId;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Deref, DerefMut};
@@ -46,49 +46,13 @@ impl Reported {
     }
 }
 
-/// A value for each direction, and for messages of unknown direction.
-#[derive(Debug, Default)]
-pub struct PerDirection<T>([T; 3]);
-
-impl<T> PerDirection<T> {
-    /// Returns the value of a direction.
-    pub fn get(&self, direction: Option<Direction>) -> &T {
-        let [to_server, to_client, unknown] = &self.0;
-        match direction {
-            Some(Direction::ToServer) => to_server,
-            Some(Direction::ToClient) => to_client,
-            None => unknown,
-        }
-    }
-
-    /// Returns the value of a direction.
-    pub fn get_mut(&mut self, direction: Option<Direction>) -> &mut T {
-        let [to_server, to_client, unknown] = &mut self.0;
-        match direction {
-            Some(Direction::ToServer) => to_server,
-            Some(Direction::ToClient) => to_client,
-            None => unknown,
-        }
-    }
-
-    /// Returns all values.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.0.iter()
-    }
-
-    /// Returns all values.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.0.iter_mut()
-    }
-}
-
 /// A value for each direction that has one, and for messages of unknown direction: most connections have few.
 #[derive(Debug)]
 pub struct BoxedPerDirection<T>(PerDirection<Option<Box<T>>>);
 
 impl<T> Default for BoxedPerDirection<T> {
     fn default() -> Self {
-        Self(PerDirection([const { None }; 3]))
+        Self(PerDirection::default())
     }
 }
 

@@ -50,6 +50,9 @@ impl Content {
             None => return,
         };
         if is_batch && content.is_array() {
+            if !out.is_empty() {
+                out.push_str(": ");
+            }
             return push_batch(content, self.space, out);
         }
         let is_error = message.is_error();

@@ -24,7 +24,11 @@ macro_rules! socket {
     ($stream:ty) => {
         impl Socket for $stream {
             fn end(&self) {
-                self.shutdown(Shutdown::Write).unwrap();
+                match self.shutdown(Shutdown::Write) {
+                    // The other side has closed the connection already.
+                    Err(error) if error.kind() == ErrorKind::NotConnected => {}
+                    ended => ended.unwrap(),
+                }
             }
             fn with_time_limits(self) -> Self {
                 self.set_read_timeout(Some(LIMIT)).unwrap();
