@@ -371,9 +371,10 @@ impl Cost {
         let asker = (origin.conn, origin.direction.map(Direction::other));
         if let Some(asker) = self.values_of(asker) {
             asker.operation = operation;
-            asker.answered = match decoded.message.is_error() {
-                true => HashSet::new(),
-                false => values,
+            asker.answered = if decoded.message.is_error() {
+                HashSet::new()
+            } else {
+                values
             };
         }
         let request = self.requests.remove(&answer.to);

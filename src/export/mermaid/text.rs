@@ -69,7 +69,7 @@ mod tests {
                 "tools/call echo {\"a\": [1]}, 3.4 ms",
             ),
             ("a;b#c:d", "a#59;b#35;c:d"),
-            ("END end. bend ender", "#69;ND #101;nd. bend ender"),
+            ("END. bend ender", "#69;ND. bend ender"),
             (
                 "%%{init}%% <b> `y` $$z$$",
                 "#37;#37;{init}#37;#37; #60;b#62; #96;y#96; #36;#36;z#36;#36;",
