@@ -734,8 +734,8 @@ fn packet_captures_mask_only_values_of_heads() {
     );
     let get = "GET /mcp HTTP/1.1\r\nHost: x\r\nMcp-Session-Id: geheim-7\r\nAuthorization: Basic geheim-8\r\n\r\n";
     let mut input = format!("{HEADER}\n");
-    let folded = "HTTP/1.1 202 Accepted\r\nSet-Cookie: sid=geheim-5;\r\n  max-age=9\r\nContent-Length: 0\r\n\r\n";
-    for (dir, text) in [("c2s", post.as_str()), ("s2c", folded), ("c2s", get)] {
+    let of_two_lines = "HTTP/1.1 202 Accepted\r\nSet-Cookie: sid=geheim-5;\r\n  max-age=9\r\nContent-Length: 0\r\n\r\n";
+    for (dir, text) in [("c2s", post.as_str()), ("s2c", of_two_lines), ("c2s", get)] {
         writeln!(
             input,
             "{}",
@@ -764,7 +764,7 @@ fn packet_captures_mask_only_values_of_heads() {
     ] {
         assert!(has(lines), "{lines:?} is not in {}", bytes.escape_ascii());
     }
-    // wiretool reads no folded field, masked or not.
+    // wiretool reads no of_two_lines field, masked or not.
     let record = folder.path().join("session.jsonl");
     std::fs::write(&record, &input).unwrap();
     let faults = |path: &str| -> Vec<_> {
