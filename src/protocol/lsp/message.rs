@@ -12,12 +12,8 @@ pub(super) fn read<'a>(
     context: &Context,
     parsed: &'a mut Parsed,
 ) -> Message<'a> {
-    parsed.set_head(CAPABILITY_LEVELS);
     read::read(frame, context, parsed, &DIALECT, evidence)
 }
-
-/// `result.capabilities.hoverProvider` is three levels down.
-const CAPABILITY_LEVELS: u32 = 3;
 
 /// Returns the evidence of a message. Related protocols have the handshake and some methods with `$/` in common.
 fn evidence(call: &Call<'_>, role: Role) -> Evidence {

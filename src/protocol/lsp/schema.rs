@@ -26,6 +26,8 @@ const ID: Type = Type::Either(&[Type::Whole(-(1 << 31), (1 << 31) - 1), TEXT]);
 pub(super) static DIALECT: Dialect = Dialect {
     id: ID,
     error_id: Type::Either(&[ID, Type::Null]),
+    // `result.capabilities.hoverProvider` is three levels down.
+    head_levels: 3,
     ..Dialect::new(methods::METHODS)
 };
 

@@ -48,6 +48,8 @@ pub(in crate::protocol) struct Dialect {
     pub(in crate::protocol) new_id: fn(&mut IdGen) -> String,
     /// `make` writes empty params.
     pub(in crate::protocol) empty_params: bool,
+    /// The number of levels from which the head of a message is read, if there are more than usual.
+    pub(in crate::protocol) head_levels: u32,
 }
 
 const RESULT_OR_ERROR: &str = "a method, or an id and its result or error";
@@ -113,6 +115,7 @@ impl Dialect {
             result: Type::Any,
             new_id: |id_gen| id_gen.number().to_string(),
             empty_params: false,
+            head_levels: 0,
         }
     }
 

@@ -114,6 +114,9 @@ impl Signs {
     }
 }
 
+/// The code of an error in a batch is one level deeper than that of a message alone.
+const BATCH_LEVELS: u32 = 3;
+
 /// Reads a frame.
 pub(in crate::protocol) fn read<'a>(
     frame: &Frame<'a>,
@@ -143,6 +146,12 @@ pub(in crate::protocol) fn read<'a>(
         message.faults.push(empty(frame));
         return message;
     }
+    let is_batch = text.starts_with(b"[");
+    parsed.set_head(if is_batch {
+        BATCH_LEVELS
+    } else {
+        dialect.head_levels
+    });
     if let Some(root) = parse(frame, context, parsed, &mut message) {
         interpret(root, exchange, dialect, judge, &mut message);
     }
