@@ -479,7 +479,9 @@ fn memory_of_requests_with_same_id_is_bounded() {
                 .bytes_allocated
                 .saturating_sub(stats.bytes_deallocated)
         };
-        let (few, many) = (held(), [(); 5].map(|()| held())[4]);
+        // Until then, tables with a fixed number of entries may double once more to get rid of removed ones.
+        let few = [(); 3].map(|()| held())[2];
+        let many = [(); 5].map(|()| held())[4];
         assert!(
             many < few + (64 << 10),
             "{} {what}: {few}, {many}",
