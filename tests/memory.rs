@@ -479,8 +479,8 @@ fn memory_of_requests_with_same_id_is_bounded() {
                 .bytes_allocated
                 .saturating_sub(stats.bytes_deallocated)
         };
-        // Until then, tables with a fixed number of entries may double once more to get rid of removed ones.
-        let few = [(); 3].map(|()| held())[2];
+        // A table with a fixed number of entries may double once, at a time that chance decides, as removed ones leave gaps.
+        let few = [(); 40].map(|()| held())[39];
         let many = [(); 5].map(|()| held())[4];
         assert!(
             many < few + (64 << 10),
