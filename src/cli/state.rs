@@ -140,24 +140,70 @@ pub fn new_recording(name: &str) -> Result<PathBuf> {
     let folder = folder().context("-w @NAME needs HOME or XDG_STATE_HOME")?;
     let folder = folder.join("recordings").join(file_name(name));
     create_folder(&folder)?;
-    remove_oldest(MAX_SIZE);
+    remove_oldest(&list(), MAX_SIZE, crate::transport::now());
     let time = jiff::Timestamp::now().to_string();
     let time = time.get(..19).unwrap_or_default().replace(':', ".");
     Ok(folder.join(format!("{time}-{}.jsonl", std::process::id())))
 }
 
-/// Removes the oldest recordings until the others have at most `max` bytes.
-fn remove_oldest(max: u64) {
-    let all = list();
+/// Removes the oldest recordings until the others have at most `max` bytes. `all` is in the order of age.
+fn remove_oldest(all: &[StoredRecording], max: u64, now: Time) {
     let mut size: u64 = all.iter().map(|one| one.size).sum();
-    let now = crate::transport::now();
-    let is_old = |one: &StoredRecording| now - one.changed > MIN_AGE;
-    for one in all.iter().filter(|one| is_old(one)) {
+    for one in all.iter().filter(|one| now - one.changed > MIN_AGE) {
         if size <= max {
             return;
         }
         // Another run may have removed it.
         let _ = std::fs::remove_file(&one.path);
         size = size.saturating_sub(one.size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_recordings_are_removed_if_all_are_too_large() {
+        let now = 10 * MIN_AGE;
+        for (max, ages, wanted) in [
+            (25, [5, 4, 3, 2], vec!["2", "3"]),
+            (40, [5, 4, 3, 2], vec!["0", "1", "2", "3"]),
+            (0, [5, 4, 3, 0], vec!["3"]),
+            (15, [5, 1, 1, 1], vec!["1", "2", "3"]),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let all = ages.iter().enumerate().map(|(n, age)| {
+                let path = folder.path().join(n.to_string());
+                std::fs::write(&path, [0; 10]).unwrap();
+                StoredRecording {
+                    path,
+                    name: "s".to_owned(),
+                    changed: now - age * MIN_AGE,
+                    size: 10,
+                }
+            });
+            remove_oldest(&all.collect::<Vec<_>>(), max, now);
+            let left = folder.path().read_dir().unwrap();
+            let mut left: Vec<String> = left
+                .map(|file| file.unwrap().file_name().into_string().unwrap())
+                .collect();
+            left.sort();
+            assert_eq!(left, wanted, "{max} {ages:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_names_of_files() {
+        for (name, wanted) in [
+            ("github", "github"),
+            ("a/../b c", "a-..-b-c"),
+            ("../x", "-x"),
+            ("last", "last-"),
+            ("", "-"),
+            ("é", "é"),
+        ] {
+            assert_eq!(file_name(name), wanted);
+        }
     }
 }

@@ -46,7 +46,7 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0  success
-  1  wrap: a server has a URL, so nothing is changed; unwrap: none is recorded
+  1  wrap: there are no servers, or one has a URL and is not changed; unwrap: none is recorded
   2  usage, or a file that cannot be read, written or understood: it is not changed";
 
 /// The maximum length of a command in the list, in characters.

@@ -30,7 +30,6 @@ use crate::render::operation::about;
 use crate::render::subject::masked_subject;
 use crate::tape::Node;
 use attributes::Attributes;
-use names::OwnNames;
 use std::collections::BTreeMap;
 
 /// The number of operations that are known after their end, because later ones may be parts of them.
@@ -204,7 +203,7 @@ impl Otlp {
         let method = masked_subject(method, show);
         all.text(names::RPC_METHOD, &method);
         let facts = self.facts.of(decoded);
-        if let Some(own) = own_names(name) {
+        if let Some(own) = decoded.protocol.descriptor().spans {
             all.text(own.method, &method);
             let session = facts.session.filter(|_| show);
             all.text_if(own.session, session);
@@ -235,7 +234,11 @@ impl Otlp {
             all.integer(names::CONNECTION, conn.into());
         }
         if self.options.shows_content {
-            let own = own_names(name).filter(|own| *own.tool_call == *method);
+            let own = decoded
+                .protocol
+                .descriptor()
+                .spans
+                .filter(|own| *own.tool_call == *method);
             let name = own.map_or(names::REQUEST, |own| own.arguments);
             all.text(name, &line::content(decoded, show));
         }
@@ -291,7 +294,7 @@ impl Otlp {
         }
         let message = decoded.message;
         if message.is_error() || message.failed {
-            let own = own_names(decoded.protocol.name());
+            let own = decoded.protocol.descriptor().spans;
             let code = message.outcome.as_deref().unwrap_or_default();
             let kind = match own {
                 Some(_) if message.failed => names::TOOL_ERROR,
@@ -305,7 +308,7 @@ impl Otlp {
             span.error_text = brief(&text, MAX_TEXT);
         }
         if self.options.shows_content && is_end {
-            let call = own_names(decoded.protocol.name()).filter(|own| {
+            let call = decoded.protocol.descriptor().spans.filter(|own| {
                 verdict
                     .answer
                     .is_some_and(|a| a.subject.as_deref() == Some(own.tool_call))
@@ -509,11 +512,6 @@ impl Span {
         attributes.write(out);
         out.push(b'}');
     }
-}
-
-/// Returns the names of a protocol that has its own.
-fn own_names(protocol: &str) -> Option<&'static OwnNames> {
-    names::OWN_NAMES.iter().find(|own| own.protocol == protocol)
 }
 
 /// Returns a number as OTLP has it.

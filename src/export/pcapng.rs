@@ -297,12 +297,10 @@ impl Pcapng {
     fn mask(&mut self, decoded: &Decoded<'_>, stretches: &mut [Stretch]) {
         let view = decoded.frame.view;
         for span in replaceable_secrets(decoded, &mut self.notes) {
+            let is_number = |b: &u8| b"0123456789+-.eE".contains(b);
+            let is_number = span.of(view.bytes).iter().all(is_number);
             for at in span.at()..span.end() {
                 let old = view.bytes.get(at).copied().unwrap_or_default();
-                let is_number = span
-                    .of(view.bytes)
-                    .iter()
-                    .all(|b| b"0123456789+-.eE".contains(b));
                 let new = match old {
                     b'0'..=b'9' if is_number => b'1',
                     _ if is_number => old,

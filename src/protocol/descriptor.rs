@@ -126,6 +126,25 @@ pub struct Descriptor<'p> {
     pub costs: &'p [&'p str],
     /// The lists of what a server offers.
     pub definitions: &'p [Definitions<'p>],
+    /// The names that OpenTelemetry has for its operations, if there are own ones.
+    pub spans: Option<SpanNames<'p>>,
+}
+
+/// The names that OpenTelemetry has for the operations of a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpanNames<'p> {
+    /// The attribute of the subject.
+    pub method: &'p str,
+    /// The attribute of the session.
+    pub session: &'p str,
+    /// The attribute that has the name within the subject, by subject.
+    pub targets: &'p [(&'p str, &'p str)],
+    /// The subject that calls a tool.
+    pub tool_call: &'p str,
+    /// The attribute of the arguments of a tool.
+    pub arguments: &'p str,
+    /// The attribute of the result of a tool.
+    pub result: &'p str,
 }
 
 /// A list of definitions, each with its name.
@@ -202,6 +221,7 @@ impl Descriptor<'_> {
         traces: &[],
         costs: &[],
         definitions: &[],
+        spans: None,
     };
 
     /// Returns the form of its messages that are not text: CBOR if it has CBOR and no `MessagePack`.

@@ -48,7 +48,7 @@ use crate::framing::{
 use crate::tape::Node;
 pub use context::Context;
 pub use descriptor::{
-    Definitions, Descriptor, HttpSession, Kind, TraceMember, ValueError, ValueTypes,
+    Definitions, Descriptor, HttpSession, Kind, SpanNames, TraceMember, ValueError, ValueTypes,
 };
 pub use id::{Id, uuid_text};
 pub(crate) use message::with_name;

@@ -843,3 +843,19 @@ fn packet_captures_have_only_selected_messages() {
     assert_eq!(code, 2);
     assert!(err.contains("--dir"), "{err}");
 }
+
+#[test]
+fn a_description_has_the_names_of_spans_of_its_base() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = common::file(
+        folder.path(),
+        "mine.toml",
+        "name = \"mine\"\nbase = \"mcp\"\n",
+    );
+    let (code, out, err) = run(&["-f", "otlp", "-p", &own, "fixtures/mcp/session.jsonl"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.contains("\"mcp.method.name\"") && out.contains("\"gen_ai.tool.name\""),
+        "{out}"
+    );
+}

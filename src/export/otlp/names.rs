@@ -1,7 +1,7 @@
 //! The names of OpenTelemetry's semantic conventions that spans have.
 //!
-//! RPC conventions are those of version 1.45.0 (stable). The conventions of the Model Context Protocol are in
-//! development, in a repository of their own: semantic-conventions-genai, gen-ai/mcp.md.
+//! RPC conventions are those of version 1.45.0 (stable). Protocols with conventions of their own have them in their
+//! descriptor.
 
 /// The conventions that the names below belong to.
 pub(super) const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.45.0";
@@ -20,35 +20,6 @@ pub(super) const NETWORK_PROTOCOL: &str = "network.protocol.name";
 pub(super) const CALL_SYSTEM: &str = "jsonrpc";
 pub(super) const CALL_VERSION: &str = "jsonrpc.protocol.version";
 pub(super) const CALL_ID: &str = "jsonrpc.request.id";
-
-/// Names that only operations of one protocol have.
-pub(super) struct OwnNames {
-    pub protocol: &'static str,
-    pub method: &'static str,
-    pub session: &'static str,
-    /// The attribute that has the name within the subject, by subject.
-    pub targets: &'static [(&'static str, &'static str)],
-    /// The subject that calls a tool, with the attributes of its arguments and its result.
-    pub tool_call: &'static str,
-    pub arguments: &'static str,
-    pub result: &'static str,
-}
-
-pub(super) const OWN_NAMES: &[OwnNames] = &[OwnNames {
-    protocol: "mcp",
-    method: "mcp.method.name",
-    session: "mcp.session.id",
-    targets: &[
-        ("tools/call", "gen_ai.tool.name"),
-        ("prompts/get", "gen_ai.prompt.name"),
-        ("resources/read", "mcp.resource.uri"),
-        ("resources/subscribe", "mcp.resource.uri"),
-        ("resources/unsubscribe", "mcp.resource.uri"),
-    ],
-    tool_call: "tools/call",
-    arguments: "gen_ai.tool.call.arguments",
-    result: "gen_ai.tool.call.result",
-}];
 
 pub(super) const OPERATION_NAME: &str = "gen_ai.operation.name";
 pub(super) const EXECUTE_TOOL: &str = "execute_tool";

@@ -23,7 +23,7 @@ mod schema;
 mod session;
 
 use super::rpc::read;
-use super::{Definitions, Descriptor, Message, Protocol, TraceMember};
+use super::{Definitions, Descriptor, Message, Protocol, SpanNames, TraceMember};
 use crate::framing::Framing;
 
 /// The protocol.
@@ -45,6 +45,21 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Definitions::new("resources/list", &["result", "resources"]),
         Definitions::new("resources/templates/list", &["result", "resourceTemplates"]),
     ],
+    // In development: semantic-conventions-genai, gen-ai/mcp.md.
+    spans: Some(SpanNames {
+        method: "mcp.method.name",
+        session: "mcp.session.id",
+        targets: &[
+            ("tools/call", "gen_ai.tool.name"),
+            ("prompts/get", "gen_ai.prompt.name"),
+            ("resources/read", "mcp.resource.uri"),
+            ("resources/subscribe", "mcp.resource.uri"),
+            ("resources/unsubscribe", "mcp.resource.uri"),
+        ],
+        tool_call: "tools/call",
+        arguments: "gen_ai.tool.call.arguments",
+        result: "gen_ai.tool.call.result",
+    }),
     ..Descriptor::USUAL
 };
 
