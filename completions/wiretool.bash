@@ -880,11 +880,11 @@ _wiretool() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "mermaid html otlp pcapng sql" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mermaid html otlp pcapng har sql" -- "${cur}"))
                     return 0
                     ;;
                 -f)
-                    COMPREPLY=($(compgen -W "mermaid html otlp pcapng sql" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mermaid html otlp pcapng har sql" -- "${cur}"))
                     return 0
                     ;;
                 --engine)

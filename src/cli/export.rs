@@ -28,6 +28,7 @@ Examples:
   wiretool export -f mermaid --ops FILE         an arrow per operation instead of its messages
   wiretool export -f otlp session.jsonl -o traces.jsonl  spans of operations, for a trace viewer
   wiretool export -f pcapng session.jsonl -o session.pcapng  for Wireshark
+  wiretool export -f har session.jsonl -o session.har  HTTP and WebSocket, for a browser
   wiretool export -f sql --engine clickhouse    a table for decode -f json --flat, and statements
   wiretool export -f mermaid --merge a.jsonl b.jsonl  several processes in one diagram";
 
@@ -38,7 +39,7 @@ Exit codes:
   2  usage, a file that cannot be read or written, or a capture that has no such form
   130, 143  interrupted, terminated; -o leaves its file unchanged";
 
-/// Write diagrams, pages, traces, packets and tables
+/// Write diagrams, pages, traces, packets, HTTP archives and tables
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
@@ -75,7 +76,6 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         return write_statements(args);
     }
     let protocols = args.wire.protocols()?;
-    let options = args.wire.options(&protocols, Want::Places);
     let input = &args.input;
     let mut run = InputRun::new(shared, input.follow, Some(Stop::on_signals()?));
     run.sources = input::merged_sources(input)?;
@@ -88,9 +88,11 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         sources: run.sources,
     };
     let form = args.format.start(options_of_form);
+    let form = form.context("this form needs no capture")?;
+    let options = args.wire.options(&protocols, form.want());
     let mut screen = ExportScreen {
         rules: args.judging.rules()?,
-        form: form.context("this form needs no capture")?,
+        form,
         unmatched: Unmatched::new(&filter),
         filter,
         scratch: Vec::new(),

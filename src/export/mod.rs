@@ -8,6 +8,7 @@
 //! secrets are masked, unless the options show them.
 
 pub(crate) mod facts;
+mod har;
 pub(crate) mod html;
 mod mermaid;
 mod otlp;
@@ -32,17 +33,20 @@ pub(crate) enum FormName {
     Otlp,
     /// A packet capture.
     Pcapng,
+    /// An HTTP archive.
+    Har,
     /// A table and statements of SQL, which no capture is needed for.
     Sql,
 }
 
 impl FormName {
     /// All forms.
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Mermaid,
         Self::Html,
         Self::Otlp,
         Self::Pcapng,
+        Self::Har,
         Self::Sql,
     ];
 
@@ -53,6 +57,7 @@ impl FormName {
             Self::Html => "html",
             Self::Otlp => "otlp",
             Self::Pcapng => "pcapng",
+            Self::Har => "har",
             Self::Sql => "sql",
         }
     }
@@ -64,6 +69,7 @@ impl FormName {
             Self::Html => "A page that shows the session: one file that opens without a network",
             Self::Otlp => "Spans of operations, for a trace viewer (OTLP JSON lines)",
             Self::Pcapng => "A packet capture: each connection as a TCP stream, for Wireshark",
+            Self::Har => "HTTP exchanges and WebSocket messages (HAR 1.2), for a browser",
             Self::Sql => "The table for decode -f json --flat, and statements over it",
         }
     }
@@ -84,6 +90,7 @@ impl FormName {
             }))),
             Self::Otlp => Some(Box::new(otlp::Otlp::new(options))),
             Self::Pcapng => Some(Box::new(pcapng::Pcapng::new(options))),
+            Self::Har => Some(Box::new(har::Har::new(options))),
             Self::Sql => None,
         }
     }

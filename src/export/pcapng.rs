@@ -16,11 +16,11 @@ use crate::capture::{Header, Item};
 use crate::conversation::{Finding, Run, Verdict};
 use crate::decoder::{Decoded, Origin};
 use crate::encoding::Want;
-use crate::framing::Framing;
+use crate::framing::{Framing, Head, Places};
 use crate::protocol::session::memory::PerDirection;
 use crate::protocol::{Direction, Notes, Role};
 use crate::render::line;
-use crate::render::masking::replaceable_secrets;
+use crate::render::masking::{head_secrets, mask, replaceable_secrets, replacement};
 use segment::{ACK, End, FIN, MAX_PAYLOAD, PUSH, SYN, Segment};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -296,16 +296,12 @@ impl Pcapng {
     /// Replaces the secrets of a message in the bytes of its frame.
     fn mask(&mut self, decoded: &Decoded<'_>, stretches: &mut [Stretch]) {
         let view = decoded.frame.view;
+        mask_head(decoded, stretches);
         for span in replaceable_secrets(decoded, &mut self.notes) {
-            let is_number = |b: &u8| b"0123456789+-.eE".contains(b);
-            let is_number = span.of(view.bytes).iter().all(is_number);
+            let replacement = replacement(span.of(view.bytes));
             for at in span.at()..span.end() {
                 let old = view.bytes.get(at).copied().unwrap_or_default();
-                let new = match old {
-                    b'0'..=b'9' if is_number => b'1',
-                    _ if is_number => old,
-                    _ => b'*',
-                };
+                let new = replacement(old);
                 let one = crate::span::Span::new(at, at + 1);
                 let offset = view.run(one);
                 let byte =
@@ -524,6 +520,23 @@ impl Pcapng {
             self.data(&mut connection, what, &stretches, about, out);
         }
         self.connections.insert(origin.conn, connection);
+    }
+}
+
+/// Replaces the secrets in the head of a message whose body is not beside it, because it is in chunks or compressed.
+fn mask_head(decoded: &Decoded<'_>, stretches: &mut [Stretch]) {
+    let Head::Http { len, .. } = decoded.frame.head else {
+        return;
+    };
+    let start = decoded.frame.offset;
+    for stretch in stretches.iter_mut() {
+        let at = start.checked_sub(stretch.start);
+        let at = at.and_then(|at| usize::try_from(at).ok());
+        let head = at.and_then(|at| stretch.bytes.get_mut(at..at + len as usize));
+        if let Some(head) = head.filter(|_| !matches!(decoded.frame.view.places, Places::Run(_))) {
+            let secrets = head_secrets(head);
+            mask(head, &secrets);
+        }
     }
 }
 

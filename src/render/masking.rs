@@ -12,7 +12,7 @@ use super::fields::{push_header, push_trailer};
 use crate::decoder::Decoded;
 use crate::framing::fields::HeaderSecret;
 #[cfg(feature = "cli")]
-use crate::framing::fields::fields;
+use crate::framing::fields::{HeaderField, fields, secrets};
 use crate::protocol::Notes;
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
@@ -87,6 +87,45 @@ pub(crate) fn replaceable_secrets(decoded: &Decoded<'_>, notes: &mut Notes) -> V
             push_values(part.span, bytes, &mut spans);
         }
         spans.extend(part.hidden);
+    }
+    spans
+}
+
+/// Returns what replaces each byte of a secret, so that the message stays readable.
+#[cfg(feature = "cli")]
+pub(crate) fn replacement(secret: &[u8]) -> impl Fn(u8) -> u8 + use<> {
+    let is_number = secret.iter().all(|byte| b"0123456789+-.eE".contains(byte));
+    move |byte| match byte {
+        b'0'..=b'9' if is_number => b'1',
+        _ if is_number => byte,
+        _ => b'*',
+    }
+}
+
+/// Replaces secrets in bytes.
+#[cfg(feature = "cli")]
+pub(crate) fn mask(bytes: &mut [u8], secrets: &[Span]) {
+    for secret in secrets {
+        let bytes = bytes.get_mut(secret.at()..secret.end());
+        let bytes = bytes.unwrap_or_default();
+        let replacement = replacement(bytes);
+        bytes.iter_mut().for_each(|byte| *byte = replacement(*byte));
+    }
+}
+
+/// Returns the secrets of a head of HTTP: those in its start line and the values of its fields.
+#[cfg(feature = "cli")]
+pub(crate) fn head_secrets(head: &[u8]) -> Vec<Span> {
+    let parts = secrets(head, &|_| false).into_iter();
+    let mut spans: Vec<_> = parts
+        .map(|secret| Span::new(secret.range.start, secret.range.end))
+        .collect();
+    for field in fields(head).skip(1).filter(HeaderField::is_secret) {
+        push_values(
+            Span::new(field.range.start, field.range.end),
+            head,
+            &mut spans,
+        );
     }
     spans
 }

@@ -47,6 +47,7 @@ const ANSWERS: &[(&str, i32, &str)] = &[
     ("snapshot review", 2, "it asks, and only on a terminal"),
     ("wiretool watch ", 2, "it needs a terminal"),
     ("replay session.jsonl --connect", 2, "nobody is there"),
+    ("export -f har session.jsonl", 2, "the session has no HTTP"),
     ("replay --speed 2x", 2, "nobody is there"),
     ("send saikuro", 2, "nobody is there"),
     ("send sael", 2, "nobody is there"),

@@ -778,6 +778,24 @@ fn packet_captures_mask_only_values_of_heads() {
 }
 
 #[test]
+fn packet_captures_mask_heads_of_bodies_in_chunks() {
+    let chunks = "10\r\n{\"jsonrpc\":\"2.0\"\r\n19\r\n,\"id\":1,\"method\":\"ping\"}\r\n0\r\n\r\n";
+    let post = format!(
+        "POST / HTTP/1.1\r\nHost: x\r\nAuthorization: geheim-3\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}"
+    );
+    let line = json!({"t": 0, "conn": 1, "dir": "c2s", "text": post});
+    let input = format!("{HEADER}\n{line}\n{{\"t\":1,\"event\":\"end\"}}\n");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.pcapng");
+    let path = path.to_str().unwrap();
+    let (code, _, err) = run_with(&["-f", "pcapng", "-o", path], &input);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let bytes = std::fs::read(path).unwrap();
+    assert!(!bytes.windows(6).any(|part| part == b"geheim"));
+    assert_eq!(decode(&[path])[0]["message"]["method"], "ping");
+}
+
+#[test]
 fn packet_captures_have_holes_where_bytes_were_lost() {
     let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {}}).to_string();
     let frame = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());

@@ -18,6 +18,7 @@ mod encode_cli;
 mod examples;
 mod export_cli;
 mod fixtures;
+mod har_export;
 mod house;
 mod input_warnings;
 mod inputs;

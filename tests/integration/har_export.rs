@@ -1,0 +1,153 @@
+//! `wiretool export -f har`: the same messages as the capture, secrets, selection, captures without HTTP.
+
+use crate::common;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+
+/// Exit code, stdout and stderr of a command on captures.
+fn run(args: &[&str]) -> common::Ran {
+    let mut command = common::wiretool();
+    command
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::null());
+    common::outcome_of(&command.output().unwrap())
+}
+
+/// What must be equal in the messages of an archive: all but their numbers, times and offsets. Heads are written anew.
+fn comparable(path: &str) -> Vec<String> {
+    let (_, out, _) = run(&["decode", "-q", "-f", "json", path]);
+    let keys = ["dir", "protocol", "kind", "role", "id", "message", "fault"];
+    let rows = out.lines().map(|line| {
+        let row: Value = serde_json::from_str(line).unwrap();
+        keys.map(|key| row.get(key).map_or(String::new(), ToString::to_string))
+            .join(" ")
+    });
+    let mut rows: Vec<String> = rows.collect();
+    // Entries are read one after the other.
+    rows.sort();
+    rows
+}
+
+fn recording(folder: &Path, chunks: &[(u32, &str, &str)]) -> String {
+    let mut text = String::from(
+        "{\"wiretool\":1,\"protocol\":\"mcp\",\"started\":\"2026-07-01T10:00:00Z\",\"connect\":\"https://a.example:8443\"}\n",
+    );
+    for (n, (conn, dir, chunk)) in chunks.iter().enumerate() {
+        let line = json!({"t": n * 1_000_000, "conn": conn, "dir": dir, "text": chunk});
+        writeln!(text, "{line}").unwrap();
+    }
+    writeln!(text, "{}", json!({"t": 1_000_000_000, "event": "end"})).unwrap();
+    let path = folder.join("session.jsonl");
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn archives_have_the_same_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("session.har");
+    let archive = archive.to_str().unwrap();
+    for capture in [
+        "fixtures/acp/http.jsonl",
+        "fixtures/captures/websocket.har",
+        "fixtures/cdp/session.jsonl",
+        "fixtures/mcp/http.jsonl",
+        "fixtures/stepflow/http-sse.jsonl",
+    ] {
+        let args = [
+            "export",
+            "-f",
+            "har",
+            "--show-secrets",
+            "-o",
+            archive,
+            capture,
+        ];
+        let (code, _, err) = run(&args);
+        assert_eq!((code, err.as_str()), (0, ""), "{capture}");
+        let (found, wanted) = (comparable(archive), comparable(capture));
+        assert!(!found.is_empty());
+        assert_eq!(found, wanted, "{capture}");
+    }
+}
+
+#[test]
+fn an_exchange_and_a_stream_of_events_are_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "get", "arguments": {"password": "geheim-1"}}})
+    .to_string();
+    let post = format!(
+        "POST /mcp?token=geheim-2&x=a%20b HTTP/1.1\r\nHost: b.example\r\nAuthorization: Bearer geheim-3\r\n\
+         Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n",
+        body.len()
+    );
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nMcp-Session-Id: geheim-4\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let event = "id: 7\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n";
+    let event = format!("{:x}\r\n{event}\r\n0\r\n\r\n", event.len());
+    let chunks = [
+        (1, "c2s", post.as_str()),
+        (1, "s2c", head),
+        (1, "s2c", &event),
+    ];
+    let path = recording(folder.path(), &chunks);
+    let (code, out, err) = run(&["export", "-f", "har", &path]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(!out.contains("geheim"), "{out}");
+    let archive: Value = serde_json::from_str(&out).unwrap();
+    let entries = archive["log"]["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 1);
+    let [request, response] = ["request", "response"].map(|key| &entries[0][key]);
+    assert_eq!(
+        request["url"],
+        "https://b.example/mcp?token=********&x=a%20b"
+    );
+    assert_eq!(
+        request["queryString"][1],
+        json!({"name": "x", "value": "a b"})
+    );
+    assert!(
+        request["postData"]["text"]
+            .as_str()
+            .unwrap()
+            .contains("\"password\":\"********\"")
+    );
+    assert_eq!(request["headers"][1]["value"], "*".repeat(15));
+    assert_eq!(response["content"]["mimeType"], "text/event-stream");
+    let text = response["content"]["text"].as_str().unwrap();
+    assert!(text.starts_with("id: 7\ndata: {"), "{text}");
+    assert_eq!(entries[0]["time"], 2.0);
+    let (_, out, _) = run(&["export", "-f", "har", "--show-secrets", &path]);
+    assert_eq!(out.matches("geheim").count(), 5, "{out}");
+}
+
+#[test]
+fn only_selected_messages_are_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("session.har");
+    let archive = archive.to_str().unwrap();
+    let capture = "fixtures/cdp/session.jsonl";
+    let (code, ..) = run(&[
+        "export", "-f", "har", "--where", "id=1", "-o", archive, capture,
+    ]);
+    assert_eq!(code, 0);
+    let text = std::fs::read_to_string(archive).unwrap();
+    let log: Value = serde_json::from_str(&text).unwrap();
+    let messages = log["log"]["entries"][0]["_webSocketMessages"].as_array();
+    let types: Vec<_> = messages
+        .unwrap()
+        .iter()
+        .map(|one| one["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(types, ["send", "receive"]);
+}
+
+#[test]
+fn captures_without_http_are_refused() {
+    let (code, out, err) = run(&["export", "-f", "har", "fixtures/mcp/session.jsonl"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("HTTP and WebSocket"), "{err}");
+}
