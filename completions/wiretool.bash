@@ -46,6 +46,9 @@ _wiretool() {
             wiretool,man)
                 cmd="wiretool__subcmd__man"
                 ;;
+            wiretool,mcp)
+                cmd="wiretool__subcmd__mcp"
+                ;;
             wiretool,oracle)
                 cmd="wiretool__subcmd__oracle"
                 ;;
@@ -93,6 +96,9 @@ _wiretool() {
                 ;;
             wiretool__subcmd__config,show)
                 cmd="wiretool__subcmd__config__subcmd__show"
+                ;;
+            wiretool__subcmd__help,agents)
+                cmd="wiretool__subcmd__help__subcmd__agents"
                 ;;
             wiretool__subcmd__help,ci)
                 cmd="wiretool__subcmd__help__subcmd__ci"
@@ -150,6 +156,9 @@ _wiretool() {
                 ;;
             wiretool__subcmd__help,man)
                 cmd="wiretool__subcmd__help__subcmd__man"
+                ;;
+            wiretool__subcmd__help,mcp)
+                cmd="wiretool__subcmd__help__subcmd__mcp"
                 ;;
             wiretool__subcmd__help,operations)
                 cmd="wiretool__subcmd__help__subcmd__operations"
@@ -219,6 +228,9 @@ _wiretool() {
                 ;;
             wiretool__subcmd__help,wrap)
                 cmd="wiretool__subcmd__help__subcmd__wrap"
+                ;;
+            wiretool__subcmd__mcp,serve)
+                cmd="wiretool__subcmd__mcp__subcmd__serve"
                 ;;
             wiretool__subcmd__oracle,felt)
                 cmd="wiretool__subcmd__oracle__subcmd__felt"
@@ -299,7 +311,7 @@ _wiretool() {
 
     case "${cmd}" in
         wiretool)
-            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat watch diff export encode make proxy record redact replay send stub snapshot wrap unwrap protocol telequick oracle sael config completions man help"
+            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat watch diff export encode make proxy record redact replay send stub snapshot wrap unwrap protocol telequick oracle sael mcp config completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -915,8 +927,30 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help)
-            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff export encode make proxy record redact replay send stub snapshot wrap unwrap protocol telequick oracle sael config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients scripts words ci exit"
+            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff export encode make proxy record redact replay send stub snapshot wrap unwrap protocol telequick oracle sael mcp config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients agents scripts words ci exit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__help__subcmd__agents)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1333,6 +1367,28 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help__subcmd__man)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__help__subcmd__mcp)
             opts="-q -v -h --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2090,6 +2146,50 @@ _wiretool() {
                     fi
                     return 0
                     ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__mcp)
+            opts="-q -v -h --color --quiet --verbose --config --help serve"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__mcp__subcmd__serve)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0

@@ -49,6 +49,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand telequick 'Commands for telequick: schemas, method ids, sound of calls'
             cand oracle 'Commands for oracle: felts, values and connection strings'
             cand sael 'Commands for sael: capability tokens and filters'
+            cand mcp 'Commands for mcp: wiretool as a server for agents'
             cand config 'Show settings and where they come from'
             cand completions 'Write a completion script for a shell'
             cand man 'Write manual pages'
@@ -1038,6 +1039,27 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'wiretool;mcp'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand serve 'Let an agent read recordings: an MCP server on stdin and stdout'
+        }
+        &'wiretool;mcp;serve'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'wiretool;config'= {
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
@@ -1114,6 +1136,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand telequick 'Commands for telequick: schemas, method ids, sound of calls'
             cand oracle 'Commands for oracle: felts, values and connection strings'
             cand sael 'Commands for sael: capability tokens and filters'
+            cand mcp 'Commands for mcp: wiretool as a server for agents'
             cand config 'Show settings and where they come from'
             cand completions 'Write a completion script for a shell'
             cand man 'Write manual pages'
@@ -1131,6 +1154,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand recording 'the file format of recordings'
             cand live 'proxy, record, send and replay; QUIC'
             cand clients 'record between a client, such as an editor, and the server that it starts'
+            cand agents 'let an agent read recordings: an MCP server'
             cand scripts 'the scripts of stub'
             cand words 'peer, document, dialect, c2s, executor, felt and other words'
             cand ci 'checks in CI services: lint, snapshots, annotations'
@@ -1346,6 +1370,16 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'wiretool;help;mcp'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'wiretool;help;config'= {
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
@@ -1507,6 +1541,16 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;help;clients'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'wiretool;help;agents'= {
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'

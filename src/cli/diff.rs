@@ -1,6 +1,6 @@
 //! `wiretool diff`: compares two captures.
 
-pub(super) mod show;
+pub mod show;
 
 use super::input::{self, Flow, InputRun, unless_failed};
 use super::options::{self, SharedArgs};
@@ -233,20 +233,14 @@ fn read_side<'p>(
     shared: &SharedArgs,
 ) -> Result<SideReader<'p>> {
     let input = options::InputArgs {
-        files: vec![path.to_owned()],
         from: args.from,
         dir: args.dir,
-        c2s: Vec::new(),
-        s2c: Vec::new(),
-        follow: false,
-        merge: false,
-        clock: Vec::new(),
         packets: args.packets.clone(),
+        ..options::InputArgs::of_file(path.to_owned())
     };
     let mut reader = SideReader {
-        known: options.protocols.clone(),
         filter: args.condition.filter_of_calls(),
-        ..SideReader::default()
+        ..SideReader::of_protocols(&options.protocols)
     };
     let mut run = InputRun::new(shared, false, None);
     input::read(&input, options, &mut run, &mut reader)?;
@@ -310,7 +304,7 @@ fn ignored_by_flags(given: &[String], files: &[PathBuf]) -> Result<Vec<String>> 
 
 /// Reads one side.
 #[derive(Default)]
-struct SideReader<'p> {
+pub struct SideReader<'p> {
     known: Vec<&'p dyn Protocol>,
     /// One for each protocol, in the order of their first message.
     sides: Vec<(&'p dyn Protocol, DiffSide)>,
@@ -323,8 +317,17 @@ struct SideReader<'p> {
     scratch: Vec<u8>,
 }
 
-impl SideReader<'_> {
-    fn side_of(&self, protocol: &dyn Protocol) -> Option<&DiffSide> {
+impl<'p> SideReader<'p> {
+    /// Creates a reader of messages of these protocols.
+    pub fn of_protocols(known: &[&'p dyn Protocol]) -> Self {
+        Self {
+            known: known.to_vec(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the messages of a protocol.
+    pub fn side_of(&self, protocol: &dyn Protocol) -> Option<&DiffSide> {
         let mut sides = self.sides.iter();
         let found = sides.find(|(of, _)| of.name() == protocol.name());
         found.map(|(_, side)| side)
@@ -345,7 +348,8 @@ impl SideReader<'_> {
         Ok(())
     }
 
-    fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+    /// Stores a message.
+    pub fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
         let name = decoded.protocol.name();
         if let Some((_, side)) = self.sides.iter_mut().find(|(of, _)| of.name() == name) {
             side.see(decoded, verdict);
@@ -364,13 +368,14 @@ impl SideReader<'_> {
         self.sides.iter().map(|(_, side)| side.len()).sum()
     }
 
-    fn weight(&self) -> usize {
+    /// Returns the number of bytes that it stores.
+    pub fn weight(&self) -> usize {
         self.sides.iter().map(|(_, side)| side.weight()).sum()
     }
 }
 
 /// Returns the protocols of both inputs.
-fn both_protocols<'p>(left: &SideReader<'p>, right: &SideReader<'p>) -> Vec<&'p dyn Protocol> {
+pub fn both_protocols<'p>(left: &SideReader<'p>, right: &SideReader<'p>) -> Vec<&'p dyn Protocol> {
     let left = left.sides.iter();
     let mut all: Vec<&'p dyn Protocol> = left.map(|(protocol, _)| *protocol).collect();
     for (protocol, _) in &right.sides {

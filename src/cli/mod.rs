@@ -29,6 +29,7 @@ mod lint;
 mod live;
 mod make;
 mod man;
+mod mcp;
 mod options;
 mod oracle;
 mod output;
@@ -187,6 +188,7 @@ enum CliCommand {
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
+    Mcp(mcp::Args),
     Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -298,6 +300,7 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
         CliCommand::Telequick(args) => telequick::run(&args, &cli.shared),
         CliCommand::Oracle(args) => oracle::run(&args, display),
         CliCommand::Sael(args) => sael::run(&args, &cli.shared, display),
+        CliCommand::Mcp(args) => mcp::run(&args, &cli.shared),
         CliCommand::Config(args) => config::run(&args),
         CliCommand::Completions(args) => completions::run(&args),
         CliCommand::Man(args) => man::run(&args),

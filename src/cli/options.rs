@@ -206,6 +206,21 @@ impl PacketArgs {
 }
 
 impl InputArgs {
+    /// Returns the options for one file.
+    pub fn of_file(path: PathBuf) -> Self {
+        Self {
+            files: vec![path],
+            from: Form::Auto,
+            dir: None,
+            c2s: Vec::new(),
+            s2c: Vec::new(),
+            follow: false,
+            merge: false,
+            clock: Vec::new(),
+            packets: PacketArgs::default(),
+        }
+    }
+
     /// Returns all files.
     pub fn paths(&self) -> Vec<PathBuf> {
         [&self.files[..], &self.c2s, &self.s2c].concat()

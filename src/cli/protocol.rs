@@ -142,8 +142,8 @@ fn show(args: &ShowArgs) -> Result<Exit> {
     output::print(&escape_lines(&page(protocol, "")))
 }
 
-/// Writes the page of a protocol.
-fn page(protocol: &dyn Protocol, about: &str) -> String {
+/// Returns the page of a protocol.
+pub fn page(protocol: &dyn Protocol, about: &str) -> String {
     let descriptor = protocol.descriptor();
     let mut page = String::new();
     let [first, second] = descriptor.sides;

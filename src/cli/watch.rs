@@ -10,7 +10,7 @@
 mod command;
 mod condition;
 mod edit;
-mod entry;
+pub mod entry;
 mod judging;
 mod keys;
 mod live;
@@ -21,7 +21,7 @@ mod screen;
 mod shared;
 mod source;
 mod steps;
-mod store;
+pub mod store;
 mod take;
 mod terminal;
 #[cfg(test)]

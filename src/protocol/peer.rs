@@ -284,6 +284,8 @@ pub struct PeerConfig {
     pub secret: Option<Vec<u8>>,
     /// The items that it offers.
     pub offers: Vec<Offer>,
+    /// Further members of its answer to the opening of a session: a JSON object. They replace the usual ones.
+    pub about: Option<String>,
     /// The dialect of its first messages, if the protocol has several and this side sends first: a name that the
     /// documentation of the protocol lists. Answers use the dialect of their request.
     pub dialect: Option<String>,

@@ -140,6 +140,7 @@ impl Sandbox {
                 let capture = crate::packet_captures::capture("example.pcap");
                 sandbox.write("a.pcap", fs::read(capture).unwrap());
             }
+            c if c.contains("mcp serve") => fs::create_dir(sandbox.path("captures")).unwrap(),
             c if c.contains("sael filter") => sandbox.write("FILE", ITEMS),
             _ => {}
         }

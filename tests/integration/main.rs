@@ -28,6 +28,7 @@ mod lint_causes;
 mod lint_cli;
 mod lint_positions;
 mod manual;
+mod mcp_cli;
 mod merge_cli;
 mod operations;
 mod operations_cli;

@@ -1,7 +1,7 @@
 //! `wiretool lint`: checks the rules of the protocol, and lists the requests without an answer.
 
 mod reporter;
-mod rules;
+pub mod rules;
 mod source;
 
 use super::input::{self, Flow, InputRun, unless_failed};

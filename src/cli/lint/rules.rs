@@ -112,10 +112,23 @@ pub fn explain(
         output.finish()?;
         return Ok(Exit::Clean);
     }
+    let text = explanation(protocol, rule, judge, display)?;
+    output.push(&text);
+    output.finish()?;
+    Ok(Exit::Clean)
+}
+
+/// Returns the explanation of a rule of a protocol.
+pub fn explanation(
+    protocol: &str,
+    rule: &Rule,
+    judge: &Judge,
+    display: DisplayOptions,
+) -> Result<String> {
     let mut text = String::new();
     let style = display.style;
     let severity = judge.severity(protocol, rule);
-    style.push(&mut text, Highlight::Kind, name);
+    style.push(&mut text, Highlight::Kind, &full_name(protocol, rule));
     style.push(
         &mut text,
         findings::highlight(severity),
@@ -146,9 +159,7 @@ pub fn explain(
             show_example(recording, protocol, rule, display, &mut text)?;
         }
     }
-    output.push(&text);
-    output.finish()?;
-    Ok(Exit::Clean)
+    Ok(text)
 }
 
 /// Shows an example as decode does, with its findings.

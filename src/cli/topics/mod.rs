@@ -41,6 +41,7 @@ pub const TOPICS: &[Topic] = topics! {
     "live": "proxy, record, send and replay; QUIC",
     "watch": "the panes and keys of the screen",
     "clients": "record between a client, such as an editor, and the server that it starts",
+    "agents": "let an agent read recordings: an MCP server",
     "scripts": "the scripts of stub",
     "words": "peer, document, dialect, c2s, executor, felt and other words",
     "config": "wiretool.toml and environment variables",

@@ -26,7 +26,7 @@ const ANSWER: u64 = 1 << 10;
 
 /// The position of a message and what lists need of its head.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+pub struct Entry {
     /// The position of the stored message, and marks.
     at_and_marks: u64,
     time: i64,
@@ -173,7 +173,7 @@ impl Entry {
 
 /// All entries, in the order of the messages.
 #[derive(Default)]
-pub(super) struct Entries {
+pub struct Entries {
     blocks: Vec<Vec<Entry>>,
 }
 

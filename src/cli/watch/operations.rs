@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 32;
 
 /// The operations of the messages so far.
 #[derive(Default)]
-pub(super) struct StoredOperations {
+pub struct StoredOperations {
     of: Vec<u32>,
     ended: HashMap<u64, Operation>,
 }
@@ -60,6 +60,11 @@ impl StoredOperations {
     /// Returns the summary of an operation that has ended, if it is kept.
     pub fn ended(&self, operation: usize) -> Option<&Operation> {
         self.ended.get(&(operation as u64))
+    }
+
+    /// Returns the summaries of all operations that have ended and are kept, in no order.
+    pub fn all_ended(&self) -> impl Iterator<Item = &Operation> {
+        self.ended.values()
     }
 
     fn value(&self, message: usize) -> Option<(usize, u32)> {

@@ -30,7 +30,7 @@ const READ_SIZE: usize = 256 << 10;
 const PART_SIZE: u64 = 1 << 20;
 
 /// A connection that opened or closed.
-pub(super) struct ConnChange {
+pub struct ConnChange {
     /// The number of messages before it.
     pub after: usize,
     pub conn: u32,
@@ -39,7 +39,7 @@ pub(super) struct ConnChange {
 }
 
 /// A version that a message names.
-pub(super) struct NamedVersion {
+pub struct NamedVersion {
     pub index: usize,
     pub conn: Option<u32>,
     /// `protocolVersion 2025-06-18`.
@@ -47,7 +47,7 @@ pub(super) struct NamedVersion {
 }
 
 /// A subscription that began or ended.
-pub(super) struct StoredSubscription {
+pub struct StoredSubscription {
     /// The number of messages up to the change.
     pub after: usize,
     pub request: usize,
@@ -55,7 +55,7 @@ pub(super) struct StoredSubscription {
 }
 
 /// Results of a reader apart from entries, in the order of events.
-pub(super) enum Update {
+pub enum Update {
     Answer {
         to: u64,
         by: usize,
@@ -75,7 +75,7 @@ pub(super) enum Update {
 }
 
 /// Messages that a reader adds at once.
-pub(super) struct Batch {
+pub struct Batch {
     pub frames: StoredFrames<'static>,
     /// Entries with positions from the start of `bytes`.
     pub entries: Vec<(Entry, usize)>,
@@ -85,7 +85,7 @@ pub(super) struct Batch {
 
 /// The state of the input, for the status line.
 #[derive(Clone, Default)]
-pub(super) struct InputStatus {
+pub struct InputStatus {
     /// The name of the current file, or the addresses of a proxy.
     pub source: String,
     /// No more messages will come.
@@ -113,7 +113,7 @@ impl InputStatus {
 }
 
 /// All messages so far.
-pub(super) struct Store {
+pub struct Store {
     pub entries: Entries,
     pub status: InputStatus,
     file: Arc<File>,
@@ -352,8 +352,7 @@ impl Store {
         self.frames.protocols()
     }
 
-    /// Returns all findings whose details are kept.
-    #[cfg(test)]
+    /// Returns all findings whose details are kept, in no order.
     pub fn all_findings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.values().flatten()
     }
@@ -365,7 +364,7 @@ impl Store {
 }
 
 /// Messages outside of the store.
-pub(super) struct StorePart {
+pub struct StorePart {
     start: usize,
     entries: Vec<Entry>,
     /// The position after the last one.
@@ -407,7 +406,7 @@ impl StorePart {
 }
 
 /// The buffers to decode stored messages.
-pub(super) struct StoreReader {
+pub struct StoreReader {
     pub parsed: Parsed,
     block: FileBlock,
 }

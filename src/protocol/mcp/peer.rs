@@ -38,12 +38,13 @@ const CAPABILITIES: &str = r#"{"tools":{},"prompts":{},"resources":{},"logging":
 /// Creates the peer that sends in direction `side`.
 pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
     let (offers, hellos) = (config.offers.clone(), config.hellos.clone());
+    let about = config.about.clone();
     let peer = RpcPeer::new(&DIALECT, side, Some(OPENING), config);
     let peer = peer.answering(move |method, params| match side {
         Direction::ToServer => Some(answer_server(method)),
         // A client that tries another version first opens the session as the script has it.
         Direction::ToClient if is_other_hello(&hellos, method) => Some(method_not_found(method)),
-        Direction::ToClient => answer_client(&offers, method, params),
+        Direction::ToClient => answer_client(&offers, about.as_deref(), method, params),
     });
     let peer = peer.failing("resources/read", RESOURCE_NOT_FOUND);
     Box::new(peer.building(result))
@@ -73,7 +74,12 @@ fn answer_server(method: &str) -> PeerAnswer {
 }
 
 /// Answers a request of the client; `None` if the script must answer.
-fn answer_client(offers: &[Offer], method: &str, params: Option<Node<'_>>) -> Option<PeerAnswer> {
+fn answer_client(
+    offers: &[Offer],
+    about: Option<&str>,
+    method: &str,
+    params: Option<Node<'_>>,
+) -> Option<PeerAnswer> {
     let param = |name: &str| params?.get(name);
     let result = match method {
         "initialize" => {
@@ -83,13 +89,15 @@ fn answer_client(offers: &[Offer], method: &str, params: Option<Node<'_>>) -> Op
             let version = known.and_then(Node::text);
             let version = version.as_deref().unwrap_or(schema::NEWEST_SESSION);
             let result = Object::default().text("protocolVersion", version);
-            let result = result.json("capabilities", CAPABILITIES);
-            result.json("serverInfo", &info("wiretool"))
+            let result = with_usual(result, "capabilities", CAPABILITIES, about);
+            let result = with_usual(result, "serverInfo", &info("wiretool"), about);
+            with_about(result, &["protocolVersion"], about)
         }
         DISCOVER => {
             let versions = schema::VERSIONS.map(|(name, _)| format!("\"{name}\""));
             let result = Object::default().json("supportedVersions", &array(&versions));
-            result.json("capabilities", CAPABILITIES)
+            let result = with_usual(result, "capabilities", CAPABILITIES, about);
+            with_about(result, &["supportedVersions", "serverInfo"], about)
         }
         "ping" | "logging/setLevel" => Object::default(),
         // The capabilities announce them; a script has its own.
@@ -115,6 +123,15 @@ fn answer_client(offers: &[Offer], method: &str, params: Option<Node<'_>>) -> Op
     } else {
         result
     }))
+}
+
+/// Adds the usual value of a member, unless the side has its own.
+fn with_usual(result: Object, key: &str, usual: &str, about: Option<&str>) -> Object {
+    let own = about.and_then(|about| with_json(about, |about| about.get(key).is_some()));
+    match own {
+        Some(true) => result,
+        _ => result.json(key, usual),
+    }
 }
 
 /// Returns true for the params of a request of a version without sessions.
