@@ -242,6 +242,8 @@ pub mod render;
 pub mod select;
 #[cfg(feature = "snapshot")]
 mod settings;
+#[cfg(feature = "cli")]
+mod shrink;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
 pub mod span;

@@ -18,6 +18,7 @@ mod positions;
 mod regions;
 pub mod replacement;
 
+use crate::capture::recording::read_records;
 use crate::capture::{ChunkSource, EventKind, Item, Record};
 use crate::conversation::{Output, Run};
 use crate::decoder::{DecodeOptions, Decoded};
@@ -29,7 +30,7 @@ use crate::select::glob;
 use crate::tape::Node;
 use compressed::CompressedBody;
 use finder::SecretFinder;
-use lines::{read_records, stream_bytes, write_records};
+use lines::{stream_bytes, write_records};
 use metadata::Unexamined;
 use nested::{Nested, find_nested, replace_parts};
 use positions::Changes;

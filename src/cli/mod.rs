@@ -48,6 +48,7 @@ mod report;
 mod review;
 mod sael;
 mod send;
+mod shrink;
 mod snapshot;
 mod stat;
 mod state;
@@ -179,6 +180,7 @@ enum CliCommand {
     Replay(Box<replay::Args>),
     #[command(aliases = ["call", "request"])]
     Send(Box<send::Args>),
+    Shrink(Box<shrink::Args>),
     #[command(alias = "mock")]
     Stub(Box<stub::Args>),
     Snapshot(snapshot::Args),
@@ -237,7 +239,13 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
     let mut matches = match root.try_get_matches_from_mut(&args) {
         Ok(matches) => matches,
         Err(error) if prints_help(&error) => {
-            let with_help = command().try_get_matches_from(&args).err();
+            let is_short = !args.iter().any(|word| word == "--help");
+            let with_help = if is_short {
+                help::without_less_usual(command())
+            } else {
+                command()
+            };
+            let with_help = with_help.try_get_matches_from(&args).err();
             return print_usage(&with_help.unwrap_or(error), &args);
         }
         Err(error) => return print_usage(&error, &args),
@@ -292,6 +300,7 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
         CliCommand::Redact(args) => redact::run(&args, &cli.shared),
         CliCommand::Replay(args) => replay::run(&args, &cli.shared, display),
         CliCommand::Send(args) => send::run(&args, &cli.shared, display),
+        CliCommand::Shrink(args) => shrink::run(&args, &cli.shared),
         CliCommand::Stub(args) => stub::run(&args, &cli.shared),
         CliCommand::Snapshot(args) => snapshot::run(&args, &cli.shared, display),
         CliCommand::Wrap(args) => wrap::run(&args, &cli.shared),

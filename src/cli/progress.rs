@@ -63,10 +63,19 @@ impl Drop for ReadProgress {
     }
 }
 
+/// Shows a line of progress on a terminal; a later one replaces it.
+pub fn show(text: &str) {
+    if std::io::stderr().is_terminal() {
+        clear();
+        SHOWN.store(true, Ordering::Relaxed);
+        let _ = std::io::stderr().write_all(format!("\r{text}").as_bytes());
+    }
+}
+
 /// Removes the line, if it is shown.
 pub fn clear() {
     if SHOWN.swap(false, Ordering::Relaxed) {
-        let _ = std::io::stderr().write_all(b"\r     \r");
+        let _ = std::io::stderr().write_all(b"\r\x1b[K");
     }
 }
 

@@ -111,6 +111,8 @@ pub struct Tap<'p> {
     counts: TapCounts,
     /// Remarks for the user.
     pub remarks: Vec<String>,
+    /// The remark about messages that wait for their protocol is made.
+    says_undecided: bool,
 }
 
 /// Counts what a run reads, and passes it on.
@@ -155,6 +157,7 @@ impl<'p> Tap<'p> {
             guard: settings.guard,
             counts: TapCounts::default(),
             remarks: Vec::new(),
+            says_undecided: false,
         }
     }
 
@@ -189,6 +192,7 @@ impl<'p> Tap<'p> {
                 self.guard_chunk(t, dir, bytes);
                 self.item(&chunk_item(conn, stream, dir, time, bytes), sink);
                 self.drop_unrecognised();
+                self.remark_undecided();
             }
             // No protocol uses datagrams.
             PassedKind::Datagram(dir, bytes) => {
@@ -224,6 +228,16 @@ impl<'p> Tap<'p> {
         if held > MAX_UNRECOGNISED {
             self.run = None;
             let text = "the traffic is not recognised: name the protocol with -p, and the framing with --framing";
+            self.remarks.push(text.to_owned());
+        }
+    }
+
+    /// Says once that messages wait: nobody would know why nothing is shown.
+    fn remark_undecided(&mut self) {
+        let run = self.run.as_ref().filter(|_| !self.says_undecided);
+        if run.is_some_and(|run| run.decoder().is_undecided()) {
+            self.says_undecided = true;
+            let text = "the first messages fit several protocols: they are shown as soon as a later one decides, or at once with -p NAME";
             self.remarks.push(text.to_owned());
         }
     }

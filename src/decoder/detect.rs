@@ -2,8 +2,8 @@
 //!
 //! Every likely pair of protocol and framing reads the stream in parallel. The pair whose first
 //! certain message ends earliest wins. A message that fits several protocols decides nothing: the
-//! stream is held until a later message decides, until 64 KiB, or until the end. Then the pair with
-//! the best score wins, in the registry's order. If no pair understood a message, the pair to which
+//! stream is held until a later message decides, until three requests that no other protocol knows, until
+//! 64 KiB, or until the end. Then the pair with the best score wins, in the registry's order. If no pair understood a message, the pair to which
 //! the malformed messages surely belong wins. A protocol is never chosen for properties that other
 //! protocols have too: without a message that only it can have, the protocol stays unknown.
 
@@ -108,6 +108,7 @@ impl<'p> Detector<'p> {
                     at: 0,
                     certain: 0,
                     possible: 0,
+                    asked: 0,
                     faults: 0,
                     foreign: 0,
                     broken: 0,
@@ -145,6 +146,11 @@ impl<'p> Detector<'p> {
     /// Returns what the bytes look like: a message of a protocol that no candidate reads.
     pub(super) fn resembles(&self) -> Option<&str> {
         self.candidates.iter().find_map(|c| c.resembles.as_deref())
+    }
+
+    /// Returns `true` if complete messages wait, since they fit several protocols.
+    pub(super) fn is_undecided(&self) -> bool {
+        self.candidates.iter().any(Candidate::is_undecided)
     }
 
     /// Leaves out the framings that the first line rules out. Returns false if more bytes are needed.

@@ -372,6 +372,11 @@ impl<'p> Decoder<'p> {
         self.undetected + self.separate.as_ref().map_or(0, |separate| separate.unread)
     }
 
+    /// Returns `true` if complete messages wait, since they fit several protocols.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.detecting.values().any(Detector::is_undecided)
+    }
+
     /// Returns what undetected bytes look like: a message of a protocol that is none of the options'.
     pub fn resembles(&self) -> Option<&str> {
         let now = || self.detecting.values().find_map(Detector::resembles);

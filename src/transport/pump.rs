@@ -222,12 +222,13 @@ fn step(
             queue.offer(t, proxied.conn, dir, bytes, true);
             return Poll::Ready(Ok(Ok(ReadStep::Relayed(relayed))));
         }
+        // The time of the read: behind it, the next relay may have the bytes before the write returns.
+        let t = proxied.now();
         let sent = match Pin::new(to).poll_write(context, bytes) {
             Poll::Ready(Ok(sent)) => Ok(sent),
             Poll::Pending => Ok(0),
             Poll::Ready(Err(error)) => Err(error),
         };
-        let t = proxied.now();
         // The queue has space, or `unrecorded` is set.
         queue.offer(t, proxied.conn, dir, bytes, true);
         Poll::Ready(Ok(sent.map(|sent| ReadStep::Bytes {

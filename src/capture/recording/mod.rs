@@ -33,10 +33,14 @@
 mod convert;
 pub(crate) mod items;
 mod reader;
+#[cfg(feature = "cli")]
+mod records;
 mod writer;
 
 pub use convert::ItemRecorder;
 pub(super) use reader::{RecordingReader as Reader, detect};
+#[cfg(feature = "cli")]
+pub(crate) use records::read_records;
 pub use writer::RecordingWriter;
 
 use super::time::{self, Time};

@@ -46,6 +46,7 @@ pub const TOPICS: &[Topic] = topics! {
     "words": "peer, document, dialect, c2s, executor, felt and other words",
     "config": "wiretool.toml and environment variables",
     "ci": "checks in CI services: lint, snapshots, annotations",
+    "limits": "the largest messages, sessions and files, and what happens beyond them",
     "exit": "exit codes",
 };
 

@@ -5,6 +5,10 @@ use crate::framing::{Framer, Framing, Head, Step};
 use crate::protocol::{Context, Direction, Evidence, Protocol, Role};
 use crate::span::Span;
 
+/// The number of requests and notifications after which a connection is of the fallback protocol, if none of them is of
+/// another one. Answers decide nothing: they look the same in every protocol of the family.
+const MAX_UNKNOWN: u32 = 3;
+
 /// A protocol and a framing that read the stream on trial.
 pub(super) struct Candidate<'p> {
     pub(super) protocol: &'p dyn Protocol,
@@ -13,6 +17,8 @@ pub(super) struct Candidate<'p> {
     pub(super) at: usize,
     pub(super) certain: u32,
     pub(super) possible: u32,
+    /// Possible messages that are requests or notifications.
+    pub(super) asked: u32,
     pub(super) faults: u32,
     /// Complete messages of other protocols.
     pub(super) foreign: u32,
@@ -50,6 +56,11 @@ impl Candidate<'_> {
         let own = self.certain > self.foreign;
         let fits = self.certain > 0 || self.possible > self.faults + self.foreign;
         own || ((named || self.is_fallback()) && fits)
+    }
+
+    /// Returns `true` if it understood a message that other protocols have, too.
+    pub(super) fn is_undecided(&self) -> bool {
+        self.possible > 0 && self.certain_at.is_none()
     }
 
     /// Returns `true` if any other protocol that understands the bytes comes first.
@@ -148,7 +159,12 @@ impl Candidate<'_> {
                     }
                     match message.evidence {
                         Evidence::Certain => self.certain += 1,
-                        Evidence::Possible => self.possible += 1,
+                        Evidence::Possible => {
+                            self.possible += 1;
+                            let asks = [Role::Request, Role::Notification];
+                            let is_asking = message.role.is_some_and(|role| asks.contains(&role));
+                            self.asked += u32::from(is_asking);
+                        }
                         // HTTP between messages is neither evidence nor a fault.
                         Evidence::None if message.role == Some(Role::Control) => self.controls += 1,
                         Evidence::None => self.foreign += 1,
@@ -163,7 +179,8 @@ impl Candidate<'_> {
                     }
                     // If the protocol is known, a possible message counts as its own.
                     let own = self.certain + if framing_only { self.possible } else { 0 };
-                    if own > self.faults + self.foreign {
+                    let is_unknown = is_fallback && self.asked == MAX_UNKNOWN;
+                    if own > self.faults + self.foreign || is_unknown && self.understands(true) {
                         self.certain_at = Some(self.at);
                     }
                 }
