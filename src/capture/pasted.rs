@@ -82,15 +82,61 @@ fn is_session(text: &[u8]) -> bool {
 
 const METHODS: [&[u8]; 4] = [b"GET", b"POST", b"PUT", b"DELETE"];
 
-fn is_native(text: &[u8]) -> bool {
+/// Returns true if a text begins as HTTP does.
+pub(super) fn is_native(text: &[u8]) -> bool {
     [&b"GET "[..], b"POST ", b"PUT ", b"DELETE ", b"HTTP/1"]
         .iter()
         .any(|mark| text.starts_with(mark))
 }
 
+/// Says if a text begins with the head of an answer whose body has no chunks, although the head says so: `curl -i` shows the
+/// head as it came, and the body without its chunks.
+pub(super) fn is_unchunked(text: &[u8]) -> FormVerdict<()> {
+    let mut rest = text;
+    loop {
+        if !rest.starts_with(b"HTTP/1") {
+            return No;
+        }
+        let ends = [&b"\r\n\r\n"[..], b"\n\n"].map(|end| {
+            let at = memchr::memmem::find(rest, end)?;
+            Some((at, at + end.len()))
+        });
+        let Some((end, body)) = ends.into_iter().flatten().min() else {
+            return Open;
+        };
+        let head = rest.get(..end).unwrap_or_default();
+        rest = rest.get(body..).unwrap_or_default();
+        // The answer to `Expect: 100-continue` stands before it.
+        let is_interim = head.get(b"HTTP/1.1 ".len()) == Some(&b'1');
+        if is_interim {
+            continue;
+        }
+        let is_chunked = |line: &[u8]| {
+            let line = line.to_ascii_lowercase();
+            let value = line.strip_prefix(b"transfer-encoding:");
+            value.is_some_and(|value| value.trim_ascii().ends_with(b"chunked"))
+        };
+        if !head.split(|&c| c == b'\n').any(is_chunked) {
+            return No;
+        }
+        let is_size = |c: &u8| c.is_ascii_hexdigit() || b" \t\r;".contains(c);
+        let size = rest.split(|&c| c == b'\n' || c == b';').next();
+        return match (rest, size) {
+            (b"", _) => Open,
+            (_, Some(size)) if !size.iter().all(is_size) => Yes(()),
+            (_, Some(size)) if size.len() == rest.len() => Open,
+            _ => No,
+        };
+    }
+}
+
 /// Says if a text begins with a head of HTTP without CR, and then JSON over several lines: `HTTPie` prints messages so, with
 /// the length that they had before. A request line without a version is no HTTP either.
 pub(super) fn is_printed_http(text: &[u8]) -> FormVerdict<()> {
+    match is_unchunked(text) {
+        No => {}
+        verdict => return verdict,
+    }
     let end = memchr::memmem::find(text, b"\n\n");
     let head = text.get(..end.unwrap_or(text.len())).unwrap_or(text);
     if head.contains(&b'\r') || head.starts_with(b"{") {

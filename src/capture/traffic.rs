@@ -25,6 +25,11 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
+    /// Returns true before the first connection.
+    pub(super) fn is_empty(&self) -> bool {
+        self.conns == 0
+    }
+
     /// Opens the next connection of a capture of this form and returns its number. `keys` describe it: addresses, a
     /// process, a file descriptor.
     pub(super) fn open(

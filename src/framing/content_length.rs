@@ -24,8 +24,8 @@ pub(super) struct ContentLengthFraming(Resync);
 
 /// The bytes at the start of the window.
 enum Block {
-    /// A header block: its length, and the value of its last Content-Length.
-    Whole(usize, Option<Span>),
+    /// A header block: its length, the value of its last Content-Length, and true if a line ends with CR CR LF.
+    Whole(usize, Option<Span>, bool),
     /// The start of a block.
     Partial,
     /// Other bytes.
@@ -67,9 +67,9 @@ impl ContentLengthFraming {
             let got = String::from_utf8_lossy(Span::of(span, window));
             DecodeError::new(code, span, "Content-Length", wanted, got.into_owned())
         };
-        let (head, value) = match block(window) {
-            Block::Whole(head, Some(value)) => (head, value),
-            Block::Whole(head, None) => {
+        let (head, value, is_doubled) = match block(window) {
+            Block::Whole(head, Some(value), is_doubled) => (head, value, is_doubled),
+            Block::Whole(head, None, _) => {
                 let error = bad("missing-header", Span::new(0, head), BLOCK.into());
                 return self.0.start(input, error);
             }
@@ -111,9 +111,17 @@ impl ContentLengthFraming {
         if end < total {
             let wanted = format!("{length} bytes after the header");
             frame.fault = Some(input.truncated("Content-Length", wanted, end - head));
+        } else if is_doubled {
+            frame.fault = Some(input.fault(0, doubled_line_ends(head)));
         }
         Step::Frame(frame, end)
     }
+}
+
+fn doubled_line_ends(head: usize) -> DecodeError {
+    let (wanted, got) = ("CR LF after each line", "CR CR LF");
+    let error = DecodeError::new("missing-header", Span::new(0, head), "header", wanted, got);
+    error.hint("peers find no end of this header: its writer has stdout in text mode, where Windows writes CR before LF")
 }
 
 /// Returns `true` if a header block may start here. 16 bytes decide.
@@ -130,12 +138,13 @@ pub(crate) fn starts_block(bytes: &[u8]) -> bool {
 /// Reads a header block. Only the first bytes count, so that the result does not depend on what has arrived.
 fn block(window: &[u8]) -> Block {
     let bytes = window.get(..MAX_BLOCK).unwrap_or(window);
-    let (mut at, mut length) = (0, None);
+    let (mut at, mut length, mut is_doubled) = (0, None, false);
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
         let Some(end) = memchr::memchr(b'\n', rest) else {
             let name = rest.split(|b| *b == b':').next().unwrap_or_default();
-            let possible = name.iter().all(|b| is_token(*b)) || (rest == b"\r" && at > 0);
+            let possible =
+                name.iter().all(|b| is_token(*b)) || ((rest == b"\r" || rest == b"\r\r") && at > 0);
             let full = bytes.len() == MAX_BLOCK;
             return if possible && !full {
                 Block::Partial
@@ -145,8 +154,15 @@ fn block(window: &[u8]) -> Block {
         };
         let line = rest.get(..end).unwrap_or_default();
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = match line.strip_suffix(b"\r") {
+            Some(line) => {
+                is_doubled = true;
+                line
+            }
+            None => line,
+        };
         if line.is_empty() && at > 0 {
-            return Block::Whole(at + end + 1, length);
+            return Block::Whole(at + end + 1, length, is_doubled);
         }
         let Some((name, value)) = field(line) else {
             return Block::Other;
@@ -180,7 +196,7 @@ pub(crate) enum FrameStart {
 /// Reads the start of a window as a header block.
 pub(crate) fn frame_start(window: &[u8]) -> FrameStart {
     match block(window) {
-        Block::Whole(head, value) => {
+        Block::Whole(head, value, _) => {
             let length = value.and_then(|value| number(value.of(window)));
             FrameStart::Header(head, length)
         }
@@ -192,7 +208,7 @@ pub(crate) fn frame_start(window: &[u8]) -> FrameStart {
 /// Returns the position of the length in the header block at the start of a frame.
 pub(crate) fn header_length(frame: &[u8]) -> Option<Span> {
     match block(frame) {
-        Block::Whole(_, length) => length,
+        Block::Whole(_, length, _) => length,
         _ => None,
     }
 }
@@ -300,6 +316,16 @@ mod tests {
             ];
             assert_eq!(read(stream.as_bytes()), want, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn doubled_line_ends_are_a_fault_with_the_body() {
+        let stream = b"Content-Length: 2\r\r\n\r\r\n{}Content-Length: 2\r\n\r\n[]";
+        let want = vec![
+            (0, "{}".to_owned(), "missing-header"),
+            (25, "[]".to_owned(), ""),
+        ];
+        assert_eq!(read(stream), want);
     }
 
     #[test]

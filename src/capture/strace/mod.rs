@@ -8,7 +8,8 @@
 //! ```
 //!
 //! strace(1), version 6. What a process reads and writes through other descriptors is no conversation, for example files:
-//! only stdin, stdout, sockets, and pipes that `-y` names are read.
+//! only stdin, stdout, sockets, and pipes that `-y` names are read. A trace that begins after the start of its process lacks the
+//! calls that opened other descriptors: without their names, those through which messages pass are taken for a pair of pipes.
 
 mod call;
 mod detect;
@@ -77,6 +78,18 @@ impl LineForm for Strace {
     }
 
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
+        if self.traffic.is_empty() && self.processes.unnamed > 0 {
+            let text = format!(
+                "{} calls read or write descriptors that the trace does not describe, and are not shown",
+                self.processes.unnamed
+            );
+            let problem = Problem::note(InputPlace::Whole, text);
+            problem
+                .hint(
+                    "strace -y prints the names of descriptors, so that pipes and sockets are read",
+                )
+                .report(sink);
+        }
         if self.cut > 0 {
             let text = format!("{} bytes were not printed by strace", self.cut);
             let problem = Problem::note(InputPlace::End, text);

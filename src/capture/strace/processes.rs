@@ -12,6 +12,7 @@
 
 use super::call::Transfer;
 use super::line::{self, SystemCall};
+use crate::capture::text::begins_with_message;
 use std::collections::HashMap;
 
 /// The maximum number of threads.
@@ -85,6 +86,10 @@ pub(super) struct Processes {
     /// The number of endpoints so far.
     created: u64,
     pipes: Vec<PipePair>,
+    /// The trace has the start of a process: it also has the calls that opened its descriptors.
+    has_start: bool,
+    /// The number of transfers through descriptors that neither a call nor a name describes.
+    pub unnamed: u64,
 }
 
 impl Processes {
@@ -128,8 +133,11 @@ impl Processes {
         let process = self.enter(pid);
         let mut start = Vec::new();
         line::string(call.arg(1), &mut start);
-        if call.name == b"read" && start.starts_with(b"\x7fELF") && self.is_shared(process) {
-            self.separate(pid);
+        if call.name == b"read" && start.starts_with(b"\x7fELF") {
+            self.has_start = true;
+            if self.is_shared(process) {
+                self.separate(pid);
+            }
         }
     }
 
@@ -173,8 +181,11 @@ impl Processes {
         }
         let first = line::descriptor(call.arg(0));
         match (call.name, first, call.value) {
-            (b"execve" | b"execveat", _, Some(_)) if self.is_shared(process) => {
-                self.separate(pid);
+            (b"execve" | b"execveat", _, Some(_)) => {
+                self.has_start = true;
+                if self.is_shared(process) {
+                    self.separate(pid);
+                }
             }
             (b"connect", Some((fd, _)), _) if !self.is_ignored(process, fd) => {
                 let peer = address(call.arg(1));
@@ -256,12 +267,22 @@ impl Processes {
                 }
             }
             2 => return None,
-            _ if name.starts_with(b"pipe:") => self.pipe(process, name, transfer),
+            _ if name.starts_with(b"pipe:") => {
+                self.pipe(process, name, Some(Role::Client), transfer)
+            }
             _ if SOCKETS.iter().any(|socket| name.starts_with(socket)) => {
                 self.add_endpoint(None, peer_of(name))
             }
             _ if name.is_empty() && transfer.is_socket && !Transfer::is_datagram(call) => {
                 self.add_endpoint(None, None)
+            }
+            _ if name.is_empty() && !self.has_start && begins_message(call) => {
+                let name = format!("descriptor:{fd}");
+                self.pipe(process, name.as_bytes(), None, transfer)
+            }
+            _ if name.is_empty() => {
+                self.unnamed = self.unnamed.saturating_add(1);
+                return None;
             }
             _ => return None,
         };
@@ -272,7 +293,7 @@ impl Processes {
     }
 
     /// Returns the endpoint of a pipe. The first pipe that a process writes belongs to the first that it reads.
-    fn pipe(&mut self, process: u32, name: &[u8], transfer: Transfer) -> u64 {
+    fn pipe(&mut self, process: u32, name: &[u8], role: Option<Role>, transfer: Transfer) -> u64 {
         let own = |pair: &&mut PipePair| pair.process == process;
         for pair in self.pipes.iter_mut().filter(own) {
             let side = if transfer.writes {
@@ -287,7 +308,7 @@ impl Processes {
                 return pair.endpoint;
             }
         }
-        let endpoint = self.add_endpoint(Some(Role::Client), None);
+        let endpoint = self.add_endpoint(role, None);
         if self.pipes.len() < MAX_PIPES {
             let name = Some(name.to_vec());
             let (written, read) = if transfer.writes {
@@ -398,6 +419,13 @@ impl Processes {
         self.pipes.retain(|pair| pair.endpoint != id);
         self.endpoints.remove(&id)?.conn
     }
+}
+
+/// Returns true if a call transfers what a message begins with. Other bytes without a name may be those of a file.
+fn begins_message(call: &SystemCall<'_>) -> bool {
+    let mut bytes = Vec::new();
+    line::string(call.arg(1), &mut bytes);
+    begins_with_message(&bytes)
 }
 
 /// Returns true for the name of `/dev/null` and its kind: a standard stream that nobody reads or writes.

@@ -255,6 +255,31 @@ fn strace_separates_processes_and_sockets() {
     "##);
 }
 
+/// A trace that begins after the start of its process does not say what its descriptors are.
+#[test]
+fn strace_without_names_has_the_pipes_that_messages_pass() {
+    let input = r#"10 write(3, "\1\0\0\0\0\0\0\0", 8) = 8
+10 write(4, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n", 41) = 41
+10 read(5, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", 4096) = 36
+10 read(5, "\n", 4096) = 1
+10 read(6, "{\"name\": \"a file\"}", 4096) = 18
+"#;
+    insta::assert_snapshot!(items(Form::Auto, input), @r##"
+    header Some("strace")
+    0 - open Values { iter: [String("10")] }
+    0 c2s None {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n
+    0 s2c None {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}
+    0 s2c None \n
+    "##);
+    // With the start of a process, the calls that open its descriptors are in the trace.
+    let started = format!("10 read(3, \"\\177ELF\\2\\1\", 832) = 832\n{input}");
+    let got = items(Form::Auto, &started);
+    assert!(
+        got.starts_with("Note ") && got.contains("6 calls") && got.contains("strace -y"),
+        "{got}"
+    );
+}
+
 #[test]
 fn other_text_is_not_taken_for_a_capture() {
     let long = format!(

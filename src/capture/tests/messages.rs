@@ -343,6 +343,101 @@ fn all_messages_of_a_text_are_read() {
     assert!(failures.is_empty(), "{failures}");
 }
 
+/// Escapes of the programs that print a text, and lines that they break.
+#[test]
+fn escaped_and_broken_texts_are_read() {
+    let call = |text: &str| CALL.replace("echo", text);
+    let with_header = |message: &str| format!("Content-Length: {}\r\n\r\n{message}", message.len());
+    let python = |text: &str| {
+        let printed = call(text)
+            .replace('"', "'")
+            .replace(':', ": ")
+            .replace(',', ", ");
+        format!("send {printed}\n")
+    };
+    let quoted_text = |text: &str| format!("send '{}'\n", call(text));
+    let entities = |text: &str| {
+        text.replace('&', "&amp;")
+            .replace('"', "&quot;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+    };
+    let markup = r#"{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"q":"<b>&amp;"}}"#;
+    let gdb = [CALL, ANSWER].map(|message| {
+        let stream = with_header(message).escape_default().to_string();
+        let (start, end) = stream.split_at(60);
+        format!("0x7ffc7f0 <text+16>:\t\"{start}\"...\n0x7ffc8b8:\t\"{end}\"\n")
+    });
+    let repeated = "0x7ffc7f0:\t\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":2,\\\"method\\\":\\\"a\", '0' <repeats 20 times>...\n0x7ffc8b8:\t\"b\\\"}\"\n";
+    let zeros = format!(
+        r#"{{"jsonrpc":"2.0","id":2,"method":"a{}b"}}"#,
+        "0".repeat(20)
+    );
+    let printable = |message: &str| {
+        let encoded = message.replace('é', "=C3=A9");
+        let (start, end) = encoded.split_at(40);
+        format!("{start}=\n{end}\n")
+    };
+    for (text, wanted) in [
+        // Characters that cannot be seen, of texts of Python and Node.
+        (
+            python("caf\\xe9 10\\xa0000"),
+            vec![format!("c2s - {}", call("café 10\u{a0}000"))],
+        ),
+        (
+            python("\\x85\\u200b"),
+            vec![format!("c2s - {}", call("\u{85}\u{200b}"))],
+        ),
+        (
+            quoted_text("a\\xa0b"),
+            vec![format!("c2s - {}", call("a\u{a0}b"))],
+        ),
+        // Bytes.
+        (python("\\xc3\\xa9"), vec![format!("c2s - {}", call("é"))]),
+        (
+            quoted_text("\\xc3\\xa9"),
+            vec![format!("c2s - {}", call("é"))],
+        ),
+        // Markup inside of a message in markup.
+        (
+            format!("<e dir=\"out\">{}</e>\n", entities(markup)),
+            vec![format!("c2s - {markup}")],
+        ),
+        // Strings of GDB that are longer than a line.
+        (
+            gdb.concat(),
+            [CALL, ANSWER]
+                .map(|message| format!("- - {message}"))
+                .to_vec(),
+        ),
+        (repeated.to_owned(), vec![format!("- - {zeros}")]),
+        // Quoted-printable without a head that says so.
+        (
+            [call("é"), ANSWER.to_owned()]
+                .map(|message| printable(&message))
+                .concat(),
+            vec![format!("- - {}", call("é")), format!("- - {ANSWER}")],
+        ),
+    ] {
+        assert_eq!(read(&text), wanted, "{text}");
+    }
+}
+
+/// The head of an answer has the time of the server, in whole seconds.
+#[test]
+fn dates_of_heads_are_no_times_of_messages() {
+    let head = "Date: Wed, 25 Nov 2026 02:13:11 GMT\n";
+    let text = format!(
+        "127.0.0.1:5: POST http://localhost/mcp\n\n    {CALL}\n\n << 200 OK 91b\n    {head}\n    {ANSWER}\n"
+    );
+    let got = read(&text);
+    assert_eq!(got.len(), 2, "{got:?}");
+    assert!(
+        got.iter().all(|message| message.contains(" - {")),
+        "{got:?}"
+    );
+}
+
 #[test]
 fn cut_messages_are_counted() {
     let cut = &CALL[..CALL.len() - 12];

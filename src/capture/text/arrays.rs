@@ -25,6 +25,7 @@ const MAX_BYTES: usize = 64 << 20;
 
 const ESCAPES: Escapes = Escapes {
     latin1: true,
+    is_text: false,
     radix: 8,
 };
 

@@ -42,7 +42,7 @@ pub(super) fn to_ascii(line: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(replaced(line, REPLACED))
 }
 
-fn replaced(line: &[u8], table: &[(&str, &str)]) -> Vec<u8> {
+fn replaced(line: &[u8], table: Replacements) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.len());
     let mut rest = line;
     while let Some((&c, after)) = rest.split_first() {
@@ -119,18 +119,29 @@ pub(super) fn without_entities(text: &[u8]) -> Vec<u8> {
 
 /// Returns a line in ASCII as far as possible, without the escapes of HTML and PowerShell for quotes.
 pub(super) fn unescaped(line: &[u8]) -> Cow<'_, [u8]> {
-    let has = |mark: &[u8]| memchr::memmem::find(line, mark).is_some();
-    let escapes = if has(b"&quot;") || has(b"&#34;") {
-        ENTITIES
-    } else if has(b"`\"") {
-        BACKTICKS
-    } else {
-        return to_ascii(line);
-    };
-    Cow::Owned(replaced(line, escapes))
+    match escapes_of_quotes(line) {
+        Some(escapes) => Cow::Owned(replaced(line, escapes)),
+        None => to_ascii(line),
+    }
 }
 
-const ENTITIES: &[(&str, &str)] = &[
+/// Returns true if a text has escapes of HTML or PowerShell for quotes.
+pub(super) fn has_escaped_quotes(text: &[u8]) -> bool {
+    escapes_of_quotes(text).is_some()
+}
+
+fn escapes_of_quotes(text: &[u8]) -> Option<Replacements> {
+    let has = |mark: &[u8]| memchr::memmem::find(text, mark).is_some();
+    if has(b"&quot;") || has(b"&#34;") {
+        return Some(ENTITIES);
+    }
+    has(b"`\"").then_some(BACKTICKS)
+}
+
+/// Texts and what stands for them.
+type Replacements = &'static [(&'static str, &'static str)];
+
+const ENTITIES: Replacements = &[
     ("&quot;", "\""),
     ("&#34;", "\""),
     ("&#39;", "'"),
@@ -140,7 +151,7 @@ const ENTITIES: &[(&str, &str)] = &[
     ("&gt;", ">"),
     ("&amp;", "&"),
 ];
-const ENTITIES_IN_JSON: &[(&str, &str)] = &[
+const ENTITIES_IN_JSON: Replacements = &[
     ("&quot;", "\\\""),
     ("&#34;", "\\\""),
     ("&#39;", "'"),
@@ -151,10 +162,10 @@ const ENTITIES_IN_JSON: &[(&str, &str)] = &[
     ("&amp;", "&"),
 ];
 /// `'\''` of a shell is three quotes once its escape is read.
-const QUOTES: &[(&str, &str)] = &[("'''", "'"), ("''", "'")];
-const BACKTICKS: &[(&str, &str)] = &[("`\"", "\""), ("``", "`"), ("`$", "$")];
+const QUOTES: Replacements = &[("'''", "'"), ("''", "'")];
+const BACKTICKS: Replacements = &[("`\"", "\""), ("``", "`"), ("`$", "$")];
 
-const REPLACED: &[(&str, &str)] = &[
+const REPLACED: Replacements = &[
     ("│", "|"),
     ("┊", " "),
     ("┆", " "),

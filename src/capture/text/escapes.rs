@@ -13,6 +13,43 @@ pub(super) struct Escapes {
     pub latin1: bool,
     /// The base of `\101`: 8 or 10.
     pub radix: u32,
+    /// `\x85` is a character; otherwise it is a byte.
+    pub is_text: bool,
+}
+
+/// The escapes of a string that shows bytes in UTF-8.
+const UTF8: Escapes = Escapes {
+    latin1: false,
+    radix: 8,
+    is_text: false,
+};
+
+/// Reads a string of a program with a function, as bytes in UTF-8. If they are none, the string is a text, in which Python and
+/// Node escape characters that cannot be seen: `'10\xa0000'`. `is_bytes`: the program says that it is no text.
+pub(super) fn read_string<T>(
+    is_bytes: bool,
+    mut read: impl FnMut(Escapes, &mut Vec<u8>) -> T,
+) -> (T, Vec<u8>) {
+    let mut out = Vec::new();
+    let found = read(UTF8, &mut out);
+    if is_bytes || std::str::from_utf8(&out).is_ok() {
+        return (found, out);
+    }
+    out.clear();
+    let text = Escapes {
+        is_text: true,
+        ..UTF8
+    };
+    (read(text, &mut out), out)
+}
+
+/// Returns true if a string after this text shows bytes: `b'..'` of Python and Rust.
+pub(super) fn marks_bytes(before: &[u8]) -> bool {
+    match before {
+        [.., a, b'b' | b'B'] => !a.is_ascii_alphanumeric(),
+        [b'b' | b'B'] => true,
+        _ => false,
+    }
 }
 
 /// A literal, or the beginning of one.
@@ -153,7 +190,7 @@ impl Escapes {
                     out.extend_from_slice(b"\\x");
                     return (false, rest);
                 };
-                if code < 0x100 {
+                if code < 0x100 && !self.is_text {
                     out.push(code as u8);
                 } else {
                     self.push(code, out);
@@ -226,9 +263,14 @@ mod tests {
         let c = Escapes {
             latin1: true,
             radix: 8,
+            is_text: false,
         };
         let utf8 = Escapes { latin1: false, ..c };
         let lua = Escapes { radix: 10, ..c };
+        let text = Escapes {
+            is_text: true,
+            ..utf8
+        };
         for (escapes, text, want, numbers) in [
             (c, r#"\x00A\x85""#, &b"\0A\x85"[..], Some(2)),
             (c, r#"\0\0\0A\205\1""#, b"\0\0\0A\x85\x01", Some(5)),
@@ -240,6 +282,7 @@ mod tests {
             (c, r#"\n\t\\\"\/""#, b"\n\t\\\"/", Some(0)),
             (lua, r#"\133\0\65""#, b"\x85\0A", Some(3)),
             (lua, r#"\NUL\SOH\SO\&H\DEL""#, b"\0\x01\x0eH\x7f", Some(4)),
+            (text, r#"\xe9\x41\303\251""#, "éAé".as_bytes(), Some(4)),
             (utf8, r#"\ud83d\ude80""#, "🚀".as_bytes(), Some(1)),
             (c, r"\x00", b"\0", None),
             (c, r#"\xzz""#, b"\\xzz", Some(0)),

@@ -7,9 +7,9 @@
 //!   {'id': 0, 'ok': True}                    as Python prints it
 //! ```
 
-use super::clean::{to_ascii, unescaped};
+use super::clean::{has_escaped_quotes, to_ascii, unescaped};
 use super::columns;
-use super::escapes::Escapes;
+use super::escapes::{Escapes, marks_bytes, read_string};
 use super::line::with_header;
 use super::objects;
 use super::probe::{Expected, MessageFraming, MessageTest, exchange};
@@ -24,16 +24,13 @@ const MAX_STARTS: usize = 32;
 /// The bytes before and after a message that can describe it.
 const NEAR: usize = 1 << 10;
 
-const ESCAPES: Escapes = Escapes {
-    latin1: false,
-    radix: 8,
-};
-
 /// A message, and what the text has beside it.
 pub(super) struct Found {
     pub message: Vec<u8>,
     pub before: Vec<u8>,
     pub after: Vec<u8>,
+    /// The escapes of the text around it are already removed.
+    pub is_unescaped: bool,
     /// No other text looks like it.
     is_certain: bool,
 }
@@ -44,6 +41,7 @@ impl Found {
             message,
             before: last(before, NEAR).to_vec(),
             after: first(after, NEAR).to_vec(),
+            is_unescaped: false,
             is_certain: false,
         }
     }
@@ -118,11 +116,13 @@ impl Finder {
     }
 
     /// Finds all messages of a text; its quotes may be typographic ones.
-    pub(super) fn find(&mut self, text: &[u8]) -> FoundAll {
-        let found = self.find_exactly(text);
-        match unescaped(text) {
+    pub(super) fn find(&mut self, original: &[u8]) -> FoundAll {
+        let found = self.find_exactly(original);
+        match unescaped(original) {
             Cow::Owned(text) if found.messages.is_empty() && found.open.is_none() => {
-                self.find_exactly(&text)
+                let mut found = self.find_exactly(&text);
+                note_unescaped(original, &mut found.messages);
+                found
             }
             _ => found,
         }
@@ -165,6 +165,7 @@ impl Finder {
         }
         if messages.is_empty() {
             self.in_text(&unescaped(text), 0, &mut messages);
+            note_unescaped(text, &mut messages);
         }
         if let Some([old, new]) = columns::versions(text).filter(|_| messages.is_empty()) {
             self.in_text(&old, 0, &mut messages);
@@ -226,8 +227,8 @@ impl Finder {
             at += next;
             starts += 1;
             let count = messages.len();
-            let Some(len) = self.starting(text.get(at..).unwrap_or_default(), depth, messages)
-            else {
+            let (before, rest) = text.split_at_checked(at).unwrap_or_default();
+            let Some(len) = self.starting(rest, marks_bytes(before), depth, messages) else {
                 at += 1;
                 continue;
             };
@@ -246,8 +247,14 @@ impl Finder {
         end
     }
 
-    /// Finds the messages of the value that a text begins with; returns the length of the value, or `None` if there is none.
-    fn starting(&mut self, text: &[u8], depth: u32, messages: &mut Vec<Found>) -> Option<usize> {
+    /// Finds the messages of the value that a text begins with, or of the bytes that its string shows; returns the length of the value, or `None` if there is none.
+    fn starting(
+        &mut self,
+        text: &[u8],
+        is_bytes: bool,
+        depth: u32,
+        messages: &mut Vec<Found>,
+    ) -> Option<usize> {
         let (&c, body) = text.split_first()?;
         if matches!(c, b'{' | b'[') {
             let len = json_len(text)?;
@@ -263,16 +270,19 @@ impl Finder {
         if !is_doubled && !is_text {
             return None;
         }
-        let mut inner = Vec::new();
-        let after = if is_doubled {
-            verbatim(body, &mut inner)?
+        let (after, inner) = if is_doubled {
+            let mut inner = Vec::new();
+            (verbatim(body, &mut inner), inner)
         } else {
-            let mut rest = ESCAPES.read(body, Some(c), &mut inner).rest?;
-            while let Some(after) = repeated(rest, &mut inner) {
-                rest = after;
-            }
-            rest
+            read_string(is_bytes, |escapes, inner| {
+                let mut rest = escapes.read(body, Some(c), inner).rest?;
+                while let Some(after) = repeated(rest, escapes, inner) {
+                    rest = after;
+                }
+                Some(rest)
+            })
         };
+        let after = after?;
         let count = messages.len();
         self.in_text(&inner, depth + 1, messages);
         (messages.len() > count).then_some(text.len() - after.len())
@@ -420,7 +430,7 @@ fn verbatim<'a>(text: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
 }
 
 /// Reads how GDB shows a character many times inside a string: `, '0' <repeats 40 times>, "ff"`.
-fn repeated<'a>(text: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
+fn repeated<'a>(text: &'a [u8], escapes: Escapes, out: &mut Vec<u8>) -> Option<&'a [u8]> {
     const MAX_TIMES: usize = 1 << 20;
     let (&c, rest) = text.strip_prefix(b", '")?.split_first()?;
     let number = rest.strip_prefix(b"' <repeats ")?;
@@ -429,8 +439,16 @@ fn repeated<'a>(text: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
     out.extend(std::iter::repeat_n(c, times.min(MAX_TIMES)));
     let rest = number.get(end + " times>".len()..)?;
     match rest.strip_prefix(b", \"") {
-        Some(body) => ESCAPES.read(body, Some(b'"'), out).rest,
+        Some(body) => escapes.read(body, Some(b'"'), out).rest,
         None => Some(rest),
+    }
+}
+
+/// Notes that the escapes of quotes in a text are removed from its messages.
+fn note_unescaped(text: &[u8], messages: &mut [Found]) {
+    let is_unescaped = has_escaped_quotes(text);
+    for found in messages {
+        found.is_unescaped = is_unescaped;
     }
 }
 

@@ -10,15 +10,10 @@
 //!
 //! A member without a value is left out where a class has it: `None` of a Python object or a Rust struct, and `undefined`.
 
-use super::escapes::Escapes;
+use super::escapes::{Escapes, read_string};
 
 /// The maximum depth of values.
 const MAX_DEPTH: u32 = 128;
-
-const ESCAPES: Escapes = Escapes {
-    latin1: false,
-    radix: 8,
-};
 
 /// The result of reading a text.
 pub(super) enum Literal {
@@ -147,7 +142,7 @@ impl<'a> Reader<'a> {
                 self.take(&[open]);
                 self.group(open, false, out, depth)
             }
-            b'"' | b'\'' | b'`' => self.string(out).map(|()| Presence::Value),
+            b'"' | b'\'' | b'`' => self.string(false, out).map(|()| Presence::Value),
             b'<' => self.tagged(out, depth),
             c if c.is_ascii_alphanumeric() || b"-_$+.".contains(&c) => self.named(out, depth),
             _ => Err(Failure::Other),
@@ -155,22 +150,30 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a string, and further ones that follow it: Python and Node break long strings.
-    fn string(&mut self, out: &mut Vec<u8>) -> Result<(), Failure> {
-        let mut text = Vec::new();
+    fn string(&mut self, is_bytes: bool, out: &mut Vec<u8>) -> Result<(), Failure> {
+        let start = self.rest;
+        let (parts, text) = read_string(is_bytes, |escapes, text| {
+            self.rest = start;
+            self.parts(escapes, text)
+        });
+        push_string(&text, out);
+        parts
+    }
+
+    /// Reads the parts of a string.
+    fn parts(&mut self, escapes: Escapes, text: &mut Vec<u8>) -> Result<(), Failure> {
         loop {
             let (&quote, body) = self.rest.split_first().ok_or(Failure::Open)?;
-            let literal = ESCAPES.read(body, Some(quote), &mut text);
+            let literal = escapes.read(body, Some(quote), text);
             self.rest = literal.rest.ok_or(Failure::Open)?;
             self.blanks();
             let after_plus = self.rest.strip_prefix(b"+").map(<[u8]>::trim_ascii_start);
             let next = after_plus.unwrap_or(self.rest);
             if !matches!(next.first(), Some(b'"' | b'\'' | b'`')) {
-                break;
+                return Ok(());
             }
             self.rest = next;
         }
-        push_string(&text, out);
-        Ok(())
     }
 
     /// Reads `<Level.INFO: 'info'>`, an enum of Python, and `<ref *1> {..}` of Node.
@@ -223,7 +226,8 @@ impl<'a> Reader<'a> {
         if matches!(word, b"b" | b"u" | b"r" | b"B")
             && matches!(self.rest.first(), Some(b'"' | b'\''))
         {
-            return self.string(out).map(|()| Presence::Value);
+            let is_bytes = word.eq_ignore_ascii_case(b"b");
+            return self.string(is_bytes, out).map(|()| Presence::Value);
         }
         if self.rest.is_empty() {
             return Err(Failure::Open);
@@ -375,7 +379,7 @@ impl<'a> Reader<'a> {
         }
         let is_quoted = matches!(self.rest.first(), Some(b'"' | b'\''));
         if is_quoted {
-            self.string(out)?;
+            self.string(false, out)?;
         } else {
             let word = self.word();
             if word.is_empty() {

@@ -11,6 +11,7 @@
 //!
 //! Lines after an open bracket are held until it closes. If they show no message, each of them is read for itself.
 
+use super::broken::BrokenLines;
 use super::clean::{is_escaped, without_entities, without_outer_escapes};
 use super::finder::{self, Finder, Found, FoundAll};
 use super::line::Common;
@@ -18,7 +19,6 @@ use super::objects::Balance;
 use super::probe::Expected;
 use super::times::{epoch, find_clock, find_time};
 use crate::capture::chunk::{InputPlace, ItemSink, Problem};
-use crate::capture::hex::nibble;
 use crate::capture::lines::{Line, LineForm};
 use crate::capture::time::{self, Time};
 use std::collections::BTreeMap;
@@ -53,8 +53,7 @@ pub(super) struct Log {
     several: Option<(u64, u64)>,
     /// There is something else than messages.
     has_other: bool,
-    /// The lines are quoted-printable; the start of a line that goes on in the next one.
-    printable: Option<Vec<u8>>,
+    broken: BrokenLines,
     /// Lines end with `$`, as `cat -A` shows them.
     shows_ends: bool,
     /// The number of the last line.
@@ -240,8 +239,11 @@ impl Log {
                 .or_else(|| find_time(text).filter(|_| !is_json))
                 .or_else(|| journald_time(text));
             mark.clock = mark.clock.or_else(|| find_clock(text).filter(|_| !is_json));
-            let whole = without_outer_escapes(&found.message, &found.before, &found.after);
-            let mut message = whole.into_owned();
+            let mut message = if found.is_unescaped {
+                found.message
+            } else {
+                without_outer_escapes(&found.message, &found.before, &found.after).into_owned()
+            };
             // A message on a line: line breaks inside it are blanks between values.
             for c in &mut message {
                 if matches!(c, b'\n' | b'\r') {
@@ -282,24 +284,6 @@ impl Held {
         };
         !goes_on && finder.has_message(line)
     }
-}
-
-/// Decodes a line of quoted-printable behind the start of its text; returns true if the next line continues it.
-fn quoted_printable(line: &[u8], mut text: Vec<u8>) -> (Vec<u8>, bool) {
-    let mut rest = line;
-    while let Some((&c, after)) = rest.split_first() {
-        rest = after;
-        match after.split_first_chunk() {
-            _ if c != b'=' => text.push(c),
-            Some((&[high, low], after)) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                text.push(nibble(high) << 4 | nibble(low));
-                rest = after;
-            }
-            _ if after.is_empty() => return (text, true),
-            _ => text.push(c),
-        }
-    }
-    (text, false)
 }
 
 /// The length of a message that a log states after it: `' [431 bytes]`.
@@ -419,30 +403,28 @@ impl LineForm for Log {
         };
         self.last = line.number;
         let text = self.without_shown_ends(text);
-        let text = match self.printable.take() {
-            Some(start) => {
-                let (text, goes_on) = quoted_printable(&text, start);
-                if goes_on && text.len() <= MAX_HELD {
-                    self.printable = Some(text);
-                    return;
-                }
-                self.printable = Some(Vec::new());
-                text
-            }
-            None => text,
+        if let Some(start) = self.broken.ended_by(&text) {
+            self.whole_line(&start, origin, sink);
+        }
+        // No JSON has a line break in a text.
+        if self.broken.may_be_printable(&text) && self.finder.find(&text).open.is_some() {
+            self.broken.set_printable(true);
+        }
+        let Some(text) = self.broken.add(text) else {
+            return;
         };
         // Each part of a mail has its own.
         if let Some((name, encoding)) = split_header(&text)
             && name.eq_ignore_ascii_case(b"Content-Transfer-Encoding")
         {
             let is_printable = encoding.eq_ignore_ascii_case(b"quoted-printable");
-            self.printable = is_printable.then(Vec::new);
+            self.broken.set_printable(is_printable);
         }
         self.whole_line(&text, origin, sink);
     }
 
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
-        if let Some(text) = self.printable.take().filter(|text| !text.is_empty()) {
+        if let Some(text) = self.broken.finish() {
             let origin = TextOrigin {
                 line: self.last,
                 time: None,

@@ -68,6 +68,13 @@ impl Marks {
         if std::mem::take(&mut self.is_used) {
             self.heading = Mark::default();
         }
+        let is_date = |name: &&[u8]| {
+            text.get(..name.len())
+                .is_some_and(|t| t.eq_ignore_ascii_case(name))
+        };
+        if DATES.iter().any(is_date) {
+            return;
+        }
         if text.starts_with(b"Node 1: ") {
             self.nodes = true;
         } else if let Some(peer) = text.strip_prefix(b"peer: ") {
@@ -118,6 +125,9 @@ impl Marks {
         }
     }
 }
+
+/// Fields of HTTP heads with times in whole seconds, which are not those of the traffic.
+const DATES: [&[u8]; 3] = [b"Date: ", b"Expires: ", b"Last-Modified: "];
 
 /// The number of blanks that a line begins with.
 fn indent(line: &[u8]) -> usize {

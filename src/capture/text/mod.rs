@@ -14,6 +14,7 @@
 //! [`HOLD_LIMIT`] bytes or at the end. From then on the text is not held.
 
 mod arrays;
+mod broken;
 mod call_log;
 mod clean;
 mod columns;
@@ -36,16 +37,16 @@ mod times;
 mod trace;
 
 use super::chunk::{Chunk, InputPlace, Item, ItemSink, Problem};
-use super::form::{Form, FormReader};
+use super::form::{Form, FormReader, FormVerdict};
 use super::hex::Hex;
 use super::lines::{LineForm, Lines};
-use super::pasted::is_pasted;
+use super::pasted::{is_native, is_pasted, is_unchunked};
 use crate::protocol::Direction;
 use arrays::Arrays;
 use call_log::{CallLog, CallLogKind};
 use directions::is_request_line;
 use escapes::Escapes;
-use finder::has_bare_message;
+use finder::{Finder, has_bare_message};
 use line::introduces_quotation;
 use log::Log;
 pub(super) use loose::detect_loose;
@@ -109,8 +110,22 @@ const fn arrays(name: &'static str, radix: u32) -> Reading {
 }
 
 const fn strings(name: &'static str, latin1: bool, radix: u32) -> Reading {
-    let escapes = Escapes { latin1, radix };
+    let escapes = Escapes {
+        latin1,
+        radix,
+        is_text: false,
+    };
     reading(Form::Literal, name, Kind::Strings(escapes))
+}
+
+/// Returns true if bytes begin as a message does, or as the header before one.
+pub(super) fn begins_with_message(bytes: &[u8]) -> bool {
+    let mut finder = Finder::default();
+    match bytes.trim_ascii_start().first() {
+        Some(b'{' | b'[') => finder.has_message(bytes) || finder.is_cut_message(bytes),
+        Some(b'C') => bytes.starts_with(b"Content-Length: "),
+        _ => is_native(bytes),
+    }
 }
 
 /// The readings; of equally good ones, the first is chosen.
@@ -454,6 +469,12 @@ impl Text {
             None => TextState::Raw,
             Some(form) => TextState::Lines(Lines::new(form)),
         };
+        if reading.form == Form::Log
+            && is_unchunked(held.trim_ascii_start()) == FormVerdict::Yes(())
+        {
+            let text = "the head says that the body is in chunks, which the text does not have: curl -i leaves them out";
+            Problem::note(InputPlace::Whole, text).report(sink);
+        }
         let text;
         (self.corrected, text) = Corrected::of(score);
         if self.corrected != Corrected::No {

@@ -21,6 +21,7 @@ const MAX_BYTES: usize = 64 << 20;
 
 const ESCAPES: Escapes = Escapes {
     latin1: false,
+    is_text: false,
     radix: 10,
 };
 

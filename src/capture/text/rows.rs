@@ -351,6 +351,7 @@ impl<'a> Offset<'a> {
 fn cells(text: &[u8], out: &mut Vec<u8>) -> usize {
     const ESCAPES: Escapes = Escapes {
         latin1: true,
+        is_text: false,
         radix: 8,
     };
     let before = out.len();

@@ -7,7 +7,7 @@
 //!   payload=\x00\x00\x00A\x85             without quotes, up to a blank
 //! ```
 
-use super::escapes::Escapes;
+use super::escapes::{Escapes, marks_bytes};
 use super::line::{Common, missing_bytes};
 use crate::capture::chunk::ItemSink;
 use crate::capture::lines::{Line, LineForm};
@@ -39,12 +39,7 @@ impl Strings {
             return Some((literal.numbers >= 2, literal.rest?));
         }
         let literal = self.escapes.read(body, Some(quote), &mut self.bytes);
-        let is_bytes = match before {
-            [.., a, b'b' | b'B'] => !a.is_ascii_alphanumeric(),
-            [b'b' | b'B'] => true,
-            _ => false,
-        };
-        let counts = literal.numbers > 0 || is_bytes || self.joined;
+        let counts = literal.numbers > 0 || marks_bytes(before) || self.joined;
         match literal.rest {
             Some(rest) => Some((counts, rest)),
             // A literal without its end was cut; a quote alone is an apostrophe.
