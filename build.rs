@@ -1,5 +1,5 @@
 //! Writes the names of rules as constants, and packs their examples, the recordings in `fixtures/PROTOCOL/rules`, into one
-//! compressed file; so is the schema of the Debug Adapter Protocol.
+//! compressed file; so is the schema of the Debug Adapter Protocol. `wiretool --version --verbose` prints what it knows of the build.
 //!
 //! ```text
 //!   ## seq-gap in src/protocol/saikuro/rules.md     saikuro::SEQ_GAP, the number of the name among all names in order
@@ -14,6 +14,7 @@ use flate2::write::ZlibEncoder;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs, io};
 
 /// The packed file of the published package. A test writes it, and compares it.
@@ -22,6 +23,7 @@ const PACKED: &str = "fixtures/examples.z";
 fn main() -> io::Result<()> {
     println!("cargo::rustc-check-cfg=cfg(is_package)");
     println!("cargo::rerun-if-changed=build.rs");
+    describe_build();
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     fs::write(out.join("rules.rs"), rules(&root.join("src/protocol"))?)?;
@@ -56,6 +58,28 @@ fn main() -> io::Result<()> {
         packed.write_all(&text)?;
     }
     fs::write(out, packed.finish()?)
+}
+
+/// Passes the facts about this build on to the program.
+fn describe_build() {
+    let value = |name: &str| env::var(name).unwrap_or_default();
+    let features = env::vars().filter_map(|(name, _)| {
+        let name = name.strip_prefix("CARGO_FEATURE_")?.to_lowercase();
+        Some(name.replace('_', "-"))
+    });
+    let mut features: Vec<String> = features.collect();
+    features.sort();
+    let rustc = Command::new(value("RUSTC")).arg("--version").output();
+    let rustc = rustc.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    let profile = format!("{}, opt-level {}", value("PROFILE"), value("OPT_LEVEL"));
+    for (name, text) in [
+        ("FEATURES", features.join(" ")),
+        ("TARGET", value("TARGET")),
+        ("PROFILE", profile),
+        ("RUSTC", rustc.unwrap_or_default()),
+    ] {
+        println!("cargo::rustc-env=WIRETOOL_{name}={text}");
+    }
 }
 
 /// Returns a list of all names; a module with the names in the rules files of each folder, and one with all.

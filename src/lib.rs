@@ -249,6 +249,8 @@ pub mod snapshot;
 pub mod span;
 #[cfg(feature = "cli")]
 mod stat;
+#[cfg(feature = "cli")]
+mod system;
 pub mod tape;
 #[cfg(feature = "described")]
 mod toml_text;

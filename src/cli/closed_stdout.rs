@@ -4,7 +4,6 @@
 //! is lost without an error. This check runs before that.
 
 use anyhow::{Result, ensure};
-use rustix::{io, stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
@@ -12,8 +11,7 @@ static CLOSED: AtomicBool = AtomicBool::new(false);
 /// Runs before the runtime is set up, so it uses only system calls.
 #[ctor::ctor]
 fn check() {
-    let closed = io::fcntl_getfd(stdio::stdout()) == Err(io::Errno::BADF);
-    CLOSED.store(closed, Ordering::Relaxed);
+    CLOSED.store(crate::system::is_stdout_closed(), Ordering::Relaxed);
 }
 
 /// Returns an error if stdout is closed.

@@ -16,9 +16,12 @@ use crate::protocol::peer::PeerConfig;
 use crate::protocol::{Descriptor, Direction, Protocol};
 use crate::render::style::{Highlight, shorten};
 use crate::render::{DisplayOptions, arrow, findings};
-use crate::transport::{ListenOutcome, Setup, Target, call};
+use crate::transport::{
+    ListenOutcome, MessagePrinter, Program, RecordingFile, Setup, Target, TextScreen, call,
+};
 use anyhow::{Context as _, Result};
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -89,6 +92,18 @@ pub struct Callee {
     /// Command to start; messages go to its stdin, answers come from its stdout
     #[arg(last = true, value_name = "COMMAND", help_heading = "Connection", conflicts_with_all = ["connect", "cacert", "insecure", "alpn"])]
     command: Vec<OsString>,
+}
+
+/// What a run of a client writes to.
+pub struct CallOutputs {
+    /// Receives the stderr of a child.
+    pub stderr: File,
+    /// Receives the texts that the client shows.
+    pub screen: TextScreen,
+    /// Receives messages for the user.
+    pub print: MessagePrinter,
+    /// The new recording.
+    pub recording: Option<RecordingFile>,
 }
 
 /// The properties of a connection that a recording gives.
@@ -170,6 +185,11 @@ impl Callee {
             (None, Some(known)) if !over_http(&&known) => known,
             _ => plain,
         }
+    }
+
+    /// Sets the command to start.
+    pub fn set_command(&mut self, argv: &[OsString]) {
+        argv.clone_into(&mut self.command);
     }
 
     /// Returns true if an address or a command is given.
@@ -260,27 +280,43 @@ impl Callee {
         handler: &mut dyn Handler,
         shared: &SharedArgs,
     ) -> Result<ListenOutcome> {
+        super::closed_stdout::ensure_open()?;
+        let mut stdout = as_file(std::io::stdout()).context("cannot use stdout")?;
+        let create = |path| recording::create_and_note(path, shared.quiet, &print_message);
+        let outputs = CallOutputs {
+            stderr: as_file(std::io::stderr()).context("cannot use stderr")?,
+            screen: Box::new(move |text: &str| stdout.write_all(text.as_bytes())),
+            print: Arc::new(print_message),
+            recording: self.write.as_deref().map(create).transpose()?,
+        };
+        let program = self.command.clone().into();
+        self.call(protocol, program, handler, outputs)
+    }
+
+    /// Runs a handler until it ends: as a client of the address, or of the program if there is none.
+    pub fn call(
+        &self,
+        protocol: &dyn Protocol,
+        program: Program,
+        handler: &mut dyn Handler,
+        outputs: CallOutputs,
+    ) -> Result<ListenOutcome> {
+        let argv = (!program.argv.is_empty()).then(|| super::live::words(&program.argv));
         let (target, transport) = if let Some(CallAddress { address, .. }) = &self.connect {
             let target = self.trusted.target(address.clone(), self.timeout)?;
             (target, address.transport())
         } else {
-            let stderr = as_file(std::io::stderr()).context("cannot use stderr")?;
-            let argv = self.command.clone();
-            (Target::Child { argv, stderr }, "stdio")
+            let stderr = outputs.stderr;
+            (Target::Child { program, stderr }, "stdio")
         };
         let header = Header {
             transport: Some(transport.into()),
             connect: self.connect.as_ref().map(|place| place.address.to_string()),
-            argv: (!self.command.is_empty()).then(|| super::live::words(&self.command)),
+            argv,
             ..super::live::header(Some(protocol.name()))
         };
-        let create = |path| recording::create_and_note(path, shared.quiet, &print_message);
-        let recording = self.write.as_deref().map(create).transpose()?;
-        let setup = Setup::recording(header, recording, Arc::new(print_message));
-        super::closed_stdout::ensure_open()?;
-        let mut stdout = as_file(std::io::stdout()).context("cannot use stdout")?;
-        let screen = Box::new(move |text: &str| stdout.write_all(text.as_bytes()));
-        call(target, handler, screen, setup).context("cannot go on")
+        let setup = Setup::recording(header, outputs.recording, outputs.print);
+        call(target, handler, outputs.screen, setup).context("cannot go on")
     }
 }
 

@@ -20,6 +20,7 @@ use crate::framing::Framing;
 use crate::protocol::Protocol;
 use crate::protocol::session::Severity;
 use crate::render::format::Format;
+use crate::system;
 use crate::transport::{
     Address, BoundListener, ChildCommand, Faults, Inserts, MessagePrinter, Policy, ProxyOptions,
     RecordingFile, RecordingSummary, Setup, Wrap, wrap,
@@ -28,7 +29,6 @@ use anyhow::{Context as _, Result};
 use note::RecordingNote;
 use serde_json::Value;
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -377,12 +377,15 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
     let faults = config.faults_to_inject(None, header.started, false)?;
     let child = ChildCommand {
         faults,
-        argv,
+        program: argv.into(),
         drain_stderr: config.place.drain_stderr,
         quarantine,
         held: config.place.keep_open,
     };
-    let program = words(&child.argv).into_iter().next().unwrap_or_default();
+    let program = words(&child.program.argv)
+        .into_iter()
+        .next()
+        .unwrap_or_default();
     let fail_on = config.watch.and_then(LintArgs::fail_on);
     let note = RecordingNote::new(&config);
     let print = config.print.take().unwrap_or(Arc::new(print_nonblocking));
@@ -403,7 +406,7 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
         return Ok(Exit::Negative);
     }
     let code = ended.status.code().and_then(|code| u8::try_from(code).ok());
-    let signal = ended.status.signal().map(Exit::of_signal);
+    let signal = system::signal_of(ended.status).map(Exit::of_signal);
     Ok(code.map(Exit::Status).or(signal).unwrap_or(Exit::Error))
 }
 
@@ -422,12 +425,10 @@ pub fn header(protocol: Option<&str>) -> Header {
         Some(name) => descriptions::header(name, started),
         None => Header::new(started),
     };
-    let system = rustix::system::uname();
-    let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
     let mut set = |key: &str, value: Value| header.more.insert(key.to_owned(), value);
-    set("host", system.nodename().to_string_lossy().into());
+    set("host", system::host_name().into());
     set("pid", std::process::id().into());
-    set("ppid", parent.into());
+    set("ppid", system::parent().into());
     set("version", env!("CARGO_PKG_VERSION").into());
     header
 }

@@ -56,12 +56,14 @@ mod stub;
 mod suggestions;
 mod telequick;
 mod terminal_input;
+mod test;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tls;
 mod topics;
 mod unmatched;
 mod values;
+mod version;
 mod watch;
 mod wrap;
 
@@ -131,6 +133,7 @@ Examples:
   wiretool diff yesterday.jsonl today.jsonl  compare two captures
   wiretool export -f mermaid session.jsonl   a sequence diagram for a ticket
   wiretool snapshot test captures            captures as regression tests
+  wiretool test server.toml                  servers and clients as tests
   xxd -p capture.bin | wiretool decode       hex dumps work, too
   wiretool decode -f json FILE               one JSON object per message
   wiretool decode --at 66 FILE               which field contains byte 66?
@@ -184,6 +187,7 @@ enum CliCommand {
     #[command(alias = "mock")]
     Stub(Box<stub::Args>),
     Snapshot(snapshot::Args),
+    Test(Box<test::Args>),
     Wrap(wrap::Args),
     Unwrap(wrap::UnwrapArgs),
     Protocol(protocol::Args),
@@ -303,6 +307,7 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
         CliCommand::Shrink(args) => shrink::run(&args, &cli.shared),
         CliCommand::Stub(args) => stub::run(&args, &cli.shared),
         CliCommand::Snapshot(args) => snapshot::run(&args, &cli.shared, display),
+        CliCommand::Test(args) => test::run(&args, &cli.shared, display),
         CliCommand::Wrap(args) => wrap::run(&args, &cli.shared),
         CliCommand::Unwrap(args) => wrap::run_unwrap(&args, &cli.shared),
         CliCommand::Protocol(args) => protocol::run(&args),
@@ -404,7 +409,10 @@ fn print_usage(error: &clap::Error, args: &[OsString]) -> Exit {
             print_message(&error.to_string());
             return Exit::Error;
         }
-        let text = shown(&error.render());
+        let mut text = shown(&error.render());
+        if error.kind() == ErrorKind::DisplayVersion && version::is_detailed(args) {
+            text += &version::details();
+        }
         let mut stdout = std::io::stdout().lock();
         return match stdout
             .write_all(text.as_bytes())

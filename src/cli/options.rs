@@ -14,7 +14,6 @@ use crate::settings::{is_rule, nearest_rule};
 use crate::transport::Address;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use rustix::termios::tcgetwinsize;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
@@ -72,13 +71,7 @@ pub fn stdout_is_terminal() -> bool {
 
 /// Returns the number of columns of the terminal.
 pub(super) fn terminal_width() -> Option<usize> {
-    let sizes = [
-        tcgetwinsize(std::io::stdout()),
-        tcgetwinsize(std::io::stderr()),
-        tcgetwinsize(std::io::stdin()),
-    ];
-    let widths = sizes.into_iter().flatten().map(|size| size.ws_col);
-    widths.map(usize::from).find(|width| *width > 0)
+    crate::system::columns()
 }
 
 /// Returns the style of stdout: the flag overrides the environment, the environment overrides the terminal.

@@ -1,16 +1,14 @@
 //! Writes output to stdout or to a file, which is replaced only when the output is complete.
 
 use super::Exit;
-use super::poll::poll;
+use super::poll::{PollFlags, poll};
 use crate::render::format::Format;
 use crate::render::style::escape_json;
+use crate::system::{self, AsFile};
 use anyhow::{Context as _, Result};
-use rustix::event::PollFlags;
 use serde_json::Value;
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -211,33 +209,17 @@ impl Output {
 
 /// Opens a device or a named pipe for writing.
 pub fn open_stream(path: &Path) -> std::io::Result<File> {
-    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-    use std::os::unix::fs::OpenOptionsExt as _;
     if path.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
-    let mut options = File::options();
-    // Without this, opening a pipe waits for its reader, and no signal ends the wait.
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    options
-        .append(true)
-        .custom_flags(flags.bits().cast_signed());
-    let mut looks = 0..MAX_CHECKS;
-    let file = loop {
-        match options.open(path) {
-            Err(e) if e.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
-                if looks.next().is_none() {
-                    let text = "no process reads it: start its reader first";
-                    return Err(std::io::Error::new(ErrorKind::NotConnected, text));
-                }
-                std::thread::sleep(CHECK_INTERVAL);
-            }
-            file => break file?,
+    for _ in 0..MAX_CHECKS {
+        if let Some(file) = system::open_stream(path)? {
+            return Ok(file);
         }
-    };
-    let flags = fcntl_getfl(&file)? - OFlags::NONBLOCK;
-    fcntl_setfl(&file, flags)?;
-    Ok(file)
+        std::thread::sleep(CHECK_INTERVAL);
+    }
+    let text = "no process reads it: start its reader first";
+    Err(std::io::Error::new(ErrorKind::NotConnected, text))
 }
 
 /// Writes a whole text to stdout.
@@ -249,17 +231,15 @@ pub fn print(text: &str) -> Result<Exit> {
 }
 
 /// Returns stdin, stdout or stderr as a file, without the buffer of the standard library.
-pub fn as_file(standard: impl AsFd) -> std::io::Result<File> {
-    standard.as_fd().try_clone_to_owned().map(File::from)
+pub fn as_file(standard: impl AsFile) -> std::io::Result<File> {
+    system::as_file(&standard)
 }
 
 /// Returns stdout without the line buffer of the standard library.
 pub fn stdout() -> Result<File> {
     super::closed_stdout::ensure_open()?;
     let file = as_file(std::io::stdout()).context("cannot write to stdout")?;
-    // A larger pipe needs fewer switches to its reader; an error is ignored.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::pipe::fcntl_setpipe_size(&file, 1 << 20);
+    system::enlarge_pipe(&file);
     Ok(file)
 }
 
@@ -287,10 +267,12 @@ fn create_file(named: &Path, inputs: &[PathBuf]) -> Result<OutputTarget> {
         .unwrap_or(Path::new("."));
     // The new file has the mode of the old one, so that no other user can read it.
     let mode = there.map(|there| there.permissions());
-    let file = tempfile::Builder::new()
-        .permissions(std::fs::Permissions::from_mode(
-            mode.as_ref().map_or(0o666, |_| 0o600),
-        ))
+    let mut builder = tempfile::Builder::new();
+    let permissions = system::permissions(mode.as_ref().map_or(0o666, |_| 0o600));
+    if let Some(permissions) = permissions {
+        builder.permissions(permissions);
+    }
+    let file = builder
         .prefix(".wiretool-")
         .tempfile_in(folder)
         .map_err(without_path)
@@ -323,7 +305,7 @@ fn resolve_links(path: &Path) -> std::io::Result<PathBuf> {
 /// Returns true if stdin reads this file.
 fn is_stdin(there: &Metadata) -> bool {
     let stdin = as_file(std::io::stdin()).and_then(|file| file.metadata());
-    there.is_file() && stdin.is_ok_and(|s| (s.dev(), s.ino()) == (there.dev(), there.ino()))
+    there.is_file() && stdin.is_ok_and(|stdin| system::is_same(&stdin, there))
 }
 
 /// Returns an object without its null members, as in the lines of decode.

@@ -1,34 +1,27 @@
 //! Waits for a file or a pipe.
 
 use super::print_message;
-use rustix::event::{PollFd, PollFlags, Timespec};
+pub use crate::system::PollFlags;
+use crate::system::{self, AsFile};
 use std::io::Write as _;
-use std::os::fd::AsFd;
 use std::time::Duration;
 
 /// The maximum time between two looks at a flag that ends a wait.
 const MAX_WAIT: Duration = Duration::from_millis(50);
 
 /// Returns the events that are there within some time, errors included; none after this time or a signal.
-pub fn poll(file: &impl AsFd, events: PollFlags, within: Duration) -> PollFlags {
-    let mut fds = [PollFd::new(file, events)];
-    let timeout = Timespec {
-        tv_sec: within.as_secs().try_into().unwrap_or(i64::MAX),
-        tv_nsec: within.subsec_nanos().into(),
-    };
-    let polled = rustix::event::poll(&mut fds, Some(&timeout));
-    let [fd] = &fds;
-    polled.map_or(PollFlags::empty(), |_| fd.revents())
+pub fn poll(file: &impl AsFile, events: PollFlags, within: Duration) -> PollFlags {
+    system::poll(file, events, Some(within)).unwrap_or(PollFlags::empty())
 }
 
 /// Returns true if the file is readable or at its end within some time.
-pub fn wait_readable(file: &impl AsFd, within: Duration) -> bool {
+pub fn wait_readable(file: &impl AsFile, within: Duration) -> bool {
     !poll(file, PollFlags::IN, within).is_empty()
 }
 
 /// Waits as [`wait_readable`] does, without a time limit if `within` is `None`, until `stop` is set.
 pub fn wait_readable_unless(
-    file: &impl AsFd,
+    file: &impl AsFile,
     within: Option<Duration>,
     is_stopped: &dyn Fn() -> bool,
 ) -> bool {

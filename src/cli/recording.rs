@@ -8,7 +8,6 @@ use anyhow::{Context as _, Result};
 use flate2::read::MultiGzDecoder;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// The maximum number of names that are tried.
@@ -165,8 +164,7 @@ fn open(path: &Path) -> std::io::Result<File> {
         return super::output::open_stream(path);
     }
     let mut options = OpenOptions::new();
-    options.append(true).mode(0o600).create_new(true);
-    options.open(path)
+    crate::system::make_private(options.append(true).create_new(true)).open(path)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `wiretool replay`: sends recorded requests, and compares the answers.
 
-mod show;
+pub mod show;
 
 use super::connect::{Callee, KnownConnections, check_all_taken};
 use super::options::{self, SharedArgs};
@@ -210,7 +210,7 @@ fn condition(args: &Args) -> Result<options::WhereArgs> {
 }
 
 /// A peer that does not speak HTTP has one connection.
-fn fit_to_peer(plan: &mut Plan<'_>, callee: &Callee) -> Result<()> {
+pub fn fit_to_peer(plan: &mut Plan<'_>, callee: &Callee) -> Result<()> {
     let config = callee.config(plan.protocol, known_connections(plan))?;
     if plan.framing == Framing::Http && config.framing != Framing::Http {
         plan.join_connections();
@@ -228,7 +228,7 @@ fn nothing_chosen(plan: &Plan<'_>) -> String {
 }
 
 /// Returns what the recording says about connections.
-fn known_connections(plan: &Plan<'_>) -> KnownConnections {
+pub fn known_connections(plan: &Plan<'_>) -> KnownConnections {
     // The path of a recorded address applies only to the same kind of address.
     let over_http = matches!(
         plan.header.transport.as_deref(),

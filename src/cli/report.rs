@@ -1,9 +1,11 @@
-//! Reports for other programs: `JUnit` for CI services, SARIF for code review tools, annotations for GitHub, a page for
+//! Reports for other programs: `JUnit` and TAP for CI services, SARIF for code review tools, annotations for GitHub, a page for
 //! browsers.
 
+mod cases;
 mod github;
 mod junit;
 mod sarif;
+mod tap;
 
 use super::output::without_nulls;
 pub use crate::capture::line_table::LineColumn;
@@ -13,17 +15,20 @@ use crate::export::html::Page;
 use crate::protocol::session::Severity;
 use crate::render::DisplayOptions;
 use anyhow::Result;
+use cases::Cases;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use github::Github;
-use junit::Junit;
 use sarif::Sarif;
+use std::borrow::Cow;
 
 /// The formats of `--report`.
 #[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
 pub enum Kind {
     /// `JUnit` XML: one test case per input
     Junit,
+    /// The Test Anything Protocol: one test per input
+    Tap,
     /// SARIF 2.1.0: one result per finding
     Sarif,
     /// Annotations of GitHub Actions: one line per finding
@@ -43,7 +48,7 @@ pub fn kinds(with_page: bool) -> impl TypedValueParser<Value = Kind> {
 /// The option of commands that write reports.
 #[derive(clap::Args)]
 pub struct ReportArgs {
-    /// Write a report for CI services (junit, github) or code review tools (sarif)
+    /// Write a report for CI services (junit, tap, github) or code review tools (sarif)
     #[arg(
         long,
         value_parser = kinds(false),
@@ -64,7 +69,8 @@ impl ReportArgs {
 
 /// A report that is being collected.
 pub enum Report {
-    Junit(Junit),
+    Junit(Cases),
+    Tap(Cases),
     Sarif(Sarif),
     Github(Github),
     Html(Box<Page>),
@@ -74,6 +80,8 @@ pub enum Report {
 #[derive(Clone, Copy)]
 pub struct FilePlace<'a> {
     pub file: &'a str,
+    /// The test case in it; empty: the whole file.
+    pub case: &'a str,
     /// The line and the column, if the file is text.
     pub line: Option<LineColumn>,
     /// Offsets count within a direction, not within the file.
@@ -85,8 +93,17 @@ impl<'a> FilePlace<'a> {
     pub const fn of(file: &'a str) -> Self {
         Self {
             file,
+            case: "",
             line: None,
             is_recording: false,
+        }
+    }
+
+    /// Returns the name of the case, after that of its file.
+    pub fn name(self) -> Cow<'a, str> {
+        match self.case {
+            "" => self.file.into(),
+            case => format!("{}: {case}", self.file).into(),
         }
     }
 
@@ -114,7 +131,8 @@ impl Report {
     pub fn new(kind: Kind, command: &'static str, display: DisplayOptions) -> Self {
         match kind {
             Kind::Html => Self::Html(Box::new(Page::new(display))),
-            Kind::Junit => Self::Junit(Junit::new(command)),
+            Kind::Junit => Self::Junit(Cases::new(command)),
+            Kind::Tap => Self::Tap(Cases::new(command)),
             Kind::Sarif => Self::Sarif(Sarif::default()),
             Kind::Github => Self::Github(Github::default()),
         }
@@ -122,17 +140,24 @@ impl Report {
 
     /// Adds an input, with or without problems.
     pub fn add_input(&mut self, file: &str) {
-        if let Self::Junit(junit) = self {
-            junit.case(file);
+        if let Self::Junit(cases) | Self::Tap(cases) = self {
+            cases.case(file);
+        }
+    }
+
+    /// Adds a note about a case or a file.
+    pub fn add_note(&mut self, at: FilePlace<'_>, text: &str) {
+        if let Self::Junit(cases) | Self::Tap(cases) = self {
+            cases.case(&at.name()).notes.push(text.to_owned());
         }
     }
 
     /// Adds a finding in a file. Those of the severity `fail_on` or worse are failures.
     pub fn add_finding(&mut self, finding: &Finding, at: FilePlace<'_>, fail_on: Option<Severity>) {
         match self {
-            Self::Junit(junit) => {
+            Self::Junit(cases) | Self::Tap(cases) => {
                 let fails = fail_on.is_some_and(|least| finding.severity >= least);
-                junit.add_finding(finding, at.file, fails);
+                cases.add_finding(finding, &at.name(), fails);
             }
             Self::Sarif(sarif) => sarif.add_finding(finding, at),
             Self::Github(github) => github.add_finding(finding, at),
@@ -144,7 +169,9 @@ impl Report {
     /// Adds a problem of a file.
     pub fn add_problem(&mut self, problem: &Problem<'_>, at: FilePlace<'_>) {
         match self {
-            Self::Junit(junit) => junit.add_failure(at.file, problem.rule, problem.text),
+            Self::Junit(cases) | Self::Tap(cases) => {
+                cases.add_failure(&at.name(), problem.rule, problem.text);
+            }
             Self::Sarif(sarif) => sarif.add_problem(problem, at),
             Self::Github(github) => github.add_problem(problem, at),
             Self::Html(_) => {}
@@ -169,7 +196,8 @@ impl Report {
     /// Returns the whole report, with its line end; of a page, the part after its messages.
     pub fn text(self) -> Result<String> {
         Ok(match self {
-            Self::Junit(junit) => junit.text(),
+            Self::Junit(cases) => junit::text(&cases),
+            Self::Tap(cases) => tap::text(&cases),
             Self::Sarif(sarif) => serde_json::to_string_pretty(&sarif.report())? + "\n",
             Self::Github(github) => github.text(),
             Self::Html(mut page) => {

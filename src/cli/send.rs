@@ -1,6 +1,6 @@
 //! `wiretool send`: sends messages, and shows the answers.
 
-mod messages;
+pub mod messages;
 
 use super::connect::{Callee, KnownConnections, check_all_taken, describe_hang, nanos};
 use super::options::{self, SharedArgs};
@@ -251,7 +251,7 @@ fn observer(
         ClientEvent::Hangs(what) => {
             commands.push(Command::Print(describe_hang(what, protocol, display)));
         }
-        ClientEvent::Diverged(_) => {}
+        ClientEvent::Diverged(_) | ClientEvent::Handshake(..) => {}
         ClientEvent::Note(text) => print_message(&text),
     })
 }

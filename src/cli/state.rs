@@ -8,9 +8,9 @@
 
 use super::config::variable;
 use crate::capture::Time;
+use crate::system;
 use anyhow::{Context as _, Result};
 use std::fs::DirBuilder;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 /// The default limit for the size of all recordings, in bytes.
@@ -38,7 +38,7 @@ pub fn folder() -> Option<PathBuf> {
 /// Creates a folder that only the user can read.
 pub fn create_folder(path: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
-    let created = builder.recursive(true).mode(0o700).create(path);
+    let created = system::make_private_folder(builder.recursive(true)).create(path);
     created.with_context(|| format!("cannot create {}", path.display()))
 }
 
@@ -82,8 +82,7 @@ fn list() -> Vec<StoredRecording> {
                 all.push(StoredRecording {
                     path: file.path(),
                     name: name.clone(),
-                    changed: Time::from(meta.mtime()) * 1_000_000_000
-                        + Time::from(meta.mtime_nsec()),
+                    changed: system::changed(&meta).into(),
                     size: meta.len(),
                 });
             }

@@ -1,10 +1,9 @@
 //! Waits for the input of a terminal. A read of crossterm never returns once the terminal is gone, so this looks first.
 
-use super::poll::poll;
+use super::poll::{PollFlags, poll};
+use crate::system::AsFile;
 use anyhow::{Context as _, Result};
 use crossterm::event;
-use rustix::event::PollFlags;
-use std::os::fd::AsFd;
 use std::time::Duration;
 
 /// Waits for a key, the mouse or a new size.
@@ -12,7 +11,7 @@ use std::time::Duration;
 /// # Errors
 ///
 /// Fails if the terminal is gone, or cannot be read.
-pub fn has_event(terminal: &impl AsFd, within: Duration) -> Result<bool> {
+pub fn has_event(terminal: &impl AsFile, within: Duration) -> Result<bool> {
     let context = "cannot read from the terminal";
     wait_for_terminal(terminal, Duration::ZERO)?;
     if event::poll(Duration::ZERO).context(context)? {
@@ -23,7 +22,7 @@ pub fn has_event(terminal: &impl AsFd, within: Duration) -> Result<bool> {
 }
 
 /// Waits until the terminal is readable. Returns the time to wait if the system cannot do that.
-fn wait_for_terminal(terminal: &impl AsFd, within: Duration) -> Result<Duration> {
+fn wait_for_terminal(terminal: &impl AsFile, within: Duration) -> Result<Duration> {
     // A signal, such as that of a new size, ends the wait.
     let found = poll(terminal, PollFlags::IN, within);
     anyhow::ensure!(

@@ -23,7 +23,6 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use text::Placed;
 
@@ -510,7 +509,8 @@ fn write_launcher(
     }
     let script = format!("#!/bin/sh\nexec {} \"$@\"\n", shell_words::join(&words));
     let mut options = std::fs::OpenOptions::new();
-    let created = options.write(true).create_new(true).mode(0o755).open(path);
+    let options = options.write(true).create_new(true);
+    let created = crate::system::with_mode(options, 0o755).open(path);
     let context = || format!("cannot write {}", path.display());
     created
         .and_then(|mut file| file.write_all(script.as_bytes()))

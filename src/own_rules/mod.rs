@@ -131,6 +131,8 @@ impl Scope {
 
 /// The rules of the project. They are used until the process ends.
 static PROJECT: RwLock<&'static [OwnRule]> = RwLock::new(&[]);
+/// The rules of the file of tests that runs.
+static TESTS: RwLock<&'static [OwnRule]> = RwLock::new(&[]);
 
 /// Sets the rules of the project.
 #[cfg(feature = "cli")]
@@ -140,9 +142,17 @@ pub(crate) fn set_project(rules: Vec<OwnRule>) {
     }
 }
 
-/// Returns the rules of the project for a protocol.
+/// Sets the rules of a file of tests, until those of the next one are set.
+#[cfg(feature = "cli")]
+pub(crate) fn set_tests(rules: Vec<OwnRule>) {
+    if let Ok(mut list) = TESTS.write() {
+        *list = rules.leak();
+    }
+}
+
+/// Returns the rules of the project for a protocol, and those of the tests that run.
 pub(crate) fn of_project(protocol: &str) -> impl Iterator<Item = &'static OwnRule> {
-    let rules = PROJECT.read().map_or(&[][..], |list| *list);
+    let rules = |list: &RwLock<&'static [OwnRule]>| list.read().map_or(&[][..], |list| *list);
     let is_for = move |rule: &&OwnRule| rule.protocol.as_deref().is_none_or(|one| one == protocol);
-    rules.iter().filter(is_for)
+    rules(&PROJECT).iter().chain(rules(&TESTS)).filter(is_for)
 }

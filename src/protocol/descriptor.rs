@@ -126,6 +126,8 @@ pub struct Descriptor<'p> {
     pub costs: &'p [&'p str],
     /// The lists of what a server offers.
     pub definitions: &'p [Definitions<'p>],
+    /// What a side announces when a session opens: objects whose members can be compared with those of an earlier release.
+    pub announced: &'p [Definitions<'p>],
     /// The names that OpenTelemetry has for its operations, if there are own ones.
     pub spans: Option<SpanNames<'p>>,
 }
@@ -153,14 +155,31 @@ pub struct SpanNames<'p> {
 pub struct Definitions<'p> {
     /// The subject of its request; without a subject, the kind.
     pub of: &'p str,
-    /// Its place in the answer.
+    /// Its place in the answer, or in the message itself if it answers nothing.
     pub path: &'p [&'p str],
+    /// The member of what the server announces without which the list is not requested; empty: none.
+    pub needs: &'p str,
+    /// The member of the answer that names the next part of a long list: the first argument of its request. Empty: none.
+    pub next: &'p [&'p str],
 }
 
 impl<'p> Definitions<'p> {
     /// Creates a list by the subject or kind of its request, and its place in the answer.
     pub const fn new(of: &'p str, path: &'p [&'p str]) -> Self {
-        Self { of, path }
+        Self {
+            of,
+            path,
+            needs: "",
+            next: &[],
+        }
+    }
+
+    /// Sets what the server announces if it has the list, and the member that names the next part.
+    #[must_use]
+    pub const fn after(mut self, needs: &'p str, next: &'p [&'p str]) -> Self {
+        self.needs = needs;
+        self.next = next;
+        self
     }
 }
 
@@ -221,6 +240,7 @@ impl Descriptor<'_> {
         traces: &[],
         costs: &[],
         definitions: &[],
+        announced: &[],
         spans: None,
     };
 

@@ -28,6 +28,11 @@ impl RuleId {
         Self::own(heading.saturating_add(1 << 12))
     }
 
+    /// A rule of a file of tests, after those of the project.
+    pub(crate) const fn of_tests(heading: u16) -> Self {
+        Self::of_project(heading.saturating_add(1 << 12))
+    }
+
     /// Returns the number of a name in the files of this crate.
     pub(crate) fn of(name: &str) -> Option<Self> {
         let at = NAMES.binary_search(&name).ok()?;

@@ -6,9 +6,9 @@ use super::pipes;
 use super::quic::{QuicClient, QuicServer};
 use super::socket::{Socket, SocketListener};
 use super::socket_io::serve_socket;
+use super::stdio::Program;
 use super::tls::{TlsClient, TlsServer};
 use crate::capture::EventKind;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -36,8 +36,8 @@ pub enum Target {
     },
     /// Starts a child process for each connection.
     Child {
-        /// The command and its arguments.
-        argv: Vec<OsString>,
+        /// Its program.
+        program: Program,
         /// Receives the stderr of the child.
         stderr: File,
     },
@@ -112,7 +112,9 @@ pub(super) async fn connect(target: &Target, connection: &Arc<Connection>) {
         Target::Quic { to, client, alpn } => {
             return super::quic::connect(to, client, alpn, connection).await;
         }
-        Target::Child { argv, stderr } => return pipes::child(argv, stderr, connection).await,
+        Target::Child { program, stderr } => {
+            return pipes::child(program, stderr, connection).await;
+        }
     };
     connection.record_event(connection.event(EventKind::Open));
     let connected = tokio::select! {

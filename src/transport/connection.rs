@@ -15,10 +15,10 @@ mod write_queue;
 use super::recorder::{MessagePrinter, Recorder};
 use crate::capture::ChunkSource;
 use crate::live::handler::{Channel, Ended};
-use rustix::process::{Pid, Signal};
+use crate::system::{self, Signal};
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -134,7 +134,7 @@ pub(super) struct Connection {
     /// [`Connection::changed`] for async code.
     changed_async: Notify,
     /// The process group that a child leads, until the child was waited for; otherwise 0.
-    pub(super) group: AtomicI32,
+    pub(super) group: AtomicU32,
 }
 
 impl Connection {
@@ -173,7 +173,7 @@ impl Connection {
             }),
             changed: Condvar::new(),
             changed_async: Notify::new(),
-            group: AtomicI32::new(0),
+            group: AtomicU32::new(0),
         })
     }
 
@@ -284,10 +284,7 @@ impl Connection {
 
     /// Sends a signal to the process group of the child.
     pub(super) fn signal(&self, signal: Signal) {
-        let group = Pid::from_raw(self.group.load(Ordering::Relaxed));
-        if let Some(group) = group {
-            let _ = rustix::process::kill_process_group(group, signal);
-        }
+        system::kill_group(self.group.load(Ordering::Relaxed), signal);
     }
 
     /// Queues bytes to send. Has no effect after an end.

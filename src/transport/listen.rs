@@ -76,17 +76,6 @@ impl BoundListener {
     }
 }
 
-/// Raises the limit of open files to its maximum.
-pub(super) fn raise_file_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let all = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    let _ = setrlimit(Resource::Nofile, all);
-}
-
 /// Returns after `time` without traffic, or never.
 pub(super) async fn wait_for_idle(
     time: Option<Duration>,

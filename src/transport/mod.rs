@@ -34,6 +34,7 @@ mod stdio_pump;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod unix_socket;
 
 pub use crate::relay::Policy;
 pub use address::Address;
@@ -46,8 +47,9 @@ pub use quic::{ALPN, Certificate, QuicClient, QuicLimits, QuicServer};
 pub use recorder::{
     MessagePrinter, RecorderScreen, RecordingFile, RecordingSummary, Render, Setup,
 };
+pub use screen::TextScreen;
 pub use serve::{Accepting, CONNECT_TIMEOUT, call, serve_stdio};
-pub use stdio::{ChildCommand, Wrap, wrap};
+pub use stdio::{ChildCommand, Program, Wrap, wrap};
 pub use tls::{TlsClient, TlsServer, Trust};
 
 /// The current time in nanoseconds since 1970-01-01T00:00:00Z.

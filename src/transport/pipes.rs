@@ -11,15 +11,13 @@
 use super::connection::{Connection, ConnectionEvent, STALL_TIMEOUT, WriteEnd};
 use super::pump::READ_SIZE;
 use super::socket::CLOSE_TIMEOUT;
-use super::stdio::{RunningChild, exit_event};
+use super::stdio::{Program, RunningChild, exit_event};
 use super::stdio_pump::{Forwarding, StdioPump, write};
 use crate::capture::{ChunkSource, EventKind};
 use crate::live::handler::Ended;
-use rustix::process::Signal;
-use std::ffi::OsString;
+use crate::system::{self, Signal};
 use std::fs::File;
 use std::io;
-use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -81,25 +79,25 @@ async fn wait_until_written(connection: &Connection) -> bool {
 }
 
 /// Starts a child and serves it until it exits.
-pub(super) async fn child(argv: &[OsString], stderr: &File, connection: &Arc<Connection>) {
-    let ended = match run(argv, stderr, connection).await {
+pub(super) async fn child(program: &Program, stderr: &File, connection: &Arc<Connection>) {
+    let ended = match run(program, stderr, connection).await {
         Ok(status) => {
-            let signal = status.signal().map(|signal| 128 + signal);
+            let signal = system::signal_of(status).map(|signal| 128 + signal);
             Ended::Exited(status.code().or(signal).unwrap_or_default())
         }
         Err(error) => {
-            let program = argv.first().map(|word| word.to_string_lossy());
-            let program = program.unwrap_or_default();
+            let name = program.argv.first().map(|word| word.to_string_lossy());
+            let name = name.unwrap_or_default();
             connection.record_event(connection.event(EventKind::Open));
             connection.refused(EventKind::Close, &error.to_string());
-            Ended::Refused(format!("cannot run {program}: {error}"))
+            Ended::Refused(format!("cannot run {name}: {error}"))
         }
     };
     connection.report_end(ended).await;
 }
 
 async fn run(
-    argv: &[OsString],
+    program: &Program,
     stderr: &File,
     connection: &Arc<Connection>,
 ) -> io::Result<ExitStatus> {
@@ -109,7 +107,7 @@ async fn run(
         stdin,
         stdout,
         stderr,
-    } = RunningChild::start(argv, true)?;
+    } = RunningChild::start(program, true)?;
     let group = ProcessGroup::of(&child, connection);
     let mut opened = connection.event(EventKind::Open);
     if let Some(pid) = child.id() {
@@ -173,10 +171,8 @@ struct ProcessGroup<'l>(&'l Connection);
 
 impl<'l> ProcessGroup<'l> {
     fn of(child: &tokio::process::Child, connection: &'l Connection) -> Self {
-        let pid = child.id().and_then(|id| i32::try_from(id).ok());
-        connection
-            .group
-            .store(pid.unwrap_or_default(), Ordering::Relaxed);
+        let pid = child.id().unwrap_or_default();
+        connection.group.store(pid, Ordering::Relaxed);
         Self(connection)
     }
 

@@ -2,9 +2,7 @@
 
 use super::address::Address;
 use super::faults::Faults;
-use super::listen::{
-    ACCEPT_RETRY_DELAY, BoundListener, ListenOutcome, raise_file_limit, wait_for_idle,
-};
+use super::listen::{ACCEPT_RETRY_DELAY, BoundListener, ListenOutcome, wait_for_idle};
 use super::proxied::Proxied;
 use super::pump::relay;
 use super::quic::{self, Quic, QuicClient, QuicServer};
@@ -46,7 +44,7 @@ impl BoundListener {
     ///
     /// Fails if no thread can be started.
     pub fn proxy(self, options: ProxyOptions, setup: Setup) -> io::Result<ListenOutcome> {
-        raise_file_limit();
+        crate::system::raise_file_limit();
         let print = Arc::clone(&setup.print);
         let recorder = Recorder::new(setup);
         recorder.spawn()?;

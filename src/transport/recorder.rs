@@ -12,7 +12,7 @@ use crate::capture::Header;
 use crate::conversation::Output;
 use crate::conversation::tap::{Passed, PassedKind, Tap, TapConfig, TapCounts, TapSink};
 use crate::relay::{Entry, EntryBatch, EntryKind, Policy};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::system::{PollFlags, poll};
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -393,20 +393,9 @@ impl RecordingFile {
 
 /// Waits until a short write does not block, within a limit.
 pub(super) fn writable(file: &File, within: Duration) -> io::Result<bool> {
-    let mut fds = [PollFd::new(file, PollFlags::OUT)];
-    let timeout = Timespec {
-        tv_sec: 0,
-        tv_nsec: within.as_nanos().try_into().unwrap_or_default(),
-    };
-    match poll(&mut fds, Some(&timeout)) {
-        Ok(ready) => {
-            let gone = fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR));
-            if gone {
-                return Err(io::ErrorKind::BrokenPipe.into());
-            }
-            Ok(ready > 0)
-        }
-        Err(rustix::io::Errno::INTR) => Ok(false),
-        Err(error) => Err(error.into()),
+    let found = poll(file, PollFlags::OUT, Some(within))?;
+    if found.contains(PollFlags::ERR) {
+        return Err(io::ErrorKind::BrokenPipe.into());
     }
+    Ok(!found.is_empty())
 }

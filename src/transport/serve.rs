@@ -10,7 +10,7 @@
 
 use super::connect::{Incoming, Target};
 use super::driver::Driver;
-use super::listen::{BoundListener, ListenOutcome, raise_file_limit, runtime};
+use super::listen::{BoundListener, ListenOutcome, runtime};
 use super::quic::{self, QuicServer};
 use super::recorder::Setup;
 use super::screen::TextScreen;
@@ -39,7 +39,7 @@ pub fn call(
     screen: TextScreen,
     setup: Setup,
 ) -> io::Result<ListenOutcome> {
-    raise_file_limit();
+    crate::system::raise_file_limit();
     let runtime = runtime()?;
     let signals = runtime.block_on(async {
         match &target {
@@ -83,7 +83,7 @@ impl BoundListener {
         screen: TextScreen,
         setup: Setup,
     ) -> io::Result<ListenOutcome> {
-        raise_file_limit();
+        crate::system::raise_file_limit();
         let Self {
             runtime,
             listener,

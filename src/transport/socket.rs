@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::tls::{TlsClient, TlsServer};
+use super::unix_socket::{self, UnixListener, UnixStream};
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -10,7 +11,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, ReadHalf, WriteHalf};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream, tcp, unix};
+use tokio::net::{TcpListener, TcpStream, tcp};
 use tokio_rustls::TlsStream;
 
 /// Time limit for the peer to end its direction after we have ended ours.
@@ -63,6 +64,7 @@ impl Socket {
     }
 
     /// Splits the socket into its directions.
+    #[cfg_attr(windows, allow(unreachable_code))] // there is no Unix socket
     pub(super) fn split(&mut self) -> (Reader<'_>, Writer<'_>) {
         match self {
             Self::Tcp(stream) => {
@@ -127,7 +129,7 @@ async fn with_timeout<T>(
 /// The reading half of a socket.
 pub(super) enum Reader<'s> {
     Tcp(tcp::ReadHalf<'s>),
-    Unix(unix::ReadHalf<'s>),
+    Unix(unix_socket::ReadHalf<'s>),
     /// `true` if the stream ended without a `close_notify`.
     Tls(ReadHalf<&'s mut TlsStream<TcpStream>>, bool),
 }
@@ -155,7 +157,7 @@ impl Reader<'_> {
     /// Announces that nothing more will be read. Only Unix sockets pass this on to the peer.
     pub(super) fn shut_down_reading(&self) {
         if let Self::Unix(half) = self {
-            let _ = rustix::net::shutdown(half.as_ref(), rustix::net::Shutdown::Read);
+            unix_socket::shut_down_reading(half);
         }
     }
 }
@@ -189,7 +191,7 @@ impl AsyncRead for Reader<'_> {
 /// The writing half of a socket.
 pub(super) enum Writer<'s> {
     Tcp(tcp::WriteHalf<'s>),
-    Unix(unix::WriteHalf<'s>),
+    Unix(unix_socket::WriteHalf<'s>),
     Tls(WriteHalf<&'s mut TlsStream<TcpStream>>),
 }
 
@@ -351,8 +353,8 @@ impl Drop for SocketListener {
 
 /// Returns `true` if the path is a socket without a listener.
 async fn is_stale(path: &PathBuf) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|m| m.file_type().is_socket());
+    let is_socket =
+        std::fs::symlink_metadata(path).is_ok_and(|m| crate::system::is_socket(m.file_type()));
     let refused = UnixStream::connect(path).await;
     is_socket && refused.is_err_and(|e| e.kind() == io::ErrorKind::ConnectionRefused)
 }

@@ -10,11 +10,11 @@ use super::stdio_pump::{Forwarding, StdioPump};
 use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::guard::Quarantine;
 use crate::conversation::tap::event;
+use crate::system;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,10 +28,30 @@ const MAX_POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Number of examinations without data after which a pipe that another process holds open is left.
 const MAX_IDLE_POLLS: u32 = 5;
 
-/// The child to run.
-pub struct ChildCommand {
+/// A program to start.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
     /// The command and its arguments.
     pub argv: Vec<OsString>,
+    /// Variables that are added to its environment.
+    pub env: Vec<(String, String)>,
+    /// Its working directory, if it is not ours.
+    pub folder: Option<PathBuf>,
+}
+
+impl From<Vec<OsString>> for Program {
+    fn from(argv: Vec<OsString>) -> Self {
+        Self {
+            argv,
+            ..Self::default()
+        }
+    }
+}
+
+/// The child to run.
+pub struct ChildCommand {
+    /// Its program.
+    pub program: Program,
     /// Read the stderr of the child at full speed, even if ours is read slowly.
     pub drain_stderr: bool,
     /// Moves foreign lines of the child's stdout to our stderr.
@@ -87,7 +107,7 @@ async fn run(
     let mut signals = Signals::ending()?;
     // A command that cannot be run is recorded as a connection that was refused.
     let recorder = Recorder::new(setup);
-    let started = RunningChild::start(&child.argv, false);
+    let started = RunningChild::start(&child.program, false);
     let started = started.inspect_err(|error| record_refusal(error, &recorder));
     let RunningChild {
         child: mut running,
@@ -195,10 +215,8 @@ async fn wait_for_exit(
                 if is_stop(signal) {
                     *held = Some(Duration::ZERO);
                 }
-                let child = running.id().and_then(|id| i32::try_from(id).ok());
-                let child = child.and_then(rustix::process::Pid::from_raw);
-                if let Some(child) = child.filter(|_| !from_terminal(signal)) {
-                    let _ = rustix::process::kill_process(child, signal);
+                if let Some(child) = running.id().filter(|_| !from_terminal(signal)) {
+                    system::kill(child, signal);
                 }
             }
         }
@@ -241,32 +259,38 @@ impl RunningChild {
     ///
     /// A wrapped child stays in the process group of the parent: keys and signals to that group reach it directly, it
     /// can ask the terminal for a password, and it ends when the executor kills the group.
-    pub(super) fn start(argv: &[OsString], ours: bool) -> io::Result<Self> {
+    pub(super) fn start(program: &Program, ours: bool) -> io::Result<Self> {
+        #[cfg(windows)]
+        system::unsupported::<()>("starts no programs")?;
         let (child_in, stdin) = io::pipe()?;
         let (stdout, child_out) = io::pipe()?;
         let (stderr, child_err) = io::pipe()?;
-        let [program, arguments @ ..] = argv else {
+        let [name, arguments @ ..] = program.argv.as_slice() else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no command"));
         };
         let child = {
-            let mut command = tokio::process::Command::new(program);
+            let mut command = tokio::process::Command::new(name);
+            if let Some(folder) = &program.folder {
+                command.current_dir(folder);
+            }
             command
                 .args(arguments)
+                .envs(program.env.iter().map(|(name, value)| (name, value)))
                 .stdin(child_in)
                 .stdout(child_out)
                 .stderr(child_err)
                 .kill_on_drop(ours);
             if ours {
-                command.process_group(0);
+                system::lead_group(command.as_std_mut());
             }
             // Drops the child's ends of the pipes.
             command.spawn()?
         };
         Ok(Self {
             child,
-            stdin: OwnedFd::from(stdin).into(),
-            stdout: OwnedFd::from(stdout).into(),
-            stderr: OwnedFd::from(stderr).into(),
+            stdin: system::file_of(stdin),
+            stdout: system::file_of(stdout),
+            stderr: system::file_of(stderr),
         })
     }
 }
@@ -274,7 +298,7 @@ impl RunningChild {
 /// The event of the exit of a child.
 pub(super) fn exit_event(status: ExitStatus, t: i64, conn: u32) -> EventRecord {
     let mut exit = event(EventKind::Exit, t, conn);
-    match (status.code(), status.signal()) {
+    match (status.code(), system::signal_of(status)) {
         (Some(code), _) => exit.more.insert("code".into(), code.into()),
         (None, signal) => exit.more.insert("signal".into(), signal.into()),
     };

@@ -16,7 +16,7 @@ use crate::capture::{ChunkSource, EventKind};
 use crate::conversation::guard::{LineTarget, Quarantine};
 use crate::conversation::tap::event;
 use crate::inject::Out;
-use rustix::event::{PollFd, PollFlags, poll};
+use crate::system::{self, PollFlags};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -181,8 +181,7 @@ impl StdioPump {
     /// Number of bytes in the pipe that are not read yet.
     fn unread(&self) -> u64 {
         let from = self.from.upgrade();
-        let waiting = from.and_then(|from| rustix::io::ioctl_fionread(&*from).ok());
-        waiting.unwrap_or_default()
+        from.map_or(0, |from| system::unread(&from))
     }
 
     /// Stops waiting for the end. Records a loss and returns `true` if another process may still write to the stream.
@@ -353,7 +352,7 @@ pub(super) fn write(mut to: &File, mut bytes: &[u8]) -> io::Result<()> {
 }
 
 fn wait(file: &File, flags: PollFlags) {
-    let _ = poll(&mut [PollFd::new(file, flags)], None);
+    let _ = system::poll(file, flags, None);
 }
 
 /// Writes what is taken without blocking.

@@ -100,6 +100,9 @@ while read -r line; do case $line in
 esac; done
 "#;
 
+/// A test of that server.
+const TESTS: &str = "protocol = \"mcp\"\ncommand = \"./server\"\n[[case]]\nname = \"adds no tool\"\nsend = [\"tools/list\"]\n";
+
 /// A folder with the files of the examples.
 struct Sandbox(tempfile::TempDir);
 
@@ -127,6 +130,7 @@ impl Sandbox {
         sandbox.write("FILE", session());
         let fixture = |name| fs::read(Path::new("fixtures").join(name)).unwrap();
         sandbox.write("my.toml", fixture("cli/greet.toml"));
+        sandbox.write("server.toml", TESTS);
         sandbox.write("a.jsonl", fixture("cli/merge/planner.jsonl"));
         sandbox.write("b.jsonl", fixture("cli/merge/search.jsonl"));
         sandbox.write(

@@ -52,6 +52,7 @@ mod stat_cli;
 mod stub_and_replay;
 mod stub_cli;
 mod telequick_cli;
+mod test_cli;
 mod unread_answers;
 mod unusual_sessions;
 mod watch_cli;

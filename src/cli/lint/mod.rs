@@ -72,7 +72,7 @@ pub struct Args {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("One line per finding", "One JSON object per finding, and one with the totals of each input"), help_heading = "Output")]
     format: options::OutputFormat,
-    /// Write a report for CI services (junit, github), code review tools (sarif) or browsers (html)
+    /// Write a report for CI services (junit, tap, github), code review tools (sarif) or browsers (html)
     #[arg(
         long,
         value_parser = report::kinds(true),

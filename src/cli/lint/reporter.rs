@@ -122,9 +122,9 @@ impl FindingWriter {
             let line = self.source.line_of(finding);
             let file = self.source.file_of(finding.place.origin);
             let at = FilePlace {
-                file,
                 line,
                 is_recording: self.source.recording,
+                ..FilePlace::of(file)
             };
             if let Some(report) = &mut self.report {
                 report.add_finding(finding, at, self.fail_on);

@@ -50,7 +50,7 @@ pub fn observer(
         }
     };
     Box::new(move |event, commands| match event {
-        ClientEvent::Received(..) => {}
+        ClientEvent::Received(..) | ClientEvent::Handshake(..) => {}
         ClientEvent::Note(_) if quiet => {}
         ClientEvent::Note(text) => print_message(&text),
         ClientEvent::Hangs(what) => {
@@ -95,7 +95,8 @@ fn divergence_json(divergence: &Divergence, text: &str) -> Json {
     object
 }
 
-fn write_divergence(divergence: &Divergence, display: DisplayOptions, out: &mut String) {
+/// Writes a difference: both sides, and the flag that ignores it.
+pub fn write_divergence(divergence: &Divergence, display: DisplayOptions, out: &mut String) {
     let style = display.style;
     style.push(out, Highlight::Error, "✗ ");
     if let Some(request) = &divergence.request {

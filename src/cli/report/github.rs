@@ -36,6 +36,10 @@ impl Github {
     pub fn add_problem(&mut self, problem: &Problem<'_>, at: FilePlace<'_>) {
         let summary = problem.text.lines().next().unwrap_or_default();
         let text = shorten(summary, MAX_TEXT);
+        let text = match at.case {
+            "" => text.into_owned(),
+            case => format!("{case}: {text}"),
+        };
         self.add("error", at, problem.rule, &text);
     }
 

@@ -7,8 +7,6 @@ use crate::snapshot::{is_capture, pending_beside, snapshot_beside};
 use anyhow::{Context as _, Result, ensure};
 use ignore::{DirEntry, WalkBuilder};
 use std::collections::{BTreeSet, HashSet};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// A fixture with its snapshots.
@@ -159,11 +157,12 @@ pub fn pending(paths: &[PathBuf], configs: &mut FixtureConfigs) -> Result<Vec<Fo
 
 /// Returns the path of the fixture of a snapshot.
 fn fixture_of(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?.as_bytes();
+    let name = crate::system::bytes_of(path.file_name()?);
+    let name = name.as_ref();
     let fixture = name
         .strip_suffix(b".snap.new")
         .or_else(|| name.strip_suffix(b".snap"))?;
-    Some(path.with_file_name(OsStr::from_bytes(fixture)))
+    Some(path.with_file_name(crate::system::name_of(fixture)))
 }
 
 fn walk(
@@ -251,8 +250,8 @@ mod tests {
             assert_eq!(fixture_of(Path::new(path)), want.map(PathBuf::from));
         }
         // Names that are not UTF-8 are valid.
-        let path = |bytes| Path::new(OsStr::from_bytes(bytes));
-        let fixture = fixture_of(path(b"a/\xff.hex.snap"));
-        assert_eq!(fixture.as_deref(), Some(path(b"a/\xff.hex")));
+        let path = |bytes: &[u8]| PathBuf::from(crate::system::name_of(bytes));
+        let fixture = fixture_of(&path(b"a/\xff.hex.snap"));
+        assert_eq!(fixture, Some(path(b"a/\xff.hex")));
     }
 }

@@ -5,7 +5,6 @@ use crate::cli::output::as_file;
 use crate::cli::state;
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 /// Words in place of a command that stand for a command and its flags.
@@ -67,8 +66,7 @@ fn with_decode(args: &[OsString]) -> Vec<OsString> {
 
 /// Returns true if stdin is a file, a pipe or a socket; not if it is a terminal or `/dev/null`.
 pub fn stdin_has_input() -> bool {
-    let stdin = as_file(std::io::stdin()).and_then(|file| file.metadata());
-    stdin.is_ok_and(|found| !found.file_type().is_char_device())
+    as_file(std::io::stdin()).is_ok_and(|stdin| crate::system::has_input(&stdin))
 }
 
 pub(super) fn is_flag(word: &OsString) -> bool {

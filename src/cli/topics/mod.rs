@@ -43,6 +43,7 @@ pub const TOPICS: &[Topic] = topics! {
     "clients": "record between a client, such as an editor, and the server that it starts",
     "agents": "let an agent read recordings: an MCP server",
     "scripts": "the scripts of stub",
+    "test": "servers and clients as tests: the files of wiretool test",
     "words": "peer, document, dialect, c2s, executor, felt and other words",
     "config": "wiretool.toml and environment variables",
     "ci": "checks in CI services: lint, snapshots, annotations",

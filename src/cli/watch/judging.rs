@@ -30,7 +30,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The increase of the thread's nice value.
-#[cfg(target_os = "linux")]
 const NICE: i32 = 10;
 /// The maximum number of awaited messages that are listed.
 const MAX_WAITING: usize = 20;
@@ -101,8 +100,7 @@ impl RuleThread {
     /// Judges until the steps are closed and done, or until `stop` is set.
     pub fn run(mut self, stop: &Stop) {
         // For this thread only: the list and the keys come first.
-        #[cfg(target_os = "linux")]
-        let _ = rustix::process::nice(NICE);
+        crate::system::lower_priority(NICE);
         loop {
             match self.steps.next(self.results.done, stop) {
                 Work::Step(next) => self.step(next),

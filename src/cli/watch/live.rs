@@ -14,9 +14,9 @@ use crate::cli::options::{InputArgs, PacketArgs, SharedArgs};
 use crate::cli::{Exit, print_message, recording};
 use crate::decoder::DecodeOptions;
 use crate::protocol::Protocol;
+use crate::system::{self, Signal};
 use crate::transport::{Inserts, RecordingFile};
 use anyhow::{Context as _, Result};
-use rustix::process::{Signal, getpid, kill_process};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempPath;
@@ -124,5 +124,5 @@ impl LiveTraffic {
 
 /// Ends the proxy as a signal to this process does: it completes the recording.
 pub(super) fn end_relay() {
-    let _ = kill_process(getpid(), Signal::TERM);
+    system::kill(std::process::id(), Signal::TERM);
 }

@@ -42,8 +42,7 @@ pub(super) fn screen_file(has_child: bool) -> Result<File> {
         has_child,
         "watch needs a terminal, and stdout is not one: decode writes to a pipe or a file"
     );
-    let mut options = File::options();
-    let file = options.read(true).write(true).open("/dev/tty");
+    let file = crate::system::open_terminal();
     file.context("watch needs a terminal: cannot open /dev/tty")
 }
 

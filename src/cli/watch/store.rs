@@ -17,7 +17,6 @@ use crate::protocol::session::{Answer, Place};
 use anyhow::{Context as _, Result};
 use std::collections::HashMap;
 use std::fs::File;
-use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
 /// The maximum number of findings, of messages with rare parts, of changes and of versions whose details are kept.
@@ -427,7 +426,7 @@ fn read_at(file: &File, from: u64, len: usize, bytes: &mut Vec<u8>) {
     bytes.resize(len, 0);
     let mut filled = 0;
     while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match file.read_at(rest, from + filled as u64) {
+        match crate::system::read_at(file, rest, from + filled as u64) {
             Ok(0) => break,
             Ok(n) => filled += n,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}

@@ -10,7 +10,6 @@ use crossterm::terminal::{
 };
 use ratatui::backend::CrosstermBackend;
 use ratatui::{Frame, Terminal};
-use signal_hook::consts::SIGTSTP;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::mem::ManuallyDrop;
@@ -35,7 +34,9 @@ impl FullScreen {
     pub fn begin(out: File) -> Result<Self> {
         let context = "cannot use the terminal";
         let suspended = Arc::<AtomicBool>::default();
-        signal_hook::flag::register(SIGTSTP, Arc::clone(&suspended)).context(context)?;
+        #[cfg(unix)]
+        signal_hook::flag::register(signal_hook::consts::SIGTSTP, Arc::clone(&suspended))
+            .context(context)?;
         let hook_out = out.try_clone().context(context)?;
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
@@ -77,8 +78,13 @@ impl FullScreen {
 
     /// Gives the terminal back, stops the process, and takes the terminal over again when it continues.
     pub fn suspend(&mut self) -> Result<()> {
-        let stop = |_: &File| signal_hook::low_level::emulate_default_handler(SIGTSTP);
-        self.outside(stop)?.context("cannot suspend")
+        #[cfg(unix)]
+        {
+            use signal_hook::low_level::emulate_default_handler;
+            let stop = |_: &File| emulate_default_handler(signal_hook::consts::SIGTSTP);
+            self.outside(stop)?.context("cannot suspend")?;
+        }
+        Ok(())
     }
 
     /// Gives the terminal to a function, and takes it over again.

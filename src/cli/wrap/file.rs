@@ -13,7 +13,6 @@ use std::fmt::Write as _;
 use std::fs::{OpenOptions, Permissions};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// The limit for the size of a configuration, in bytes.
@@ -170,7 +169,8 @@ impl ConfigFile {
         let path = folder.join(format!("{:016x}-{name}", hasher.finish()));
         let context = || format!("cannot write {}", path.display());
         let mut options = OpenOptions::new();
-        let options = options.write(true).create(true).truncate(true).mode(0o600);
+        let options = options.write(true).create(true).truncate(true);
+        let options = crate::system::make_private(options);
         let mut file = options.open(&path).with_context(context)?;
         file.write_all(self.before.as_bytes())
             .with_context(context)?;

@@ -331,9 +331,12 @@ impl ClientRun<'_> {
         }
         // Messages of the protocol itself are not shown, unless they are errors.
         let push = answer.is_none() && received.replies.is_empty() && role != Some(Role::Hello);
-        if request.is_some() || push || role == Some(Role::Error) {
-            (self.observer)(ClientEvent::Received(decoded, received.verdict), commands);
-        }
+        let event = if request.is_some() || push || role == Some(Role::Error) {
+            ClientEvent::Received(decoded, received.verdict)
+        } else {
+            ClientEvent::Handshake(decoded, received.verdict)
+        };
+        (self.observer)(event, commands);
     }
 }
 

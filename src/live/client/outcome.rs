@@ -8,6 +8,8 @@ use crate::protocol::session::Waiting;
 pub enum ClientEvent<'t> {
     /// A message of the peer.
     Received(&'t Decoded<'t>, crate::conversation::Verdict<'t>),
+    /// An answer to what the protocol itself sent, such as a hello. Only typed messages have it.
+    Handshake(&'t Decoded<'t>, crate::conversation::Verdict<'t>),
     /// A difference to the recording.
     Diverged(&'t Divergence),
     /// An expected message is late.

@@ -24,7 +24,7 @@ mod schema;
 mod session;
 
 use super::rpc::read;
-use super::{Descriptor, Message, Protocol, Role, TraceMember};
+use super::{Definitions, Descriptor, Message, Protocol, Role, TraceMember};
 use crate::framing::Framing;
 
 /// The protocol.
@@ -38,6 +38,10 @@ static DESCRIPTOR: Descriptor = Descriptor {
     sides: ["client", "agent"],
     http: Some(schema::HTTP),
     faults: read::FAULTS,
+    announced: &[Definitions::new(
+        "initialize",
+        &["result", "agentCapabilities"],
+    )],
     traces: &[(&["params", "_meta", "traceparent"], TraceMember::Context)],
     ..Descriptor::USUAL
 };

@@ -22,7 +22,7 @@ mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
-use super::{Descriptor, Message, Protocol, rpc};
+use super::{Definitions, Descriptor, Message, Protocol, rpc};
 use crate::framing::Framing;
 
 /// The protocol.
@@ -34,6 +34,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     framings: &[Framing::ContentLength, Framing::Http, Framing::WebSocket],
     sides: ["client", "server"],
     faults: rpc::read::FAULTS,
+    announced: &[Definitions::new("initialize", &["result", "capabilities"])],
     ..Descriptor::USUAL
 };
 

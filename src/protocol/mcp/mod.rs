@@ -30,6 +30,9 @@ use crate::framing::Framing;
 #[derive(Debug)]
 pub struct Mcp;
 
+/// The cursor of the next part of a list.
+const NEXT: &[&str] = &["result", "nextCursor"];
+
 /// The descriptor of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "mcp",
@@ -40,10 +43,15 @@ static DESCRIPTOR: Descriptor = Descriptor {
     faults: read::FAULTS,
     traces: &[(&["params", "_meta", "traceparent"], TraceMember::Context)],
     definitions: &[
-        Definitions::new("tools/list", &["result", "tools"]),
-        Definitions::new("prompts/list", &["result", "prompts"]),
-        Definitions::new("resources/list", &["result", "resources"]),
-        Definitions::new("resources/templates/list", &["result", "resourceTemplates"]),
+        Definitions::new("tools/list", &["result", "tools"]).after("tools", NEXT),
+        Definitions::new("prompts/list", &["result", "prompts"]).after("prompts", NEXT),
+        Definitions::new("resources/list", &["result", "resources"]).after("resources", NEXT),
+        Definitions::new("resources/templates/list", &["result", "resourceTemplates"])
+            .after("resources", NEXT),
+    ],
+    announced: &[
+        Definitions::new("initialize", &["result", "capabilities"]),
+        Definitions::new("server/discover", &["result", "capabilities"]),
     ],
     // In development: semantic-conventions-genai, gen-ai/mcp.md.
     spans: Some(SpanNames {

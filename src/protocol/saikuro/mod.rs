@@ -19,7 +19,7 @@ mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
-use super::{Descriptor, Protocol, TraceMember};
+use super::{Definitions, Descriptor, Protocol, TraceMember};
 use crate::encoding::Encoding;
 use crate::framing::{Framing, Hints};
 
@@ -47,6 +47,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         "a MessagePack value that is not a map, and not an envelope as an array",
     )],
     is_re_encoded: true,
+    announced: &[Definitions::new("announce", &["args", "0", "namespaces"])],
     traces: &[
         (&["meta", "traceparent"], TraceMember::Context),
         (&["meta", "trace_id"], TraceMember::Trace),

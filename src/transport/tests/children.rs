@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 fn child(script: &str, stderr: &Path) -> Target {
     Target::Child {
-        argv: ["sh", "-c", script].map(Into::into).to_vec(),
+        program: ["sh", "-c", script].map(Into::into).to_vec().into(),
         stderr: File::create(stderr).unwrap(),
     }
 }
@@ -190,7 +190,7 @@ fn command_that_cannot_run_is_refused() {
         },
     );
     let target = Target::Child {
-        argv: vec!["./no-such-program".into()],
+        program: vec!["./no-such-program".into()].into(),
         stderr: File::create(folder.path().join("stderr")).unwrap(),
     };
     let (outcome, _) = client(target, None, handler).end();

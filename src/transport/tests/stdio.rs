@@ -179,7 +179,7 @@ fn runs_as_program() {
             });
             let script = "trap '' HUP INT TERM USR1; echo here; exec sleep 1000";
             let target = Target::Child {
-                argv: ["sh", "-c", script].map(Into::into).to_vec(),
+                program: ["sh", "-c", script].map(Into::into).to_vec().into(),
                 stderr: nothing,
             };
             call(target, &mut handler, screen, setup)

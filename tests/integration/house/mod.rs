@@ -23,7 +23,7 @@ use wiretool::protocol::{Protocol, registry};
 
 /// Layers, the lowest first. The modules of a row may use each other, but not mutually.
 const LAYERS: &[&[&str]] = &[
-    &["escape", "span", "words"],
+    &["escape", "span", "system", "words"],
     &["toml_text"],
     &["error"],
     &["tape"],
@@ -82,7 +82,7 @@ const RESTRICTED: &[(&[&str], &[&str])] = &[
             "IsTerminal",
             "anyhow",
         ],
-        &["cli", "main.rs"],
+        &["cli", "main.rs", "system"],
     ),
     (
         &[

@@ -312,7 +312,7 @@ pub fn play(
         let reported = Arc::clone(&reported);
         Box::new(move |event, _| {
             let text = match event {
-                ClientEvent::Received(..) => return,
+                ClientEvent::Received(..) | ClientEvent::Handshake(..) => return,
                 ClientEvent::Note(text) => text,
                 ClientEvent::Hangs(hang) => {
                     format!("hangs: {:?}, owed {:?}", hang.blocked, hang.pending)

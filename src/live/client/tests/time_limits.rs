@@ -22,7 +22,7 @@ fn observer<'t>(log: &Messages) -> ClientObserver<'t> {
     let log = Arc::clone(log);
     Box::new(move |event, _| {
         let text = match event {
-            ClientEvent::Received(..) => return,
+            ClientEvent::Received(..) | ClientEvent::Handshake(..) => return,
             ClientEvent::Note(text) => text,
             ClientEvent::Hangs(hang) => {
                 format!(

@@ -45,6 +45,7 @@ fn run_client<F: Future<Output = ()>>(
                 let to = verdict.answer.map(|answer| answer.to);
                 format!("{stream} {} {to:?}", decoded.message.kind)
             }
+            ClientEvent::Handshake(..) => return,
             ClientEvent::Note(text) => text,
             ClientEvent::Diverged(what) => format!("{what:?}"),
             ClientEvent::Hangs(what) => format!("{what:?}"),
