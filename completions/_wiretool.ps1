@@ -44,6 +44,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('redact', 'redact', [CompletionResultType]::ParameterValue, 'Replace the secrets in a recording with placeholders')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Send recorded requests to a live peer; compare the answers')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message to a live peer, and show the answer')
+            [CompletionResult]::new('shrink', 'shrink', [CompletionResultType]::ParameterValue, 'Find the smallest recording for which a command still fails')
             [CompletionResult]::new('stub', 'stub', [CompletionResultType]::ParameterValue, 'Answer requests from a script or a recording')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Use captures as regression tests')
             [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Test servers and clients by their messages')
@@ -604,6 +605,35 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Accept any server certificate')
             [CompletionResult]::new('--no-wait', '--no-wait', [CompletionResultType]::ParameterName, 'Send the messages of a file without waiting for answers, for example a request and its cancellation')
             [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Do not mask tokens, capabilities and other secrets')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;shrink' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
+            [CompletionResult]::new('--match', '--match', [CompletionResultType]::ParameterName, 'It fails if its output has this text, with any exit code')
+            [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'Address: the trial is replayed against the peer there')
+            [CompletionResult]::new('--runs', '--runs', [CompletionResultType]::ParameterName, 'Run up to N times for each trial, until it fails')
+            [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'End a run after this time')
+            [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Protocol; detected by default')
+            [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'Framing of the messages; detected by default')
+            [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'telequick: how frames count their length; inclusive counts its own 4 bytes, too')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick: schema file that extends or replaces the built-in one')
+            [CompletionResult]::new('--struct', '--struct', [CompletionResultType]::ParameterName, 'telequick: read every body as this struct')
+            [CompletionResult]::new('--signature', '--signature', [CompletionResultType]::ParameterName, 'oracle: show arguments and results as values: `pow(u256) -> u256` (repeatable)')
+            [CompletionResult]::new('--max-message', '--max-message', [CompletionResultType]::ParameterName, 'Limit for the size of a message, also after inflation: bytes, or with K, M, G')
+            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Limit for the depth of nesting')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('--replay', '--replay', [CompletionResultType]::ParameterName, 'Replay the trial against the command; it fails if an answer differs')
+            [CompletionResult]::new('--whole-messages', '--whole-messages', [CompletionResultType]::ParameterName, 'Leave out whole messages only')
+            [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame; do not search for the next good one')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
@@ -1203,6 +1233,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('redact', 'redact', [CompletionResultType]::ParameterValue, 'Replace the secrets in a recording with placeholders')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Send recorded requests to a live peer; compare the answers')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message to a live peer, and show the answer')
+            [CompletionResult]::new('shrink', 'shrink', [CompletionResultType]::ParameterValue, 'Find the smallest recording for which a command still fails')
             [CompletionResult]::new('stub', 'stub', [CompletionResultType]::ParameterValue, 'Answer requests from a script or a recording')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Use captures as regression tests')
             [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Test servers and clients by their messages')
@@ -1234,6 +1265,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('scripts', 'scripts', [CompletionResultType]::ParameterValue, 'the scripts of stub')
             [CompletionResult]::new('words', 'words', [CompletionResultType]::ParameterValue, 'peer, document, dialect, c2s, executor, felt and other words')
             [CompletionResult]::new('ci', 'ci', [CompletionResultType]::ParameterValue, 'checks in CI services: lint, snapshots, annotations')
+            [CompletionResult]::new('limits', 'limits', [CompletionResultType]::ParameterValue, 'the largest messages, sessions and files, and what happens beyond them')
             [CompletionResult]::new('exit', 'exit', [CompletionResultType]::ParameterValue, 'exit codes')
             break
         }
@@ -1370,6 +1402,17 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;help;send' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;help;shrink' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
@@ -1711,6 +1754,17 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;help;ci' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;help;limits' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')

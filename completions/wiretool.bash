@@ -73,6 +73,9 @@ _wiretool() {
             wiretool,send)
                 cmd="wiretool__subcmd__send"
                 ;;
+            wiretool,shrink)
+                cmd="wiretool__subcmd__shrink"
+                ;;
             wiretool,snapshot)
                 cmd="wiretool__subcmd__snapshot"
                 ;;
@@ -84,6 +87,9 @@ _wiretool() {
                 ;;
             wiretool,telequick)
                 cmd="wiretool__subcmd__telequick"
+                ;;
+            wiretool,test)
+                cmd="wiretool__subcmd__test"
                 ;;
             wiretool,unwrap)
                 cmd="wiretool__subcmd__unwrap"
@@ -141,6 +147,9 @@ _wiretool() {
                 ;;
             wiretool__subcmd__help,json)
                 cmd="wiretool__subcmd__help__subcmd__json"
+                ;;
+            wiretool__subcmd__help,limits)
+                cmd="wiretool__subcmd__help__subcmd__limits"
                 ;;
             wiretool__subcmd__help,lines)
                 cmd="wiretool__subcmd__help__subcmd__lines"
@@ -202,6 +211,9 @@ _wiretool() {
             wiretool__subcmd__help,send)
                 cmd="wiretool__subcmd__help__subcmd__send"
                 ;;
+            wiretool__subcmd__help,shrink)
+                cmd="wiretool__subcmd__help__subcmd__shrink"
+                ;;
             wiretool__subcmd__help,snapshot)
                 cmd="wiretool__subcmd__help__subcmd__snapshot"
                 ;;
@@ -213,6 +225,9 @@ _wiretool() {
                 ;;
             wiretool__subcmd__help,telequick)
                 cmd="wiretool__subcmd__help__subcmd__telequick"
+                ;;
+            wiretool__subcmd__help,test)
+                cmd="wiretool__subcmd__help__subcmd__test"
                 ;;
             wiretool__subcmd__help,unwrap)
                 cmd="wiretool__subcmd__help__subcmd__unwrap"
@@ -311,7 +326,7 @@ _wiretool() {
 
     case "${cmd}" in
         wiretool)
-            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat watch diff export encode make proxy record redact replay send stub snapshot wrap unwrap protocol telequick oracle sael mcp config completions man help"
+            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test wrap unwrap protocol telequick oracle sael mcp config completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -927,7 +942,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help)
-            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff export encode make proxy record redact replay send stub snapshot wrap unwrap protocol telequick oracle sael mcp config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients agents scripts words ci exit"
+            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test wrap unwrap protocol telequick oracle sael mcp config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients agents scripts words ci limits exit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1257,6 +1272,28 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help__subcmd__json)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__help__subcmd__limits)
             opts="-q -v -h --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1718,6 +1755,28 @@ _wiretool() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        wiretool__subcmd__help__subcmd__shrink)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         wiretool__subcmd__help__subcmd__snapshot)
             opts="-q -v -h --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1785,6 +1844,28 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help__subcmd__telequick)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__help__subcmd__test)
             opts="-q -v -h --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2028,7 +2109,7 @@ _wiretool() {
                     return 0
                     ;;
                 --report)
-                    COMPREPLY=($(compgen -W "junit sarif github html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "junit tap sarif github html" -- "${cur}"))
                     return 0
                     ;;
                 --stall)
@@ -2933,7 +3014,7 @@ _wiretool() {
                     return 0
                     ;;
                 --report)
-                    COMPREPLY=($(compgen -W "junit sarif github" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "junit tap sarif github" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -3271,6 +3352,88 @@ _wiretool() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        wiretool__subcmd__shrink)
+            opts="-o -p -q -v -h --output --match --replay --connect --runs --max-time --whole-messages --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --match)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick mcp lsp acp jsonrpc dap cdp nvim i3" -- "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick mcp lsp acp jsonrpc dap cdp nvim i3" -- "${cur}"))
+                    return 0
+                    ;;
+                --framing)
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare content-length websocket http http3 values header message fields" -- "${cur}"))
+                    return 0
+                    ;;
+                --length-mode)
+                    COMPREPLY=($(compgen -W "auto exclusive inclusive" -- "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --struct)
+                    COMPREPLY=($(compgen -W "AbortBulkRequest AllocateWtRequest AllocateWtResponse AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketInfo BucketRequest BulkRequest BulkResponse CallEvent Empty EventStreamRequest ExecuteDialplanRequest ExecuteDialplanResponse GetIncomingCallsRequest GetIncomingCallsResponse IncomingCallInfo ListBucketsResponse OriginateRequest OriginateResponse SetInboundRoutingRequest SuperviseSubscribeRequest SuperviseSubscribeResponse TerminateRequest TerminateResponse" -- "${cur}"))
+                    return 0
+                    ;;
+                --signature)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         wiretool__subcmd__snapshot)
             opts="-q -v -h --color --quiet --verbose --config --help test review accept reject list"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -3409,7 +3572,7 @@ _wiretool() {
                     return 0
                     ;;
                 --report)
-                    COMPREPLY=($(compgen -W "junit sarif github" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "junit tap sarif github" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -3859,6 +4022,56 @@ _wiretool() {
             fi
             case "${prev}" in
                 --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__test)
+            opts="-f -o -q -v -h --case --update --keep --format --report --output --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --case)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -W "junit tap sarif github" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -41,6 +41,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand redact 'Replace the secrets in a recording with placeholders'
             cand replay 'Send recorded requests to a live peer; compare the answers'
             cand send 'Send a message to a live peer, and show the answer'
+            cand shrink 'Find the smallest recording for which a command still fails'
             cand stub 'Answer requests from a script or a recording'
             cand snapshot 'Use captures as regression tests'
             cand test 'Test servers and clients by their messages'
@@ -588,6 +589,34 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --insecure 'Accept any server certificate'
             cand --no-wait 'Send the messages of a file without waiting for answers, for example a request and its cancellation'
             cand --show-secrets 'Do not mask tokens, capabilities and other secrets'
+            cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'wiretool;shrink'= {
+            cand -o 'Write to this file, completely or not at all'
+            cand --output 'Write to this file, completely or not at all'
+            cand --match 'It fails if its output has this text, with any exit code'
+            cand --connect 'Address: the trial is replayed against the peer there'
+            cand --runs 'Run up to N times for each trial, until it fails'
+            cand --max-time 'End a run after this time'
+            cand -p 'Protocol; detected by default'
+            cand --protocol 'Protocol; detected by default'
+            cand --framing 'Framing of the messages; detected by default'
+            cand --length-mode 'telequick: how frames count their length; inclusive counts its own 4 bytes, too'
+            cand --schema 'telequick: schema file that extends or replaces the built-in one'
+            cand --struct 'telequick: read every body as this struct'
+            cand --signature 'oracle: show arguments and results as values: `pow(u256) -> u256` (repeatable)'
+            cand --max-message 'Limit for the size of a message, also after inflation: bytes, or with K, M, G'
+            cand --max-depth 'Limit for the depth of nesting'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand --replay 'Replay the trial against the command; it fails if an answer differs'
+            cand --whole-messages 'Leave out whole messages only'
+            cand --no-resync 'Stop at the first bad frame; do not search for the next good one'
             cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
             cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
             cand -v 'Explain on stderr what was detected, and why'
@@ -1147,6 +1176,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand redact 'Replace the secrets in a recording with placeholders'
             cand replay 'Send recorded requests to a live peer; compare the answers'
             cand send 'Send a message to a live peer, and show the answer'
+            cand shrink 'Find the smallest recording for which a command still fails'
             cand stub 'Answer requests from a script or a recording'
             cand snapshot 'Use captures as regression tests'
             cand test 'Test servers and clients by their messages'
@@ -1178,6 +1208,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand scripts 'the scripts of stub'
             cand words 'peer, document, dialect, c2s, executor, felt and other words'
             cand ci 'checks in CI services: lint, snapshots, annotations'
+            cand limits 'the largest messages, sessions and files, and what happens beyond them'
             cand exit 'exit codes'
         }
         &'wiretool;help;decode'= {
@@ -1301,6 +1332,16 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;help;send'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'wiretool;help;shrink'= {
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
@@ -1611,6 +1652,16 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;help;ci'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'wiretool;help;limits'= {
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'

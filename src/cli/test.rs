@@ -9,6 +9,7 @@
 mod case_run;
 mod changes;
 mod check;
+mod limited;
 mod offers;
 mod programs;
 mod read;

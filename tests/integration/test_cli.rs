@@ -355,7 +355,7 @@ fn recordings_are_kept_and_replayed() {
     tests.write("tools.toml", &TOOLS.replace("\"3\"", "\"4\""));
     assert_snapshot!(tests.results(&[]), @r#"
     failed again
-      test/differs → request tools/call add #3; ← response tools/call add #4 of the recording, #4 now; result.content[0].text "3" → "4"; to ignore it: --ignore 'response:result.content[0].text'
+      test/differs → request tools/call add #3; ← response add #4 of the recording, #4 now; result.content[0].text "3" → "4" (bytes 250..253: 223322 and 250..253: 223422); to ignore it: --ignore 'response:result.content[*].text'
     wiretool: 1 case: 0 passed, 1 failed
     exit 1
     "#);

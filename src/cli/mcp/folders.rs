@@ -4,7 +4,6 @@ use crate::capture::Time;
 use crate::cli::input::has_capture_name;
 use crate::cli::state;
 use anyhow::{Context as _, Result, bail};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// The maximum number of files and folders that are looked at for a list.
@@ -29,7 +28,7 @@ impl FileVersion {
     pub fn of(path: &Path) -> Result<Self> {
         let meta = path.metadata();
         let meta = meta.with_context(|| format!("cannot read {}", path.display()))?;
-        let changed = Time::from(meta.mtime()) * 1_000_000_000 + Time::from(meta.mtime_nsec());
+        let changed = Time::from(crate::system::changed(&meta));
         let len = meta.len();
         Ok(Self { changed, len })
     }

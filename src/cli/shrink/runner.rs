@@ -1,13 +1,12 @@
 //! Runs the command of `shrink` for one trial.
 
 use crate::cli::interrupt::Stop;
+use crate::system::{self, Signal};
 use crate::transport::now;
 use anyhow::{Context as _, Result};
-use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -73,22 +72,21 @@ impl Runner {
         let words: Vec<OsString> = words.collect();
         let (program, arguments) = words.split_first().context("no command")?;
         let clone = || output.try_clone().context("cannot use a temporary file");
-        let mut child = Command::new(program)
+        #[cfg(windows)]
+        system::unsupported::<()>("starts no programs")?;
+        let mut command = Command::new(program);
+        command
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(clone()?)
-            .stderr(clone()?)
-            // With its children, so that all of them can be ended.
-            .process_group(0)
+            .stderr(clone()?);
+        // With its children, so that all of them can be ended.
+        let mut child = system::lead_group(&mut command)
             .spawn()
             .with_context(|| format!("cannot start {}", program.to_string_lossy()))?;
-        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let kill = || {
-            if let Some(group) = group {
-                // It may have ended.
-                let _ = kill_process_group(group, Signal::KILL);
-            }
-        };
+        let group = child.id();
+        // It may have ended.
+        let kill = || system::kill_group(group, Signal::KILL);
         let (ended, end) = channel();
         std::thread::spawn(move || ended.send(child.wait()));
         let start = now();
@@ -148,7 +146,7 @@ impl Runner {
 }
 
 fn end_of(status: ExitStatus) -> RunEnd {
-    match (status.code(), status.signal()) {
+    match (status.code(), system::signal_of(status)) {
         (Some(code), _) => RunEnd::Exit(code),
         (None, signal) => RunEnd::Signal(signal.unwrap_or_default()),
     }

@@ -2,6 +2,7 @@
 
 use super::changes::{OfferChange, changes};
 use super::check::{CaseProblem, CheckedMessages, check};
+use super::limited::{Cut, LimitedClient};
 use super::offers::{OfferRequests, Offered};
 use super::programs::{CaseStub, ClientEnd, filled, filled_words, names, run_client};
 use super::suite::{Action, Case, Common, StubProgram, Suite};
@@ -16,7 +17,6 @@ use crate::live::client::{
     Client, ClientConfig, ClientEvent, ClientObserver, FeedInput, LINGER, RunOutcome,
 };
 use crate::live::codec::{ConnectionConfig, EventStreams};
-use crate::live::handler::{Channel, Command, Ended, Handler};
 use crate::live::plan::Plan;
 use crate::protocol::{Protocol, registry};
 use crate::render::DisplayOptions;
@@ -544,86 +544,4 @@ fn one_line(text: &str) -> String {
         .lines()
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
     lines.collect::<Vec<_>>().join("; ")
-}
-
-/// The reason why a client was stopped.
-#[derive(Clone, Copy)]
-enum Cut {
-    Opening,
-    Limit,
-}
-
-/// A client with a time limit for the opening of its session, and one for everything.
-struct LimitedClient<'p> {
-    client: Client<'p>,
-    /// What waits for the opening.
-    opening: Option<Arc<Mutex<OfferRequests>>>,
-    opened_by: i64,
-    ended_by: i64,
-    timeout: i64,
-    limit: i64,
-    cut: Option<Cut>,
-}
-
-impl LimitedClient<'_> {
-    fn is_unopened(&self) -> bool {
-        self.opening.as_ref().is_some_and(|requests| {
-            requests
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .is_unopened()
-        })
-    }
-
-    /// The time of the next limit.
-    fn next_limit(&self) -> Option<i64> {
-        match self.cut {
-            Some(_) => None,
-            None if self.is_unopened() => Some(self.opened_by.min(self.ended_by)),
-            None => Some(self.ended_by),
-        }
-    }
-}
-
-impl Handler for LimitedClient<'_> {
-    fn begin(&mut self, now: i64, commands: &mut Vec<Command>) {
-        self.opened_by = now.saturating_add(self.timeout);
-        self.ended_by = now.saturating_add(self.limit);
-        self.client.begin(now, commands);
-    }
-
-    fn opened(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
-        self.client.opened(conn, now, commands);
-    }
-
-    fn received(&mut self, channel: Channel, bytes: &[u8], now: i64, commands: &mut Vec<Command>) {
-        self.client.received(channel, bytes, now, commands);
-    }
-
-    fn ended(&mut self, channel: Channel, how: &Ended, now: i64, commands: &mut Vec<Command>) {
-        self.client.ended(channel, how, now, commands);
-    }
-
-    fn due(&self) -> Option<i64> {
-        [self.client.due(), self.next_limit()]
-            .into_iter()
-            .flatten()
-            .min()
-    }
-
-    fn tick(&mut self, now: i64, commands: &mut Vec<Command>) {
-        if self.next_limit().is_some_and(|limit| now >= limit) {
-            self.cut = Some(if now >= self.ended_by {
-                Cut::Limit
-            } else {
-                Cut::Opening
-            });
-            return self.client.interrupted(now, commands);
-        }
-        self.client.tick(now, commands);
-    }
-
-    fn interrupted(&mut self, now: i64, commands: &mut Vec<Command>) {
-        self.client.interrupted(now, commands);
-    }
 }
