@@ -566,6 +566,8 @@ fn lines_that_are_no_messages_have_no_answer() {
         let stdin = client.stdin.as_mut().unwrap();
         writeln!(stdin, "{line}").unwrap();
     }
+    let nested = "[".repeat(100_000) + &"]".repeat(100_000);
+    writeln!(client.stdin.as_mut().unwrap(), "{nested}").unwrap();
     assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
     let unknown = client.ask("tools/call", json!({ "name": "nothing" }));
     assert_eq!(unknown["error"]["code"], -32602);

@@ -106,18 +106,19 @@ impl Server {
         if line.is_empty() {
             return Some(Vec::new());
         }
-        // 2025-03-26: answers of a batch are a batch.
-        if line.starts_with(b"[") {
-            let calls: Vec<&RawValue> = serde_json::from_slice(line).ok()?;
-            let answers = calls.iter().map(|call| self.answer(call.get().as_bytes()));
-            let answers = answers.collect::<Option<Vec<_>>>()?.concat();
-            return Some(
-                (!answers.is_empty())
-                    .then(|| array(&answers))
-                    .into_iter()
-                    .collect(),
-            );
+        if !line.starts_with(b"[") {
+            return self.answer_message(line);
         }
+        // 2025-03-26: answers of a batch are a batch. A batch has no batches in it.
+        let calls: Vec<&RawValue> = serde_json::from_slice(line).ok()?;
+        let answers = calls.iter().map(|call| self.answer_message(call.get().as_bytes()));
+        let answers = answers.collect::<Option<Vec<_>>>()?.concat();
+        let batch = (!answers.is_empty()).then(|| array(&answers));
+        Some(batch.into_iter().collect())
+    }
+
+    /// Returns the answers to one message; `None` if it is none.
+    fn answer_message(&mut self, line: &[u8]) -> Option<Vec<String>> {
         let options = DecodeOptions {
             framing: Some(Framing::Lines),
             want: Want::Places,
