@@ -111,7 +111,9 @@ impl Server {
         }
         // 2025-03-26: answers of a batch are a batch. A batch has no batches in it.
         let calls: Vec<&RawValue> = serde_json::from_slice(line).ok()?;
-        let answers = calls.iter().map(|call| self.answer_message(call.get().as_bytes()));
+        let answers = calls
+            .iter()
+            .map(|call| self.answer_message(call.get().as_bytes()));
         let answers = answers.collect::<Option<Vec<_>>>()?.concat();
         let batch = (!answers.is_empty()).then(|| array(&answers));
         Some(batch.into_iter().collect())

@@ -10,6 +10,7 @@
 //! first 15 lines.
 
 mod cycles;
+mod dependencies;
 
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
