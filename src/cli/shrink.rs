@@ -22,7 +22,7 @@ Examples:
   wiretool shrink calls.jsonl -o small.jsonl -- ./check.sh {}
   wiretool shrink calls.jsonl -o small.jsonl --match 'seq-gap' -- wiretool lint {}
   wiretool shrink calls.jsonl -o small.jsonl --replay -- ./server
-  wiretool shrink calls.jsonl -o small.jsonl --replay --runs 5 -- ./server  if it fails only sometimes";
+  wiretool shrink calls.jsonl -o small.jsonl --replay --runs 5 -- ./server";
 
 const DETAILS: &str = "\
 The command runs for each trial. {} is the file of the trial; without {}, the file is the last argument. It fails as it did for the \

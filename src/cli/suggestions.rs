@@ -77,6 +77,16 @@ pub fn usage_text(error: &clap::Error, root: &Command, args: &[OsString]) -> Str
     lines.join("\n") + "\n"
 }
 
+/// Returns the tip for the name of a protocol as a command.
+fn tip_of_protocol(name: &str) -> Option<String> {
+    let is_protocol = registry::names().any(|known| known == name);
+    is_protocol.then(|| {
+        format!(
+            "the protocol is an argument: wiretool proxy -p {name}, send {name}, stub {name}, decode -p {name}"
+        )
+    })
+}
+
 /// Returns true for the tip of the parser to take a flag as a file, if there is no such file.
 fn is_useless_tip(line: &str) -> bool {
     let flag = line.trim_start().strip_prefix("tip: to pass '");
@@ -396,7 +406,8 @@ impl<'a> Situation<'a> {
 
     fn tip_of_command(&self, word: &str) -> Option<String> {
         if let Some(command) = self.command {
-            return subcommand_tip(command.get_name(), word);
+            let tip = subcommand_tip(command.get_name(), word);
+            return tip.or_else(|| tip_of_protocol(command.get_name()));
         }
         let next = || self.args.iter().skip_while(|arg| *arg != word).nth(1);
         let number = || next()?.to_str()?.parse().ok();
@@ -415,10 +426,8 @@ impl<'a> Situation<'a> {
         if let Some(tip) = command_tip(&lower) {
             return Some(tip.to_owned());
         }
-        if registry::names().any(|name| name == lower) {
-            return Some(format!(
-                "the protocol is an argument: wiretool proxy -p {lower}, send {lower}, stub {lower}, decode -p {lower}"
-            ));
+        if let Some(tip) = tip_of_protocol(&lower) {
+            return Some(tip);
         }
         if let Some(address) = as_address(word) {
             return Some(tip_of_address(&address));

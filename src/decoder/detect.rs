@@ -115,6 +115,8 @@ impl<'p> Detector<'p> {
                     controls: 0,
                     frames: 0,
                     certain_at: None,
+                    broken_at: None,
+                    likely_at: None,
                     unread: 0,
                     what: String::new(),
                     yields_to_lines: framing == Framing::Values
@@ -320,10 +322,22 @@ impl<'p> Detector<'p> {
         false
     }
 
-    /// Returns the pair that was certain first.
+    /// Returns the pair that was certain first; the fallback protocol is, after several requests that no other protocol
+    /// knows or may have malformed.
     fn first_certain(&self) -> Option<&Candidate<'p>> {
-        let sure = self.candidates.iter().filter(|c| c.certain_at.is_some());
-        sure.min_by_key(|c| c.certain_at)
+        let broken = self.candidates.iter().filter(|c| !c.is_fallback());
+        let broken = broken.filter_map(|c| c.broken_at).min();
+        let certain_at = |c: &Candidate<'p>| {
+            let likely = c
+                .likely_at
+                .filter(|at| broken.is_none_or(|broken| broken > *at));
+            c.certain_at.or(likely.filter(|_| c.understands(true)))
+        };
+        let sure = self
+            .candidates
+            .iter()
+            .filter_map(|c| Some((certain_at(c)?, c)));
+        sure.min_by_key(|(at, _)| *at).map(|(_, c)| c)
     }
 
     /// Lets every pair read the first `seen` bytes.

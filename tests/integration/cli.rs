@@ -269,7 +269,7 @@ fn unknown_names_lead_to_the_right_place() {
     for (args, wanted) in [
         (&["help", "filter"][..], "--where EXPR"),
         (&["help", "latency"], "wiretool stat FILE"),
-        (&["help", "mcp"], "wiretool help protocols"),
+        (&["help", "lsp"], "wiretool help protocols"),
         (&["help", "hang"], "wiretool lint FILE"),
         (&["help", "examples"], "wiretool --help"),
         (&["help", "statt"], "did you mean stat?"),

@@ -44,6 +44,21 @@ const ANSWERS: &[(&str, i32, &str)] = &[
     ("decode --grep timeout", 1, "no message has it"),
     ("decode a.pcap", 1, "packets are missing"),
     ("diff yesterday.jsonl today.jsonl", 1, "they differ"),
+    (
+        "shrink calls.jsonl -o small.jsonl -- ./check.sh",
+        2,
+        "the script is not there",
+    ),
+    (
+        "shrink calls.jsonl -o small.jsonl --match",
+        1,
+        "lint finds nothing",
+    ),
+    (
+        "shrink calls.jsonl -o small.jsonl --replay",
+        1,
+        "no answer differs",
+    ),
     ("snapshot review", 2, "it asks, and only on a terminal"),
     ("wiretool watch ", 2, "it needs a terminal"),
     ("replay session.jsonl --connect", 2, "nobody is there"),

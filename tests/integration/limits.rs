@@ -223,9 +223,10 @@ const SLOW: [&str; 1] = ["messages that diff holds"];
 #[test]
 fn every_limit_of_the_page_is_tried() {
     let page = include_str!("../../src/cli/topics/limits.md");
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| "));
-    let rows = rows.filter_map(|row| row.split(" | ").next());
-    let named: Vec<&str> = rows.filter(|name| *name != "limit").collect();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("- "));
+    let named: Vec<&str> = rows
+        .filter_map(|row| Some(row.split_once(": ")?.0))
+        .collect();
     let folder = tempfile::tempdir_in(temporary()).unwrap();
     let tried = tried();
     let known = tried.iter().map(|row| row.0);

@@ -13,7 +13,8 @@ fn session(folder: &Path) -> String {
         let conn = 1 + n / 3;
         let text = format!(r#"{{\"jsonrpc\":\"2.0\",\"id\":{n},\"method\":\"{method}\"}}\n"#);
         lines.push(format!(
-            r#"{{"t":{n}0,"conn":{conn},"dir":"c2s","text":"{text}"}}"#
+            r#"{{"t":{},"conn":{conn},"dir":"c2s","text":"{text}"}}"#,
+            10 * n
         ));
         let result = if method == "three" {
             r#"\"error\":{\"code\":-32000,\"message\":\"broken pump\"}"#
@@ -22,7 +23,8 @@ fn session(folder: &Path) -> String {
         };
         let text = format!(r#"{{\"jsonrpc\":\"2.0\",\"id\":{n},{result}}}\n"#);
         lines.push(format!(
-            r#"{{"t":{n}5,"conn":{conn},"dir":"s2c","text":"{text}"}}"#
+            r#"{{"t":{},"conn":{conn},"dir":"s2c","text":"{text}"}}"#,
+            10 * n + 5
         ));
     }
     file(folder, "session.jsonl", lines.join("\n") + "\n")

@@ -5,9 +5,9 @@ use crate::framing::{Framer, Framing, Head, Step};
 use crate::protocol::{Context, Direction, Evidence, Protocol, Role};
 use crate::span::Span;
 
-/// The number of requests and notifications after which a connection is of the fallback protocol, if none of them is of
-/// another one. Answers decide nothing: they look the same in every protocol of the family.
-const MAX_UNKNOWN: u32 = 3;
+/// The number of requests and notifications that make the fallback protocol likely enough. Answers look the same in every
+/// protocol of the family.
+const LIKELY: u32 = 3;
 
 /// A protocol and a framing that read the stream on trial.
 pub(super) struct Candidate<'p> {
@@ -30,6 +30,10 @@ pub(super) struct Candidate<'p> {
     pub(super) frames: u32,
     /// The end of the message that made the pair certain.
     pub(super) certain_at: Option<usize>,
+    /// The end of the first malformed message that surely belongs to the protocol.
+    pub(super) broken_at: Option<usize>,
+    /// The end of the last of several possible requests of the fallback protocol.
+    pub(super) likely_at: Option<usize>,
     /// The number of bytes before gaps in which it understood nothing.
     pub(super) unread: usize,
     pub(super) what: String,
@@ -149,6 +153,9 @@ impl Candidate<'_> {
                         };
                         let own = message.evidence >= least && !passed_over;
                         self.broken += u32::from(own);
+                        if own {
+                            self.broken_at.get_or_insert(self.at);
+                        }
                         if let (None, [error, ..]) = (&frame.fault, message.faults.as_slice())
                             && error.code == "not-a-message"
                             && error.hint.is_some()
@@ -179,8 +186,10 @@ impl Candidate<'_> {
                     }
                     // If the protocol is known, a possible message counts as its own.
                     let own = self.certain + if framing_only { self.possible } else { 0 };
-                    let is_unknown = is_fallback && self.asked == MAX_UNKNOWN;
-                    if own > self.faults + self.foreign || is_unknown && self.understands(true) {
+                    if is_fallback && self.asked == LIKELY {
+                        self.likely_at.get_or_insert(self.at);
+                    }
+                    if own > self.faults + self.foreign {
                         self.certain_at = Some(self.at);
                     }
                 }
