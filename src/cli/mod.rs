@@ -17,6 +17,7 @@ mod config;
 mod connect;
 mod decode;
 mod delta_state;
+mod demo;
 mod descriptions;
 mod diff;
 mod encode;
@@ -137,7 +138,8 @@ Examples:
   xxd -p capture.bin | wiretool decode       hex dumps work, too
   wiretool decode -f json FILE               one JSON object per message
   wiretool decode --at 66 FILE               which field contains byte 66?
-  wiretool oracle felt 0x68656c6c6f          the meanings of a felt";
+  wiretool oracle felt 0x68656c6c6f          the meanings of a felt
+  wiretool demo                              what all of this is for, in 30 seconds";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -188,6 +190,7 @@ enum CliCommand {
     Stub(Box<stub::Args>),
     Snapshot(snapshot::Args),
     Test(Box<test::Args>),
+    Demo(demo::Args),
     Wrap(wrap::Args),
     Unwrap(wrap::UnwrapArgs),
     Protocol(protocol::Args),
@@ -308,6 +311,7 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
         CliCommand::Stub(args) => stub::run(&args, &cli.shared),
         CliCommand::Snapshot(args) => snapshot::run(&args, &cli.shared, display),
         CliCommand::Test(args) => test::run(&args, &cli.shared, display),
+        CliCommand::Demo(args) => demo::run(&args, &cli.shared, display),
         CliCommand::Wrap(args) => wrap::run(&args, &cli.shared),
         CliCommand::Unwrap(args) => wrap::run_unwrap(&args, &cli.shared),
         CliCommand::Protocol(args) => protocol::run(&args),

@@ -12,13 +12,12 @@ use super::options::{self, SharedArgs};
 use super::snapshot::{
     FoundFixture, ReviewDecision, decide, read_stored, write_difference, write_whole,
 };
-use super::terminal_input::has_event;
+use super::terminal_input::{RawMode, has_event};
 use super::{Exit, print_message};
 use crate::render::DisplayOptions;
 use crate::render::style::Highlight;
 use anyhow::{Context as _, Result, bail};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, read};
-use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -172,22 +171,6 @@ pub fn ensure_terminal(paths: &[PathBuf]) -> Result<()> {
         "review needs a terminal; without one, use: \
          `wiretool snapshot list{paths}`, `wiretool snapshot accept{paths}`, `wiretool snapshot reject{paths}`"
     )
-}
-
-/// Raw mode of the terminal, until it is dropped.
-struct RawMode;
-
-impl RawMode {
-    fn begin() -> Result<Self> {
-        enable_raw_mode().context("cannot read single keys from this terminal")?;
-        Ok(Self)
-    }
-}
-
-impl Drop for RawMode {
-    fn drop(&mut self) {
-        let _ = disable_raw_mode();
-    }
 }
 
 /// Shows the pending snapshots and carries out the decisions.

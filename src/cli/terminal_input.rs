@@ -3,8 +3,53 @@
 use super::poll::{PollFlags, poll};
 use crate::system::AsFile;
 use anyhow::{Context as _, Result};
-use crossterm::event;
+use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use std::time::Duration;
+
+/// What a key asks for, or that none was pressed.
+pub enum Answer {
+    Next,
+    Quit,
+    Interrupt,
+}
+
+/// Raw mode of the terminal, until it is dropped.
+pub struct RawMode;
+
+impl RawMode {
+    pub fn begin() -> Result<Self> {
+        enable_raw_mode().context("cannot read single keys from this terminal")?;
+        Ok(Self)
+    }
+}
+
+impl Drop for RawMode {
+    fn drop(&mut self) {
+        let _ = disable_raw_mode();
+    }
+}
+
+/// Waits for a key for some time.
+///
+/// # Errors
+///
+/// Fails as [`has_event`] does.
+pub fn wait_for_key(terminal: &impl AsFile, within: Duration) -> Result<Answer> {
+    let _raw = RawMode::begin()?;
+    if !has_event(terminal, within)? {
+        return Ok(Answer::Next);
+    }
+    let Event::Key(key) = event::read().context("cannot read from the terminal")? else {
+        return Ok(Answer::Next);
+    };
+    let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
+    Ok(match key.code {
+        KeyCode::Char('c') if has_control => Answer::Interrupt,
+        KeyCode::Char('q') | KeyCode::Esc if key.kind != KeyEventKind::Release => Answer::Quit,
+        _ => Answer::Next,
+    })
+}
 
 /// Waits for a key, the mouse or a new size.
 ///

@@ -11,6 +11,7 @@ mod completions;
 mod config;
 mod conventions;
 
+mod demo_cli;
 mod described_cli;
 mod diff_cli;
 mod draft_cli;

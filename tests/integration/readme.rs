@@ -67,29 +67,23 @@ fn readme_is_short_and_links_resolve() {
     assert!(count > 15, "{count}");
 }
 
-/// The content of the screen in the picture.
-const SCREEN: &[&str] = &[
-    "wiretool decode fixtures/telequick/barge-as-printed.hex 2>/dev/null",
-    "wiretool decode --lint fixtures/oracle/rules/desync.fires.jsonl",
-];
-
 #[test]
-fn picture_shows_the_screen() {
+fn picture_shows_the_demo() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut screen = String::new();
-    for command in SCREEN {
-        screen += &format!("\x1b[2m$\x1b[0m \x1b[1m{command}\x1b[0m\n");
-        screen += &run(root, &format!("CLICOLOR_FORCE=1 {command}"));
-    }
-    let drawn = common::screen::svg(&screen);
-    let path = root.join("fixtures/cli/screen.svg");
+    let folder = tempfile::tempdir_in(common::temporary()).unwrap();
+    let drawn = folder.path().join("demo.svg");
+    let mut demo = common::wiretool();
+    let ran = common::run(demo.args(["demo", "--svg"]).arg(&drawn), "");
+    assert_eq!(ran, (0, String::new(), String::new()));
+    let drawn = std::fs::read_to_string(drawn).unwrap();
+    let path = root.join("fixtures/cli/demo.svg");
     if common::bless() {
         std::fs::write(&path, &drawn).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == drawn,
-        "the screen of today is not that of fixtures/cli/screen.svg"
+        "the demo of today is not that of fixtures/cli/demo.svg"
     );
 }
 

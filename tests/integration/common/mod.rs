@@ -2,7 +2,6 @@
 
 pub mod help;
 pub mod programs;
-pub mod screen;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
