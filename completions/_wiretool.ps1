@@ -48,6 +48,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('stub', 'stub', [CompletionResultType]::ParameterValue, 'Answer requests from a script or a recording')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Use captures as regression tests')
             [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Test servers and clients by their messages')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show in six steps what wiretool does; 30 seconds, no set-up')
             [CompletionResult]::new('wrap', 'wrap', [CompletionResultType]::ParameterValue, 'Record the servers that a client starts')
             [CompletionResult]::new('unwrap', 'unwrap', [CompletionResultType]::ParameterValue, 'Undo `wrap`: start servers without a recorder')
             [CompletionResult]::new('protocol', 'protocol', [CompletionResultType]::ParameterValue, 'Check, show and draft descriptions of protocols')
@@ -782,6 +783,21 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'wiretool;demo' {
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Record to this file; existing files are not replaced [default: @demo]')
+            [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Record to this file; existing files are not replaced [default: @demo]')
+            [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Draw the steps to this file instead, as a picture')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('--fast', '--fast', [CompletionResultType]::ParameterName, 'Do not pause between the steps; a pipe never pauses')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'wiretool;wrap' {
             [CompletionResult]::new('--client', '--client', [CompletionResultType]::ParameterName, 'Only configurations of this client: claude-code, cursor, vscode, ...')
             [CompletionResult]::new('--in', '--in', [CompletionResultType]::ParameterName, 'Only this configuration, in JSON or TOML')
@@ -1237,6 +1253,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('stub', 'stub', [CompletionResultType]::ParameterValue, 'Answer requests from a script or a recording')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Use captures as regression tests')
             [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Test servers and clients by their messages')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show in six steps what wiretool does; 30 seconds, no set-up')
             [CompletionResult]::new('wrap', 'wrap', [CompletionResultType]::ParameterValue, 'Record the servers that a client starts')
             [CompletionResult]::new('unwrap', 'unwrap', [CompletionResultType]::ParameterValue, 'Undo `wrap`: start servers without a recorder')
             [CompletionResult]::new('protocol', 'protocol', [CompletionResultType]::ParameterValue, 'Check, show and draft descriptions of protocols')
@@ -1446,6 +1463,17 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;help;test' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Explain on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;help;demo' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result')

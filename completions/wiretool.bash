@@ -25,6 +25,9 @@ _wiretool() {
             wiretool,decode)
                 cmd="wiretool__subcmd__decode"
                 ;;
+            wiretool,demo)
+                cmd="wiretool__subcmd__demo"
+                ;;
             wiretool,diff)
                 cmd="wiretool__subcmd__diff"
                 ;;
@@ -120,6 +123,9 @@ _wiretool() {
                 ;;
             wiretool__subcmd__help,decode)
                 cmd="wiretool__subcmd__help__subcmd__decode"
+                ;;
+            wiretool__subcmd__help,demo)
+                cmd="wiretool__subcmd__help__subcmd__demo"
                 ;;
             wiretool__subcmd__help,describe)
                 cmd="wiretool__subcmd__help__subcmd__describe"
@@ -326,7 +332,7 @@ _wiretool() {
 
     case "${cmd}" in
         wiretool)
-            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test wrap unwrap protocol telequick oracle sael mcp config completions man help"
+            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test demo wrap unwrap protocol telequick oracle sael mcp config completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -609,6 +615,40 @@ _wiretool() {
                     return 0
                     ;;
                 --path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__demo)
+            opts="-w -q -v -h --fast --write --svg --color --quiet --verbose --config --help mcp acp lsp jsonrpc oracle saikuro sael stepflow telequick"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --write)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -w)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --svg)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -942,7 +982,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help)
-            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test wrap unwrap protocol telequick oracle sael mcp config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients agents scripts words ci limits exit"
+            opts="-q -v -h --no-pager --color --quiet --verbose --config --help decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test demo wrap unwrap protocol telequick oracle sael mcp config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients agents scripts words ci limits exit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1074,6 +1114,28 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__help__subcmd__decode)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__help__subcmd__demo)
             opts="-q -v -h --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -45,6 +45,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand stub 'Answer requests from a script or a recording'
             cand snapshot 'Use captures as regression tests'
             cand test 'Test servers and clients by their messages'
+            cand demo 'Show in six steps what wiretool does; 30 seconds, no set-up'
             cand wrap 'Record the servers that a client starts'
             cand unwrap 'Undo `wrap`: start servers without a recorder'
             cand protocol 'Check, show and draft descriptions of protocols'
@@ -756,6 +757,20 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'wiretool;demo'= {
+            cand -w 'Record to this file; existing files are not replaced [default: @demo]'
+            cand --write 'Record to this file; existing files are not replaced [default: @demo]'
+            cand --svg 'Draw the steps to this file instead, as a picture'
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand --fast 'Do not pause between the steps; a pipe never pauses'
+            cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'wiretool;wrap'= {
             cand --client 'Only configurations of this client: claude-code, cursor, vscode, ...'
             cand --in 'Only this configuration, in JSON or TOML'
@@ -1180,6 +1195,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand stub 'Answer requests from a script or a recording'
             cand snapshot 'Use captures as regression tests'
             cand test 'Test servers and clients by their messages'
+            cand demo 'Show in six steps what wiretool does; 30 seconds, no set-up'
             cand wrap 'Record the servers that a client starts'
             cand unwrap 'Undo `wrap`: start servers without a recorder'
             cand protocol 'Check, show and draft descriptions of protocols'
@@ -1372,6 +1388,16 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'wiretool;help;test'= {
+            cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
+            cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
+            cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand --quiet 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+            cand -v 'Explain on stderr what was detected, and why'
+            cand --verbose 'Explain on stderr what was detected, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'wiretool;help;demo'= {
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand -q 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'

@@ -53,11 +53,11 @@ const CASES: &[Case] = &[
     Case {
         protocol: "lsp",
         scheme: None,
-        calls: r#"
+        calls: "
             textDocument/didOpen file:///a.rs rust 1 'fn main() {}'
             textDocument/hover file:///a.rs 0 3
             textDocument/hover file:///a.rs 0 4
-        "#,
+        ",
         script: r#"
             [[hello]]
             to = "request initialize"

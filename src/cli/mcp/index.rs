@@ -164,8 +164,8 @@ impl Indexer {
         let entry = Entry::new(0, role, origin.direction, origin.time, origin.conn);
         self.batch.entries.push((entry, self.batch.bytes.len()));
         self.batch.frames.write(decoded, &mut self.batch.bytes);
-        let start = self.batch.bytes.len() - decoded.frame.view.bytes.len();
-        let stored = self.batch.bytes.get_mut(start..).unwrap_or_default();
+        let frame_at = self.batch.bytes.len() - decoded.frame.view.bytes.len();
+        let stored = self.batch.bytes.get_mut(frame_at..).unwrap_or_default();
         mask_secrets(decoded, &mut self.notes, stored);
         self.index.now = origin.time.or(self.index.now);
         self.count += 1;

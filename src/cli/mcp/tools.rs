@@ -157,6 +157,7 @@ impl Page {
     }
 }
 
+#[allow(clippy::unnecessary_wraps)] // as every tool
 fn recordings(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
     let page = Page::new(arguments);
     let (found, has_more) = all.folders.list();
