@@ -20,7 +20,7 @@ use super::lines::{BOM, LineForm, Lines, split_lines};
 use super::pcap;
 use super::printed::{curl, flows, follow, socat};
 #[cfg(feature = "pcap")]
-use super::printed::{tcpdump, tshark};
+use super::printed::{packet_lines, tcpdump, tshark};
 use super::readable::is_readable;
 use super::text::{Expected, Text, detect_loose};
 use super::{base64_text, har, json_lines, recording, strace, unreadable};
@@ -83,6 +83,12 @@ const FORMS: &[FormEntry] = &[
     }),
     (Form::Text, |_, _| No, || text_of(None, Form::Raw)),
     (Form::Text, follow::detect, boxed::<follow::Follow>),
+    #[cfg(feature = "pcap")]
+    (
+        Form::Text,
+        packet_lines::detect,
+        lines_of::<packet_lines::PacketLines>,
+    ),
     (Form::Text, is_loose_hex, || text_of(None, Form::Hex)),
     (Form::Hex, is_hex_lines, lines_of::<hex::Hex>),
     (

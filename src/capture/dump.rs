@@ -178,6 +178,26 @@ fn is_swapped(data: &[u8], group: usize, text: &[u8]) -> bool {
     !agree && swapped.map(|&b| shown(b)).eq(text.take(data.len()))
 }
 
+/// Returns true for a first row as Wireshark shows a stream: the text has a gap in the middle, too.
+fn is_row_of_follow(line: &[u8]) -> bool {
+    const TEXT: usize = 16;
+    let mut bytes = Vec::new();
+    let Some(first) = row(line).filter(|row| !row.colon && row.digits == b"00000000") else {
+        return false;
+    };
+    let (_, text) = first.columns(&mut bytes);
+    bytes.len() == TEXT && text.get(HALF) == Some(&b' ') && (TEXT..=TEXT + 1).contains(&text.len())
+}
+
+/// Returns the direction of a row of a stream: those of the second peer are indented.
+fn peer(line: &[u8]) -> Direction {
+    if line.starts_with(b"    ") || line.starts_with(b"\t") {
+        Direction::ToClient
+    } else {
+        Direction::ToServer
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Dump {
     /// The base of offsets, once an offset has shown it.
@@ -186,6 +206,8 @@ pub(super) struct Dump {
     width: usize,
     /// The end of the data of each direction.
     ends: DirectionSlots<Option<u64>>,
+    /// It is a stream that Wireshark follows, as its first row shows.
+    is_follow: Option<bool>,
     /// The line that a `*` repeats.
     last: Vec<u8>,
     last_direction: Option<Direction>,
@@ -369,7 +391,11 @@ impl LineForm for Dump {
             self.other(text);
             return;
         };
-        row.direction = row.direction.or(self.last_direction);
+        let is_follow = *self
+            .is_follow
+            .get_or_insert_with(|| is_row_of_follow(line.text));
+        let own = row.direction.or(is_follow.then(|| peer(line.text)));
+        row.direction = own.or(self.last_direction);
         self.bytes.clear();
         let (columns, _) = row.columns(&mut self.bytes);
         match columns {

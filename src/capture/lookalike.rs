@@ -118,6 +118,13 @@ fn of_text(text: &str) -> Option<LookAlike> {
         let how = "it has no bodies: wiretool proxy --connect http://HOST:PORT -w FILE.jsonl records them";
         return Some(("the access log of a web server".into(), how));
     }
+    if text.contains("<Buffer ") && text.contains(" more bytes>") {
+        let how = "console.log(buffer.toString('hex')) prints all bytes, and so does require('buffer').INSPECT_MAX_BYTES = Infinity";
+        return Some((
+            "buffers that Node prints with only 50 bytes of each".into(),
+            how,
+        ));
+    }
     if let Some(print) = shown_by_a_language(text) {
         return Some(print);
     }

@@ -43,12 +43,15 @@ const LINES: [&[u8]; 4] = [
     b"Response Headers",
 ];
 /// Parts of lines around messages.
-const PARTS: [&[u8]; 5] = [
+const PARTS: [&[u8]; 8] = [
     b": POST http",
     b": GET http",
     b"] client connect",
     b" websocat::",
     b" port [",
+    b" test session starts =",
+    b"- Captured stdout ",
+    b"- Captured log ",
 ];
 
 /// Returns true if lines show that messages were copied out of something else.
@@ -58,11 +61,25 @@ pub(super) fn is_pasted(text: &[u8]) -> bool {
         let has = |part: &&[u8]| memchr::memmem::find(line, part).is_some();
         MARKS.iter().any(|mark| line.starts_with(mark))
             || LINES.contains(&line)
+            || is_block(line)
             || !line.contains(&b'{') && PARTS.iter().any(has)
     };
     let start = text.trim_ascii_start();
     let is_http = is_native(start) && is_printed_http(start) == Yes(());
     is_http || is_session(start) || text.split(|&c| c == b'\n').any(is_mark)
+}
+
+/// Returns true for a key of YAML whose text is in the lines below it: `message: |`.
+fn is_block(line: &[u8]) -> bool {
+    let marks = [&b": |"[..], b": |-", b": |+", b": >", b": >-"];
+    let key = marks.iter().find_map(|mark| line.strip_suffix(*mark));
+    let key = key.map(|key| key.strip_prefix(b"- ").unwrap_or(key));
+    key.is_some_and(|key| {
+        !key.is_empty()
+            && key
+                .iter()
+                .all(|c| c.is_ascii_alphanumeric() || b"_-".contains(c))
+    })
 }
 
 /// Returns true if a text begins with the prompt and the command of a terminal, or with a marked request line.

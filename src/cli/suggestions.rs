@@ -18,11 +18,14 @@ pub use complete::{complete_command, is_command, stdin_has_input};
 use complete::{is_flag, record_tip};
 pub use shapes::file_tip;
 use shapes::{
-    as_address, is_method, is_program, local, packet_filter, tip_of_address, tip_of_endpoint,
-    tip_of_process, tool_arguments,
+    as_address, endpoint_of_socat, is_method, is_program, local, packet_filter, tip_of_address,
+    tip_of_endpoint, tip_of_process, tool_arguments,
 };
 use std::ffi::OsString;
 use std::path::Path;
+
+/// The beginning of a tip with a whole command line of tcpdump or tshark.
+const READ: &str = "a capture is an argument without a flag: ";
 
 /// Returns the text of a usage error for stderr, in a few lines: the error, tips, the usage.
 pub fn usage_text(error: &clap::Error, root: &Command, args: &[OsString]) -> String {
@@ -144,6 +147,9 @@ impl<'a> Situation<'a> {
                 self.tip_of_value(&arg, &value)
             }
             ErrorKind::MissingRequiredArgument => self.tip_of_missing(),
+            ErrorKind::ArgumentConflict if self.args.iter().any(|arg| arg == "-vv") => {
+                Some(words::VERBOSE.to_owned())
+            }
             _ => None,
         };
         match own {
@@ -257,6 +263,7 @@ impl<'a> Situation<'a> {
         own.extend(self.command.map(Command::get_name));
         own.push(file.unwrap_or("FILE"));
         let mut text = shell_words::join(own);
+        let mut is_summary = false;
         let mut words = self.args.iter().filter_map(|arg| arg.to_str());
         while let Some(word) = words.next() {
             let port = match word {
@@ -271,11 +278,23 @@ impl<'a> Situation<'a> {
                     text.push_str(" --where EXPR (wiretool help where)");
                 }
                 ("-T", _) => text.push_str(" -f json"),
+                ("-V", _) => text.push_str(" -f tree"),
+                ("-x" | "-X" | "-xx" | "-XX", _) => text.push_str(" -f hex"),
+                ("-c", _) => {
+                    let count = words.next().filter(|count| count.parse::<u64>().is_ok());
+                    text.push_str(&format!(" --head {}", count.unwrap_or("N")));
+                }
+                ("-z", _) => is_summary = true,
                 (_, Some(port)) => text.push_str(&format!(" --port {port}")),
                 _ => {}
             }
         }
-        format!("a capture is an argument without a flag: {text}")
+        let summary = if is_summary {
+            "; wiretool stat FILE counts messages and measures latencies"
+        } else {
+            ""
+        };
+        format!("{READ}{text}{summary}")
     }
 
     /// Returns the number after `-p` without a command: strace takes a process there.
@@ -400,7 +419,8 @@ impl<'a> Situation<'a> {
         }
         let words = self.args.iter().skip_while(|arg| *arg != word);
         let words = words.filter_map(|arg| arg.to_str()).take(2);
-        let found: Vec<String> = words.map_while(as_address).collect();
+        let found = words.map_while(|word| endpoint_of_socat(word).or_else(|| as_address(word)));
+        let found: Vec<String> = found.collect();
         (!found.is_empty()).then_some(found)
     }
 
@@ -462,6 +482,9 @@ impl<'a> Situation<'a> {
     /// Returns a tip for a message without a protocol: `tools/list`, or the name of a tool.
     fn tip_of_message(&self, word: &str) -> Option<String> {
         let at = self.args.iter().position(|arg| *arg == *word)?;
+        if let Some(tip) = tip_of_json(word) {
+            return Some(tip);
+        }
         let rest = self.args.get(at..)?.iter().map(|arg| arg.to_string_lossy());
         let has_recipe = |protocol: &&dyn Protocol| {
             let mut recipes = protocol.recipes().iter();
@@ -500,6 +523,19 @@ impl<'a> Situation<'a> {
             text.trim_end()
         ))
     }
+}
+
+/// Returns a tip for a message, or a file of messages, in place of a protocol.
+fn tip_of_json(word: &str) -> Option<String> {
+    if word.starts_with(['{', '[']) {
+        return Some(format!(
+            "a message in JSON is sent as it is with wiretool send mcp --json {} -- COMMAND",
+            shell_words::quote(word)
+        ));
+    }
+    Path::new(word).is_file().then(|| {
+        "wiretool replay FILE -- COMMAND sends the requests of a recording; wiretool send mcp --json FILE -- COMMAND sends the messages of a file".to_owned()
+    })
 }
 
 /// Returns the tip for a word in place of a command.

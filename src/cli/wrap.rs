@@ -331,7 +331,9 @@ fn select(files: Selected, names: &[String], all: bool) -> Result<Selected> {
                     [] => NO_SERVERS.to_owned(),
                     known => format!("there are {}", known.join(", ")),
                 };
-                bail!("no server has the name {name}: {known}");
+                bail!(
+                    "no server has the name {name}: {known}; wiretool proxy -- COMMAND shows the messages of a command, record -w FILE -- COMMAND records them"
+                );
             }
             [_] => {}
             // One of them may be recorded, and the others not: the user decides.

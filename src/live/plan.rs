@@ -10,6 +10,7 @@
 
 mod parts;
 mod reader;
+mod sides;
 
 use super::codec::EventStreams;
 use super::names::{Names, ValuePlace};
@@ -250,6 +251,7 @@ impl<'p> Plan<'p> {
             ..DecodeOptions::new(protocols.to_vec())
         };
         reader.read(recording, options)?;
+        sides::check_sides(recording, protocols)?;
         reader.finish()
     }
 }

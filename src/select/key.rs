@@ -163,11 +163,24 @@ const OTHER_WORDS: &[(&str, &str)] = &[
         "did you mean dir? c2s is from the client to the server, s2c from the server",
     ),
     (
-        "port srcport dstport tcp.port",
+        "port srcport dstport tcp.port tcp.srcport tcp.dstport udp.port",
         "ports choose connections of a packet capture before it is read; a connection is conn=N",
     ),
-    ("number num no n frame nr", "did you mean index?"),
-    ("timestamp ts date", "did you mean time?"),
+    (
+        "ip.addr ip.src ip.dst ip.host ipv6.addr host",
+        "packets of an address are tcpdump -r FILE -w NEW host ADDRESS; a connection is conn=N",
+    ),
+    ("tcp.stream udp.stream", "did you mean conn?"),
+    ("jsonrpc.method json.method", "did you mean method?"),
+    (
+        "number num no n frame nr frame.number",
+        "did you mean index?",
+    ),
+    ("timestamp ts date frame.time", "did you mean time?"),
+    (
+        "select filter",
+        "conditions stand alone, without a function around them: .id=3",
+    ),
     (
         "text body content payload data",
         "a field of the message begins with a dot: .params.text",

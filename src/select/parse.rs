@@ -252,6 +252,7 @@ impl<'t> SelectParser<'t> {
         }
         let is_path = self.next() == Some('[') || word.contains('.');
         let first = word.split('.').next().unwrap_or_default();
+        let is_path = is_path && Key::instead_of(&word).is_none();
         if is_path && word.starts_with(is_name_char) && Key::from_name(first).is_none() {
             self.at = start;
             return self.path(true);
@@ -261,8 +262,14 @@ impl<'t> SelectParser<'t> {
             let mut error = self.error(start..self.at, "a key");
             let before = self.text.get(..start).unwrap_or_default();
             let listed = before.split_whitespace().last().filter(|_| word == "in");
+            let operand = before
+                .split_whitespace()
+                .last()
+                .filter(|_| ["contains", "matches", "like"].contains(&word));
             let instead = match listed {
                 Some(key) => Some(format!("a list has commas: {key}=2,3")),
+                None if operand.is_some() => operand
+                    .map(|key| format!("a part of a text is {key}~TEXT, a pattern {key}~/^a/")),
                 None => Key::instead_of(word).map(str::to_owned),
             };
             let near = || nearest(word, Key::names()).map(|near| format!("did you mean {near}?"));

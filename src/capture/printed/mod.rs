@@ -13,6 +13,8 @@ pub(super) mod curl;
 pub(super) mod flows;
 pub(super) mod follow;
 #[cfg(feature = "pcap")]
+pub(super) mod packet_lines;
+#[cfg(feature = "pcap")]
 mod packets;
 pub(super) mod socat;
 #[cfg(feature = "pcap")]

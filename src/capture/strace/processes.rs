@@ -13,7 +13,7 @@
 use super::call::Transfer;
 use super::line::{self, SystemCall};
 use crate::capture::text::begins_with_message;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The maximum number of threads.
 const MAX_THREADS: usize = 1 << 16;
@@ -78,6 +78,8 @@ pub(super) struct Processes {
     /// The process of each thread.
     of_thread: HashMap<Option<u32>, u32>,
     all: HashMap<u32, Process>,
+    /// Threads that no call started: they may be processes.
+    guessed: HashSet<Option<u32>>,
     /// The number of processes so far.
     count: u32,
     /// Calls that start a process and have not returned: the caller, and whether it starts a thread.
@@ -102,7 +104,12 @@ impl Processes {
             Some((parent, false)) => self.fork(*parent),
             Some((parent, true)) => *parent,
             None if self.count == 0 => self.add(),
-            None => 0,
+            None => {
+                if self.guessed.len() < MAX_THREADS {
+                    self.guessed.insert(pid);
+                }
+                0
+            }
         };
         self.assign(pid, process);
         process
@@ -229,6 +236,9 @@ impl Processes {
     ) -> Option<&mut Endpoint> {
         let mut process = self.enter(pid);
         let (fd, name) = line::descriptor(call.arg(0))?;
+        if fd == 1 && transfer.writes && self.guessed.remove(&pid) && is_other_text(call) {
+            process = self.separate(pid);
+        }
         let known = self.all.get_mut(&process);
         let id = match known.and_then(|p| p.descriptors.get_mut(&fd)) {
             Some(known) if known.name.is_empty() || name.is_empty() || known.name == name => {
@@ -419,6 +429,14 @@ impl Processes {
         self.pipes.retain(|pair| pair.endpoint != id);
         self.endpoints.remove(&id)?.conn
     }
+}
+
+/// Returns true if a call writes a text that is no message: the shells that start a server write such texts for each other.
+fn is_other_text(call: &SystemCall<'_>) -> bool {
+    let mut bytes = Vec::new();
+    line::string(call.arg(1), &mut bytes);
+    let is_text = |c: &u8| c.is_ascii_graphic() || c.is_ascii_whitespace();
+    bytes.ends_with(b"\n") && bytes.iter().all(is_text) && !begins_with_message(&bytes)
 }
 
 /// Returns true if a call transfers what a message begins with. Other bytes without a name may be those of a file.

@@ -255,6 +255,18 @@ fn strace_separates_processes_and_sockets() {
     "##);
 }
 
+/// Shells that start a server write texts for each other; a filter can leave out the calls that start them.
+#[test]
+fn strace_separates_texts_of_shells_from_messages() {
+    let input = r#"10 read(3, "\177ELF\2\1", 832) = 832
+11 write(1, "/usr/bin/a\n", 11) = 11
+10 write(1, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n", 37) = 37
+"#;
+    let got = items(Form::Auto, input);
+    assert!(got.contains("0 s2c None /usr/bin/a"), "{got}");
+    assert!(got.contains("1 s2c None {"), "{got}");
+}
+
 /// A trace that begins after the start of its process does not say what its descriptors are.
 #[test]
 fn strace_without_names_has_the_pipes_that_messages_pass() {

@@ -423,6 +423,64 @@ fn escaped_and_broken_texts_are_read() {
     }
 }
 
+/// Percent-encoded messages in lines: alone, and as values of fields of a form.
+#[test]
+fn percent_encoded_messages_are_read() {
+    let encoded = |text: &str, blank: &str| -> String {
+        let all = text.bytes().map(|c| match c {
+            b' ' => blank.to_owned(),
+            c if c.is_ascii_alphanumeric() => char::from(c).to_string(),
+            c => format!("%{c:02X}"),
+        });
+        all.collect()
+    };
+    let wanted = [CALL, ANSWER].map(|message| format!("- - {message}"));
+    for (before, blank, after) in [("", "%20", ""), ("payload=", "+", "&x=1")] {
+        let lines =
+            [CALL, ANSWER].map(|message| format!("{before}{}{after}\n", encoded(message, blank)));
+        assert_eq!(read(&lines.concat()), wanted, "{lines:?}");
+    }
+}
+
+/// Lines of pytest and YAML stand around messages, and are no errors in a stream.
+#[test]
+fn lines_around_messages_are_no_faults() {
+    let pytest = format!(
+        "======= test session starts =======\ncollected 1 item\n\n------- Captured stdout call -------\n{CALL}\n{ANSWER}\n======= 1 failed in 0.01s =======\n"
+    );
+    let yaml =
+        format!("- dir: c2s\n  message: |\n    {CALL}\n- dir: s2c\n  message: |\n    {ANSWER}\n");
+    for (text, ways) in [(pytest, ["-", "-"]), (yaml, ["c2s", "s2c"])] {
+        let wanted = [CALL, ANSWER].iter().zip(ways);
+        let wanted: Vec<_> = wanted
+            .map(|(message, way)| format!("{way} - {message}"))
+            .collect();
+        assert_eq!(read(&text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn parts_of_messages_are_no_messages() {
+    let hover = "{'jsonrpc': '2.0', 'id': 2, 'method': 'textDocument/hover', 'params': {'position': {'line': 1}}}";
+    let text = format!("send {hover}\nresult: {{'kind': 'markdown', 'value': 'a'}}\n");
+    let got = read(&text);
+    assert_eq!(got.len(), 1, "{got:?}");
+}
+
+#[test]
+fn a_text_that_begins_with_the_newest_message_is_named() {
+    let line = |second: u32, message: &str| format!("2026-11-25T02:13:1{second}Z {message}\n");
+    let text = [line(3, LIST), line(2, ANSWER), line(1, CALL)].concat();
+    let got = read(&text);
+    assert!(
+        got.last()
+            .is_some_and(|note| note.contains("newest message")),
+        "{got:?}"
+    );
+    let text = [line(1, CALL), line(2, ANSWER), line(3, LIST)].concat();
+    assert_eq!(read(&text).len(), 3);
+}
+
 /// The head of an answer has the time of the server, in whole seconds.
 #[test]
 fn dates_of_heads_are_no_times_of_messages() {

@@ -145,6 +145,22 @@ fn packets_of_tshark_are_read() {
 }
 
 #[test]
+fn packets_that_wireshark_copies_are_read() {
+    let ethernet = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
+    let packets = [packet(&ethernet, 1, b"ab"), packet(&ethernet, 3, b"cd")];
+    let hex = packets
+        .each_ref()
+        .map(|packet| ::hex::encode(packet) + "\n");
+    let base64 = packets.each_ref().map(|packet| {
+        base64::Engine::encode(&base64::engine::general_purpose::STANDARD, packet) + "\n"
+    });
+    for text in [hex.concat(), base64.concat()] {
+        let (bytes, ..) = read(&text);
+        assert_eq!(bytes, "abcd", "{text}");
+    }
+}
+
+#[test]
 fn rows_without_packets_are_no_text_of_tshark() {
     let request = b"POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}POST / HTTP/1.1\r\n";
     let (bytes, _, form) = read(&rows(request));

@@ -135,6 +135,11 @@ impl Finder {
             match objects::find(text, at, &mut self.test) {
                 objects::Search::Found(object) => {
                     let (start, end) = object.place;
+                    // Programs with such messages also print other objects, such as parts of them.
+                    if self.has_headers() && !object.is_certain {
+                        at = end;
+                        continue;
+                    }
                     self.note(object.framing);
                     self.is_cut |= object.is_cut;
                     let before = text.get(at..start).unwrap_or_default();

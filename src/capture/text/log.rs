@@ -29,6 +29,8 @@ const MAX_PARTS: usize = 64 << 20;
 const MAX_HELD: usize = 16 << 20;
 /// How often held lines are read again because their first bracket does not close.
 const MAX_AGAIN: u32 = 8;
+/// The least number of messages that show that a text begins with the newest one.
+const MIN_REVERSED: u64 = 2;
 /// The most words that are counted.
 const MAX_WORDS: usize = 64;
 /// The bytes of a line in which an object may begin.
@@ -51,6 +53,10 @@ pub(super) struct Log {
     alone: u64,
     /// The number of lines with several messages, and the first one.
     several: Option<(u64, u64)>,
+    /// The time of the last message, and the numbers of messages that are later and earlier than the one before.
+    last_time: Option<Time>,
+    later: u64,
+    earlier: u64,
     /// There is something else than messages.
     has_other: bool,
     broken: BrokenLines,
@@ -262,6 +268,7 @@ impl Log {
             if is_in_frame(&found.before) {
                 self.framed.clone_from(&message);
             }
+            self.note_order(mark.time);
             let bytes = self.finder.framed(&message);
             if self.key.is_empty() {
                 self.key = first_word(&message).unwrap_or_default().to_vec();
@@ -473,6 +480,15 @@ impl Log {
         }
     }
 
+    /// Counts the messages that are in the order of their times, and the others.
+    fn note_order(&mut self, time: Option<Time>) {
+        if let (Some(time), Some(last)) = (time, self.last_time) {
+            self.later += u64::from(time > last);
+            self.earlier += u64::from(time < last);
+        }
+        self.last_time = time.or(self.last_time);
+    }
+
     /// Reports what is not shown, and how the text differs from what a peer sends.
     fn note_what_is_left_out(&mut self, sink: &mut ItemSink<'_>) {
         if self.finder.is_cut {
@@ -497,6 +513,14 @@ impl Log {
                 ),
             };
             Problem::note(InputPlace::Line(*line), text).report(sink);
+        }
+        if self.earlier >= MIN_REVERSED && self.later == 0 {
+            Problem::note(
+                InputPlace::Whole,
+                "the text begins with the newest message, and answers are before their requests",
+            )
+            .hint("tac turns lines round, jq reverse a list in JSON")
+            .report(sink);
         }
         if self.alone == 0 || self.has_other {
             return;

@@ -32,6 +32,8 @@ pub(super) enum Search {
 pub(super) struct Printed {
     pub json: Vec<u8>,
     pub framing: MessageFraming,
+    /// No other object looks like it.
+    pub is_certain: bool,
     /// Where the object begins and ends in the text.
     pub place: (usize, usize),
     /// The print leaves out values.
@@ -59,10 +61,11 @@ pub(super) fn find(text: &[u8], from: usize, messages: &mut MessageTest) -> Sear
             let mut json = Vec::new();
             match literal::read(text.get(start..).unwrap_or_default(), &mut json) {
                 Literal::Value { len, is_cut } => {
-                    if let Some(framing) = messages.framing(&json) {
+                    if let Some((framing, is_certain)) = messages.certain_framing(&json) {
                         return Search::Found(Printed {
                             json,
                             framing,
+                            is_certain,
                             place: (start, start + len),
                             is_cut,
                         });

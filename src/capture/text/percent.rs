@@ -2,9 +2,11 @@
 //!
 //! ```text
 //!   %00%00%00A%85%A7version     in URLs
+//!   msg=%7B%22id%22%3A1%7D&x=1  a message as the value of a field: `+` is a blank
 //!   =00=00=00A=85=A7version=    quoted-printable; a mark at the end of a line joins it to the next
 //! ```
 
+use super::finder::Finder;
 use super::line::Common;
 use crate::capture::chunk::ItemSink;
 use crate::capture::hex::nibble;
@@ -17,6 +19,7 @@ pub(super) struct Percent {
     common: Common,
     mark: u8,
     bytes: Vec<u8>,
+    finder: Finder,
 }
 
 impl Percent {
@@ -25,11 +28,14 @@ impl Percent {
             common: Common::new(quoted),
             mark,
             bytes: Vec::new(),
+            finder: Finder::default(),
         }
     }
 
     /// Appends the bytes of a word; returns the number of escapes.
     fn word(&mut self, word: &[u8]) -> usize {
+        // A form has `+` for a blank, and escapes the sign itself.
+        let is_form = self.mark == b'%' && memchr::memmem::find(word, b"%20").is_none();
         let (mut rest, mut escapes) = (word, 0);
         while let Some((&c, after)) = rest.split_first() {
             rest = after;
@@ -43,6 +49,7 @@ impl Percent {
                 }
                 // A soft line break of quoted-printable: the line continues.
                 _ if c == self.mark && after.is_empty() => {}
+                _ if c == b'+' && is_form => self.bytes.push(b' '),
                 _ => self.bytes.push(c),
             }
         }
@@ -62,7 +69,15 @@ impl LineForm for Percent {
         }
         let mark = self.common.marks.of(&text, b"", b"");
         let bytes = std::mem::take(&mut self.bytes);
-        self.common.emit(mark, &bytes, sink);
+        // Each line is a message, perhaps the value of a field.
+        let messages = self.finder.find(&bytes).messages;
+        for found in &messages {
+            let framed = self.finder.framed(&found.message);
+            self.common.emit(mark, &framed, sink);
+        }
+        if messages.is_empty() {
+            self.common.emit(mark, &bytes, sink);
+        }
         self.bytes = bytes;
     }
 

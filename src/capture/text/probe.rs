@@ -226,6 +226,8 @@ pub(super) struct MessageTest {
     parsed: Parsed,
     /// The name of the described protocol that the user named, or that a message showed for certain. All its messages count.
     described: Option<&'static str>,
+    /// The text has messages of a protocol that no file describes.
+    has_built_in: bool,
 }
 
 impl Default for MessageTest {
@@ -240,6 +242,7 @@ impl MessageTest {
         Self {
             parsed: Parsed::new(Want::Head, 128),
             described: described.map(<dyn Protocol>::name),
+            has_built_in: false,
         }
     }
 
@@ -291,7 +294,10 @@ impl MessageTest {
                 Evidence::Possible if is_described && self.described != Some(own.name) => {}
                 Evidence::Possible if is_described => return Some((framing, true)),
                 Evidence::Certain if framing != MessageFraming::Either => {
-                    if is_described {
+                    // One object of a text with other messages may look like one by accident.
+                    if !is_described {
+                        self.has_built_in = true;
+                    } else if !self.has_built_in {
                         self.described = Some(own.name);
                     }
                     return Some((framing, true));
@@ -303,6 +309,7 @@ impl MessageTest {
                 }
             }
         }
+        self.has_built_in |= is_certain;
         Some((found?, is_certain))
     }
 }

@@ -235,6 +235,9 @@ impl Rows {
     }
 
     fn row(&mut self, line: Line<'_>, text: &[u8], sink: &mut ItemSink<'_>) -> bool {
+        if is_heading(text) {
+            return false;
+        }
         let mut at = 0;
         // A log prefix or a line number may stand before the offset.
         for _ in 0..12 {
@@ -290,6 +293,9 @@ impl Rows {
 
     /// A line of numbers without an offset.
     fn plain(&mut self, text: &[u8], sink: &mut ItemSink<'_>) -> bool {
+        if is_heading(text) {
+            return false;
+        }
         self.bytes.clear();
         let end = self.columns(text, 3);
         let rest = text.get(end..).unwrap_or_default().trim_ascii();
@@ -304,6 +310,16 @@ impl Rows {
         }
         is_row
     }
+}
+
+/// Returns true for the numbers of the columns of a dump: ` 0  1  2 ..`, `00 01 02 ..`.
+pub(super) fn is_heading(line: &[u8]) -> bool {
+    let tokens = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|token| !token.is_empty());
+    let number = |token: &[u8]| usize::from_str_radix(std::str::from_utf8(token).ok()?, 16).ok();
+    let mut numbers = tokens.map(number);
+    (0..8).all(|wanted| numbers.next() == Some(Some(wanted)))
 }
 
 /// The offset or the address that a row begins with.

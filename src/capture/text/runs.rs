@@ -9,6 +9,7 @@
 
 use super::finder::Finder;
 use super::line::{Common, missing_bytes};
+use super::rows::is_heading;
 use crate::capture::base64_text::{self, Bits};
 use crate::capture::chunk::ItemSink;
 use crate::capture::hex::{nibble, split_digits};
@@ -148,6 +149,9 @@ impl Runs {
 impl LineForm for Runs {
     fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
         let text = self.common.clean(line.text);
+        if self.is_hex() && is_heading(&text) {
+            return self.common.other(&text);
+        }
         let mut body = &*text;
         if self.kind == RunKind::NumberedHex {
             let start = body.trim_ascii_start();

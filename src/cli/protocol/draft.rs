@@ -79,6 +79,8 @@ pub struct Trial {
     pub unknown: usize,
     /// A message came in a WebSocket frame.
     pub has_websocket: bool,
+    /// A message came in a body of HTTP.
+    pub has_http: bool,
 }
 
 impl Capture {
@@ -176,6 +178,7 @@ impl Trial {
             self.unknown += 1;
         } else if message.role != Some(Role::Control) && self.messages.len() < MAX_MESSAGES {
             self.has_websocket |= decoded.frame.framing == Framing::WebSocket;
+            self.has_http |= decoded.frame.framing == Framing::Http;
             let text = decoded.message_text();
             let value = serde_json::from_str(&text).unwrap_or(Value::Null);
             self.messages.push(Message {
@@ -211,8 +214,15 @@ fn scalar(value: &Value) -> Option<&Value> {
 
 fn read(path: &Path) -> Result<Vec<u8>> {
     let context = || format!("cannot read {}", path.display());
-    let file = File::open(path).with_context(context)?;
     let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin()
+            .take(MAX_BYTES)
+            .read_to_end(&mut bytes)
+            .with_context(context)?;
+        return Ok(bytes);
+    }
+    let file = File::open(path).with_context(context)?;
     file.take(MAX_BYTES)
         .read_to_end(&mut bytes)
         .with_context(context)?;

@@ -50,7 +50,11 @@ pub fn complete_command(
         let has_command = |word: &OsString| word.to_str().is_some_and(&is_command);
         let is_about_wiretool =
             |word: &OsString| (["-h", "--help", "-V", "--version"].iter()).any(|flag| word == flag);
-        !args.iter().any(has_command)
+        // A protocol can have the name of a command.
+        let values = args.iter().map(|word| word == "-p" || word == "--protocol");
+        let after = std::iter::once(false).chain(values);
+        let mut own = args.iter().zip(after).filter(|(_, is_value)| !is_value);
+        !own.any(|(word, _)| has_command(word))
             && (words.any(is_input) || !args.iter().any(is_about_wiretool) && stdin_has_input())
     } else {
         is_input(first)

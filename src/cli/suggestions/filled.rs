@@ -9,7 +9,9 @@ impl Situation<'_> {
     /// Returns a tip, and those for the unknown flags after the one that the parser names.
     pub(super) fn with_other_flags(&self, tip: String) -> Vec<String> {
         let others = match self.error.kind() {
-            ErrorKind::UnknownArgument if !tip.starts_with("wiretool ") => {
+            ErrorKind::UnknownArgument
+                if !tip.starts_with("wiretool ") && !tip.starts_with(super::READ) =>
+            {
                 self.tips_of_other_flags()
             }
             // The command that the tip names may have them.
@@ -175,28 +177,33 @@ impl Situation<'_> {
     fn tips_of_other_flags(&self) -> Vec<String> {
         let named = self.error.get(ContextKind::InvalidArg);
         let named = named.map(ToString::to_string).unwrap_or_default();
-        let is_flag = named.starts_with("--");
-        if self.error.kind() == ErrorKind::UnknownArgument && !is_flag {
-            return Vec::new();
-        }
         let own = self.command.or(self.root.find_subcommand("decode"));
         let commands = [Some(self.root), own];
         let is_known = |flag: &str| {
             let mut all = commands.iter().flatten().flat_map(|c| c.get_arguments());
             all.any(|arg| {
-                let long = arg.get_long() == Some(flag);
+                let name = flag.trim_start_matches('-');
+                let long = arg.get_long() == Some(name);
+                let short = arg
+                    .get_short()
+                    .is_some_and(|short| flag == format!("-{short}"));
                 let aliases = arg.get_all_aliases().unwrap_or_default();
-                long || aliases.contains(&flag)
+                long || short || aliases.contains(&name)
             })
         };
         let words = self.args.iter().skip(1).filter_map(|arg| arg.to_str());
         let words = words.take_while(|word| *word != "--");
-        let flags = words.filter_map(|word| word.strip_prefix("--"));
+        // Several letters behind one dash may be flags of one letter.
+        let is_one =
+            |word: &&str| word.starts_with("--") || word.starts_with('-') && word.len() == 2;
+        let flags = words.filter(is_one);
         let flags = flags.map(|flag| flag.split('=').next().unwrap_or(flag));
-        let others = flags.filter(|flag| named.get(2..) != Some(*flag) && !is_known(flag));
+        let named = named.split('=').next().unwrap_or_default();
+        // The names of the columns.
+        let is_column = |flag: &str| flag == "-e" && self.value_of("-T") == Some("fields");
+        let others = flags.filter(|flag| *flag != named && !is_known(flag) && !is_column(flag));
         let tips = others.filter_map(|flag| {
-            let flag = format!("--{flag}");
-            let tip = self.tip_of_flag(&flag)?;
+            let tip = self.tip_of_flag(flag)?;
             Some(format!("{flag}: {tip}"))
         });
         tips.collect()

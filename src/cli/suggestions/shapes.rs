@@ -73,7 +73,7 @@ pub fn tip_of_process(pid: u32) -> String {
     )
 }
 
-/// Returns words as arguments of a tool, `add '{"a":1}'`: those with `=` are text, those with `:=` JSON.
+/// Returns words as arguments of a tool, `add '{"a":1}'`: those with `=` are numbers, truth values or text, those with `:=` JSON.
 pub fn tool_arguments(words: &[&str]) -> Option<String> {
     let mut name = None;
     let mut arguments = serde_json::Map::new();
@@ -84,7 +84,7 @@ pub fn tool_arguments(words: &[&str]) -> Option<String> {
                 name = Some(value);
                 continue;
             }
-            (None, Some((key, value))) => (key, value.into()),
+            (None, Some((key, value))) => (key, plain_value(value)),
             (None, None) if name.is_none() => {
                 name = Some(word);
                 continue;
@@ -95,6 +95,26 @@ pub fn tool_arguments(words: &[&str]) -> Option<String> {
     }
     let arguments = serde_json::Value::Object(arguments).to_string();
     Some(shell_words::join([name?, &arguments]))
+}
+
+/// Returns a number or a truth value, and otherwise a text.
+fn plain_value(text: &str) -> serde_json::Value {
+    let value = serde_json::from_str(text).ok();
+    let value = value.filter(|value: &serde_json::Value| value.is_number() || value.is_boolean());
+    value.unwrap_or_else(|| text.into())
+}
+
+/// Returns an address of socat, with its options left out: `tcp-listen:8080,fork`, `tcp:localhost:80`.
+pub fn endpoint_of_socat(word: &str) -> Option<String> {
+    let (kind, rest) = word.split_once(':')?;
+    let address = rest.split(',').next()?;
+    match kind.to_ascii_lowercase().as_str() {
+        "tcp-listen" | "tcp-l" | "tcp4-listen" | "tcp" | "tcp-connect" | "tcp4" => {
+            as_address(address)
+        }
+        "unix-listen" | "unix-l" | "unix-connect" => Some(format!("unix:{address}")),
+        _ => None,
+    }
 }
 
 pub fn tip_of_address(address: &str) -> String {

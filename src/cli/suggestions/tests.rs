@@ -48,6 +48,8 @@ fn stdin_with_input_is_decoded_if_there_is_no_command() {
         (&["-f", "json"], Some(vec!["decode", "-f", "json"])),
         (&["--no-such-flag"], Some(vec!["decode", "--no-such-flag"])),
         (&["-q", "lint"], None),
+        // A protocol with the name of a command.
+        (&["-p", "lint"], Some(vec!["decode", "-p", "lint"])),
         (&["no-such-file"], None),
         (&["-w", "x", "--", "cat"], None),
         (&["-o", "x", "cat", "-u"], None),
@@ -138,6 +140,32 @@ const GUESSES: &[(&str, &str)] = &[
         "wiretool a.pcap --where EXPR",
     ),
     ("lint -r a.pcap -T json", "wiretool lint a.pcap -f json"),
+    ("-r a.pcap -V -c 2", "wiretool a.pcap -f tree --head 2"),
+    ("-r a.pcap -q -z io,stat,1", "wiretool stat FILE"),
+    ("decode FILE -vv", "-f tree"),
+    ("decode --hex", "--from hex"),
+    ("decode --base64 FILE", "--from base64"),
+    ("decode FILE --utc", "times are in UTC"),
+    ("export --pcap FILE", "export -f pcapng FILE -o"),
+    ("export FILE --csv", "export -f sql FILE"),
+    ("export FILE -f csv", "export -f sql FILE"),
+    ("export FILE -f pcap", "export -f pcapng FILE -o"),
+    ("export FILE -f har", "export -f html FILE"),
+    ("merge A B", "--c2s A --s2c B"),
+    ("decode FILE -T fields -e method", ".latency_ms"),
+    (
+        "send '{\"id\":1}' -- S",
+        "wiretool send mcp --json '{\"id\":1}' -- S",
+    ),
+    ("send Cargo.lock -- S", "wiretool replay Cargo.lock -- S"),
+    (
+        "call add a=1 b=x c=true -- S",
+        r#"wiretool send mcp tools/call add '{"a":1,"b":"x","c":true}' -- S"#,
+    ),
+    (
+        "proxy tcp-listen:18080,fork tcp:127.0.0.1:9999",
+        "--listen tcp://127.0.0.1:18080 --connect tcp://127.0.0.1:9999",
+    ),
     ("-r a.pcap 'tcp port 7700'", "wiretool a.pcap --port 7700"),
     ("-r a.pcap tcp port 7700", "wiretool a.pcap --port 7700"),
     ("decode -Y x", "--where EXPR"),
@@ -426,6 +454,12 @@ fn each_unknown_flag_has_its_tip() {
     {
         assert!(tip.contains(wanted), "{text}");
     }
+    let (error, args) = error_of("decode -X FILE -c 1");
+    let text = usage_text(&error, &Cli::command(), &args);
+    assert!(
+        text.contains("-f hex") && text.contains("-c: wiretool stat"),
+        "{text}"
+    );
 }
 
 /// Words of other tools take the flags of the command that they stand for.

@@ -26,10 +26,16 @@ impl Situation<'_> {
                 "--report {value} writes such a report, in lint, snapshot test and replay"
             ));
         }
-        if let Some(tip) = tip_of_own_value(arg, value) {
+        let is_export = self
+            .command
+            .is_some_and(|command| command.get_name() == "export");
+        if let Some(tip) = tip_of_own_value(arg, value).filter(|_| !is_export) {
             return Some(tip);
         }
         let command = self.command?;
+        if command.get_name() == "export" && arg.starts_with("--format") {
+            return tip_of_form(value);
+        }
         let has_listen = command
             .get_arguments()
             .any(|arg| arg.get_long() == Some("listen"));
@@ -74,6 +80,20 @@ impl Situation<'_> {
             ),
         })
     }
+}
+
+/// Returns a tip for a form that export does not write.
+fn tip_of_form(value: &str) -> Option<String> {
+    let tip = match value {
+        "csv" | "table" | "tsv" => words::TABLE,
+        "json" | "jsonl" | "ndjson" => "messages in JSON are wiretool -f json FILE",
+        "pcap" => "packets are wiretool export -f pcapng FILE -o FILE.pcapng",
+        "har" => {
+            "HAR is read, not written: wiretool export -f html FILE -o FILE.html writes a page"
+        }
+        _ => return None,
+    };
+    Some(tip.to_owned())
 }
 
 /// Returns a tip that depends on the flag and its value alone.

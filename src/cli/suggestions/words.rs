@@ -106,7 +106,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "concat join merge mergecap",
-        "wiretool decode A B reads several captures; --c2s FILE --s2c FILE make one conversation of one-way files",
+        "wiretool decode A B reads several captures; --c2s A --s2c B make one conversation of one-way files",
     ),
     (
         "diagnose doctor troubleshoot",
@@ -213,8 +213,15 @@ pub(super) const ENCODINGS: &[(&str, &str)] = &[
     ),
 ];
 
+/// How a table is made.
+pub(super) const TABLE: &str = "a table is wiretool -f json FILE | jq -r '[.kind, .subject] | @csv', or for databases wiretool export -f sql FILE";
+
 /// How columns are made.
-pub(super) const COLUMNS: &str = "columns are wiretool -f json FILE | jq -r '[.subject, .id, .latency, .message.method] | @tsv', with the keys of -f json; a field of one message is --path PATH";
+pub(super) const COLUMNS: &str = "columns are wiretool -f json --pair FILE | jq -r '[.kind, .of, .id, .latency_ms, .message.method] | @tsv', with the keys of -f json; a field of one message is --path PATH";
+
+/// What `-vv` of tcpdump shows.
+pub(super) const VERBOSE: &str =
+    "-v explains what was detected; all fields are -f tree, bytes -f hex";
 
 /// The commands that read captures.
 pub const READERS: &[&str] = &["decode", "diff", "lint", "stat", "watch"];
@@ -228,6 +235,7 @@ pub const LISTENERS: &str =
 /// The commands that send messages.
 const SENDERS: &[&str] = &["replay", "send"];
 const STUB: &[&str] = &["stub"];
+const EXPORT: &[&str] = &["export"];
 const LINT: &[&str] = &["lint"];
 const STAT: &[&str] = &["stat"];
 const DIFF: &[&str] = &["diff"];
@@ -563,7 +571,23 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--bytes --dump --hex --hexdump -X -b -x",
+        "--base64 --b64 --hex",
+        "a dump in hex or Base64 is read without a flag, or with --from hex or --from base64; to show bytes, -f hex",
+    ),
+    (
+        READERS,
+        "--utc --gmt --local --localtime",
+        "times are in UTC: leave it out",
+    ),
+    (
+        EXPORT,
+        "--pcap --pcapng",
+        "packets are wiretool export -f pcapng FILE -o FILE.pcapng",
+    ),
+    (EXPORT, "--csv --table --tsv", TABLE),
+    (
+        READERS,
+        "--bytes --dump --hexdump -X -b -x",
         "bytes are -f hex; -f json --exact has the bytes of each message",
     ),
     (

@@ -2,6 +2,7 @@
 //! recording can be used.
 
 use super::PlanError;
+use super::sides::check_sides;
 use crate::capture::{CaptureInput, Form, Header, Item, ProblemSeverity};
 use crate::diff::{Val, walk};
 use crate::protocol::{Id, Protocol};
@@ -50,7 +51,8 @@ pub(crate) fn check(recording: &[u8], protocol: &dyn Protocol) -> Result<(), Pla
     if !has_header {
         return Err(NOT_A_RECORDING.into());
     }
-    result
+    result?;
+    check_sides(recording, &[protocol])
 }
 
 /// Returns the id of a message as a value.

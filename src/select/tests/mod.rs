@@ -38,6 +38,11 @@ fn errors_have_a_caret() {
         ("from=server", "did you mean dir?"),
         ("dir=server", "s2c from the server"),
         ("port=8765", "conn=N"),
+        ("tcp.port == 7000", "conn=N"),
+        ("ip.addr == 10.0.0.1", "conn=N"),
+        ("jsonrpc.method == \"tools/call\"", "did you mean method?"),
+        ("select(.id==3)", "without a function around them: .id=3"),
+        ("method contains \"tools\"", "method~TEXT"),
         ("not tools/list", "did you mean subject=tools/list?"),
         ("code=-32602", ".error.code"),
         (

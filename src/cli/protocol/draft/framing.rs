@@ -55,6 +55,11 @@ pub fn find(capture: &Capture) -> Option<Found> {
             let Some(trial) = trial_of(capture, &toml) else {
                 continue;
             };
+            // A description of HTTP or WebSocket also reads JSON without it.
+            let is_other = framing.contains("websocket") && !trial.has_websocket;
+            if is_other && !(framing.contains("http") && trial.has_http) {
+                continue;
+            }
             let is_better = |best: &Found| trial.containers() > best.trial.containers() * 2;
             if best.as_ref().is_none_or(is_better) {
                 let count = trial.messages.len();

@@ -506,6 +506,17 @@ fn an_unusable_recording_is_refused_with_a_sentence() {
             .unwrap(),
     );
     assert!(plan(&ours).notes[0].contains("only requests, and no answer"));
+    // A text without directions is recorded as one side.
+    let both = CALLS.replace("\n    <", "\n    >");
+    let unfit = Plan::of(
+        &recorded("stepflow", &both),
+        registry::all(),
+        None,
+        Limits::default(),
+        all(),
+    );
+    let unfit = unfit.err().unwrap_or_default();
+    assert!(unfit.contains("in one direction"), "{unfit}");
     let mut torn = recorded("stepflow", CALLS);
     torn.truncate(torn.len() - 300);
     assert!(
