@@ -47,11 +47,13 @@ impl Story {
         };
         let (before, after) = shown.lines.split_at(shown.asked.min(shown.lines.len()));
         story.step("A client calls a server through a proxy. All three are wiretool.");
-        commands(case)
-            .iter()
-            .for_each(|line| story.command(line, ""));
+        for line in commands(case) {
+            story.command(&line, "");
+        }
         story.step("The proxy records what passes. One line is one message:");
-        before.iter().for_each(|line| story.add(line));
+        for line in before {
+            story.add(line);
+        }
         story.step("Then it loses an answer, as --fault says. The client waits, and gives up:");
         after.iter().take(MAX_LAST).for_each(|line| story.add(line));
         let hangs = played.client.lines().find(|line| line.contains("hangs"));

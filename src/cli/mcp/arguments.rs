@@ -24,7 +24,6 @@ pub struct Arguments {
 }
 
 /// Returns an argument that a tool needs.
-pub fn needed<'a>(argument: &'a Option<String>, name: &str) -> Result<&'a str> {
-    let argument = argument.as_deref();
+pub fn needed<'a>(argument: Option<&'a str>, name: &str) -> Result<&'a str> {
     argument.with_context(|| format!("the argument {name} is needed"))
 }

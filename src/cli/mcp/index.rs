@@ -13,7 +13,9 @@ use crate::cli::input::{self, Flow, InputRun, unless_failed};
 use crate::cli::options::InputArgs;
 use crate::cli::watch::entry::Entry;
 use crate::cli::watch::store::{Batch, Store, StoreReader, Update};
-use crate::conversation::{Finding, Operation, Output, RuleSettings, Run, Sink, Verdict};
+use crate::conversation::{
+    Conversation, Finding, Operation, Output, RuleSettings, Run, Sink, Verdict,
+};
 use crate::decoder::{DecodeOptions, Decoded, RareParts, StoredFrames};
 use crate::encoding::Want;
 use crate::framing::Limits;
@@ -212,7 +214,10 @@ impl Indexer {
         let conversation = run.conversation();
         let ended = conversation.map_or(&[][..], |one| one.ended_operations());
         self.find(findings, ended);
-        for one in conversation.into_iter().flat_map(|one| one.each_protocol()) {
+        for one in conversation
+            .into_iter()
+            .flat_map(Conversation::each_protocol)
+        {
             let name = one.protocol().map_or("", |protocol| protocol.name());
             if let Some((stat, _)) = self.index.stats.get_mut(name) {
                 stat.finish(one);

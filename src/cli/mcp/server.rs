@@ -76,11 +76,10 @@ struct Server {
 
 impl Server {
     fn new(protocol: &'static dyn Protocol, recordings: Recordings) -> Self {
-        let offers = tools::entries().into_iter().map(|entry| {
-            let mut offer = Offer::default();
-            offer.name = entry["name"].as_str().unwrap_or_default().to_owned();
-            offer.about = Some(entry.to_string());
-            offer
+        let offers = tools::entries().into_iter().map(|entry| Offer {
+            name: entry["name"].as_str().unwrap_or_default().to_owned(),
+            about: Some(entry.to_string()),
+            ..Offer::default()
         });
         let about = json!({
             "capabilities": { "tools": {}, "resources": {} },

@@ -216,7 +216,8 @@ fn messages(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
         .transpose()?
         .unwrap_or_default();
     let mut page = Page::new(arguments);
-    let Index { store, reader, .. } = all.open(needed(&arguments.recording, "recording")?)?;
+    let Index { store, reader, .. } =
+        all.open(needed(arguments.recording.as_deref(), "recording")?)?;
     let (count, mut scratch, mut lines) = (store.entries.len(), Vec::new(), Lines::default());
     // Times of conditions can be relative to the first message.
     store.read(0, reader, |decoded, verdict| {
@@ -251,7 +252,8 @@ fn message(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
     let view = arguments.view.as_deref().unwrap_or("tree");
     let format = Format::from_name(view).filter(|format| *format != Format::Line);
     let format = format.with_context(|| format!("view: wanted tree, hex or json, got {view}"))?;
-    let Index { store, reader, .. } = all.open(needed(&arguments.recording, "recording")?)?;
+    let Index { store, reader, .. } =
+        all.open(needed(arguments.recording.as_deref(), "recording")?)?;
     let count = store.entries.len();
     let mut shown = Vec::new();
     let found = store.read(number, reader, |decoded, verdict| {
@@ -277,7 +279,7 @@ fn message(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
 
 fn operations(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
     let page = Page::new(arguments);
-    let index = all.open(needed(&arguments.recording, "recording")?)?;
+    let index = all.open(needed(arguments.recording.as_deref(), "recording")?)?;
     let mut ended: Vec<&Operation> = index.store.operations.all_ended().collect();
     ended.sort_by_key(|operation| operation.index);
     Ok(page.of_entries("operations", &ended, |one, out| {
@@ -287,7 +289,7 @@ fn operations(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
 
 fn list_findings(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
     let (page, rule) = (Page::new(arguments), arguments.rule.as_deref());
-    let Index { store, .. } = all.open(needed(&arguments.recording, "recording")?)?;
+    let Index { store, .. } = all.open(needed(arguments.recording.as_deref(), "recording")?)?;
     let is_wanted = |finding: &&Finding| rule.is_none_or(|rule| finding.name() == rule);
     let mut found: Vec<&Finding> = store.all_findings().filter(is_wanted).collect();
     found.sort_by_key(|finding| (finding.place.index, finding.place.offset, finding.name()));
@@ -319,7 +321,7 @@ fn list_findings(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
 }
 
 fn waiting(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
-    let name = needed(&arguments.recording, "recording")?;
+    let name = needed(arguments.recording.as_deref(), "recording")?;
     let index = all.open(name)?;
     let mut shown = String::new();
     if index.waiting.count > 0 {
@@ -334,7 +336,7 @@ fn waiting(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
 }
 
 fn statistics(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
-    let name = needed(&arguments.recording, "recording")?;
+    let name = needed(arguments.recording.as_deref(), "recording")?;
     let index = all.open(name)?;
     let mut shown = String::new();
     for (protocol, (stat, unanswered)) in &index.stats {
@@ -379,8 +381,8 @@ fn differences(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
         Ok(side)
     };
     let (a, b) = (
-        side(needed(&arguments.a, "a")?)?,
-        side(needed(&arguments.b, "b")?)?,
+        side(needed(arguments.a.as_deref(), "a")?)?,
+        side(needed(arguments.b.as_deref(), "b")?)?,
     );
     let (mut found, nothing) = (Vec::new(), crate::diff::DiffSide::default());
     for protocol in both_protocols(&a, &b) {
@@ -395,7 +397,7 @@ fn differences(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
 }
 
 fn decode(all: &mut Recordings, arguments: &Arguments) -> Result<Value> {
-    let bytes = needed(&arguments.bytes, "bytes")?;
+    let bytes = needed(arguments.bytes.as_deref(), "bytes")?;
     ensure!(
         bytes.len() <= MAX_PASTED,
         "bytes: wanted at most {MAX_PASTED} bytes"
