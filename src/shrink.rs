@@ -154,6 +154,9 @@ fn name_protocol(records: &mut [Record], parts: &Parts) {
     }
 }
 
+/// Returns what a choice of parts changes, and which messages stay.
+type EditsOf<'e> = dyn Fn(&[bool], &Parts) -> (Edits, Vec<bool>) + 'e;
+
 struct Shrinker<'s, 't, 'p, B> {
     config: &'s ShrinkConfig<'p>,
     test: &'s mut Test<'t, B>,
@@ -247,12 +250,7 @@ impl<B> Shrinker<'_, '_, '_, B> {
     }
 
     /// Leaves out as many of `count` parts as possible. `edits` says what a choice changes, and which messages stay.
-    fn drop_parts(
-        &mut self,
-        stage: Stage,
-        count: usize,
-        edits: &dyn Fn(&[bool], &Parts) -> (Edits, Vec<bool>),
-    ) {
+    fn drop_parts(&mut self, stage: Stage, count: usize, edits: &EditsOf<'_>) {
         if self.stopped.is_some() {
             return;
         }
@@ -281,10 +279,7 @@ impl<B> Shrinker<'_, '_, '_, B> {
         let mut lines = self.config.read_lines(&self.records);
         for at in (0..lines.all.len()).rev() {
             let mut depth = Some(0);
-            loop {
-                let Some(line) = lines.all.get(at).map(|part| part.line.clone()) else {
-                    break;
-                };
+            while let Some(line) = lines.all.get(at).map(|part| part.line.clone()) {
                 let cuts = values::cuts(&line, depth);
                 if cuts.is_empty() && depth.is_some() {
                     // Then the texts of what is left.

@@ -9,7 +9,7 @@ use super::values::parse_duration;
 use super::{Exit, count_text, print_message, progress, recording};
 use crate::encode::EncodeOptions;
 use crate::encoding::Want;
-use crate::shrink::{ShrinkConfig, Shrunk, Size, Stage, shrink};
+use crate::shrink::{ShrinkConfig, Shrunk, Stage, shrink};
 use anyhow::{Context as _, Result, bail, ensure};
 use runner::{CommandOutcome, Runner};
 use std::ffi::OsString;
@@ -213,11 +213,11 @@ fn command(args: &Args) -> Result<Vec<OsString>> {
 /// Returns `3 of 8012 messages, 1 of 14 connections, 912 of 2201873 bytes`.
 fn describe<B>(shrunk: &Shrunk<B>) -> String {
     let Shrunk { before, after, .. } = shrunk;
-    let parts: [(fn(&Size) -> usize, &str); 3] = [
-        (|size| size.messages, "messages"),
-        (|size| size.connections, "connections"),
-        (|size| size.bytes, "bytes"),
+    let parts = [
+        (after.messages, before.messages, "messages"),
+        (after.connections, before.connections, "connections"),
+        (after.bytes, before.bytes, "bytes"),
     ];
-    let parts = parts.map(|(of, name)| format!("{} of {} {name}", of(after), of(before)));
+    let parts = parts.map(|(after, before, name)| format!("{after} of {before} {name}"));
     parts.join(", ")
 }

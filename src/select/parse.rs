@@ -252,7 +252,7 @@ impl<'t> SelectParser<'t> {
         }
         let is_path = self.next() == Some('[') || word.contains('.');
         let first = word.split('.').next().unwrap_or_default();
-        let is_path = is_path && Key::instead_of(&word).is_none();
+        let is_path = is_path && Key::instead_of(word).is_none();
         if is_path && word.starts_with(is_name_char) && Key::from_name(first).is_none() {
             self.at = start;
             return self.path(true);

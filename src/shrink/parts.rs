@@ -35,13 +35,16 @@ pub(super) struct Parts {
     pub(super) all: Vec<Part>,
 }
 
+/// A range of a stream, and the bytes that replace it.
+type Replacement = (Range<u64>, Vec<u8>);
+
 /// What changes in a recording.
 #[derive(Default)]
 pub(super) struct Edits {
     /// Connections that are left out.
     pub(super) dropped: BTreeSet<u32>,
-    /// Ranges of streams, in order, with the bytes that replace them.
-    pub(super) ranges: BTreeMap<Lane, Vec<(Range<u64>, Vec<u8>)>>,
+    /// The changes of each stream.
+    pub(super) ranges: BTreeMap<Lane, Vec<Replacement>>,
 }
 
 impl Parts {
@@ -201,7 +204,7 @@ impl Edits {
 }
 
 /// Returns the bytes of a chunk at an offset, with the changes.
-fn changed_bytes(bytes: &[u8], offset: u64, ranges: &[(Range<u64>, Vec<u8>)]) -> Vec<u8> {
+fn changed_bytes(bytes: &[u8], offset: u64, ranges: &[Replacement]) -> Vec<u8> {
     let end = offset + bytes.len() as u64;
     let mut new = Vec::with_capacity(bytes.len());
     let mut at = offset;
