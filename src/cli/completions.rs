@@ -11,7 +11,7 @@ use crate::protocol::telequick::Schema;
 use crate::protocol::{Protocol, registry};
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, Command, CommandFactory as _, ValueHint};
+use clap::{Arg, Command, ValueHint};
 use clap_complete::Shell;
 use std::collections::BTreeSet;
 

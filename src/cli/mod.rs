@@ -72,7 +72,7 @@ use crate::protocol::described::{DescriptionError, embedded};
 use crate::protocol::{Protocol, registry};
 use clap::builder::StyledStr;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::mem::ManuallyDrop;
@@ -157,55 +157,98 @@ With a command after --: 2 and 1 as above, otherwise the exit code of that comma
     subcommand_required = true,
     disable_help_subcommand = true
 )]
-struct Cli {
+struct Root {
     #[command(flatten)]
     shared: options::SharedArgs,
-    #[command(subcommand)]
+}
+
+/// Defines the commands: each with its arguments, its name, and its other names.
+macro_rules! commands {
+    ($($command:ident($args:ty) $name:literal $(or $alias:literal)*;)*) => {
+        #[derive(Subcommand)]
+        enum CliCommand {
+            $(#[command(name = $name $(, alias = $alias)*)] $command(Box<$args>),)*
+        }
+
+        /// The names of each command, and what adds its arguments.
+        const COMMANDS: &[(&[&str], fn(Command) -> Command)] =
+            &[$((&[$name $(, $alias)*], <$args as clap::Args>::augment_args),)*];
+    };
+}
+
+commands! {
+    Decode(decode::Args) "decode" or "show" or "view" or "dump" or "cat";
+    Lint(lint::Args) "lint" or "check" or "validate";
+    Stat(stat::Args) "stat" or "stats";
+    Watch(watch::Args) "watch" or "tui";
+    Diff(diff::Args) "diff" or "compare";
+    Export(export::Args) "export";
+    Encode(encode::Args) "encode";
+    Make(make::Args) "make";
+    Proxy(proxy::Args) "proxy";
+    Record(record::Args) "record";
+    Redact(redact::Args) "redact";
+    Replay(replay::Args) "replay";
+    Send(send::Args) "send" or "call" or "request";
+    Shrink(shrink::Args) "shrink";
+    Stub(stub::Args) "stub" or "mock";
+    Snapshot(snapshot::Args) "snapshot";
+    Test(test::Args) "test";
+    Demo(demo::Args) "demo";
+    Wrap(wrap::Args) "wrap";
+    Unwrap(wrap::UnwrapArgs) "unwrap";
+    Protocol(protocol::Args) "protocol";
+    Telequick(telequick::Args) "telequick";
+    Oracle(oracle::Args) "oracle";
+    Sael(sael::Args) "sael";
+    Mcp(mcp::Args) "mcp";
+    Config(config::Args) "config";
+    Completions(completions::Args) "completions";
+    Man(man::Args) "man";
+    Help(help::Args) "help";
+}
+
+/// A command line.
+struct Cli {
+    shared: options::SharedArgs,
     command: CliCommand,
 }
 
-#[derive(Subcommand)]
-enum CliCommand {
-    #[command(aliases = ["show", "view", "dump", "cat"])]
-    Decode(Box<decode::Args>),
-    #[command(aliases = ["check", "validate"])]
-    Lint(Box<lint::Args>),
-    #[command(alias = "stats")]
-    Stat(Box<stat::Args>),
-    #[command(alias = "tui")]
-    Watch(Box<watch::Args>),
-    #[command(alias = "compare")]
-    Diff(Box<diff::Args>),
-    Export(Box<export::Args>),
-    Encode(Box<encode::Args>),
-    Make(Box<make::Args>),
-    Proxy(Box<proxy::Args>),
-    Record(Box<record::Args>),
-    Redact(Box<redact::Args>),
-    Replay(Box<replay::Args>),
-    #[command(aliases = ["call", "request"])]
-    Send(Box<send::Args>),
-    Shrink(Box<shrink::Args>),
-    #[command(alias = "mock")]
-    Stub(Box<stub::Args>),
-    Snapshot(snapshot::Args),
-    Test(Box<test::Args>),
-    Demo(demo::Args),
-    Wrap(wrap::Args),
-    Unwrap(wrap::UnwrapArgs),
-    Protocol(protocol::Args),
-    Telequick(telequick::Args),
-    Oracle(oracle::Args),
-    Sael(Box<sael::Args>),
-    Mcp(mcp::Args),
-    Config(config::Args),
-    Completions(completions::Args),
-    Man(man::Args),
-    Help(help::Args),
+impl Cli {
+    /// Returns the whole command line, for help, errors and completions.
+    fn command() -> Command {
+        CliCommand::augment_subcommands(Root::command())
+    }
+
+    /// Returns the command line with the first command that is named, alone: to build all of them takes longer than most
+    /// runs. What it accepts, the whole command line accepts in the same way; its errors lack the other commands.
+    fn named_command(args: &[OsString]) -> Command {
+        let mut words = args.iter().skip(1).filter_map(|word| word.to_str());
+        let root = Root::command();
+        match words.find_map(names_of) {
+            Some((names, add)) => {
+                let name = names.first().copied().unwrap_or_default();
+                root.subcommand(add(Command::new(name)).aliases(names.iter().skip(1).copied()))
+            }
+            None => root,
+        }
+    }
+
+    fn from_matches(matches: &mut ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self {
+            shared: Root::from_arg_matches_mut(matches)?.shared,
+            command: CliCommand::from_arg_matches_mut(matches)?,
+        })
+    }
+}
+
+/// Returns the entry of a command.
+fn names_of(word: &str) -> Option<&'static (&'static [&'static str], fn(Command) -> Command)> {
+    COMMANDS.iter().find(|(names, _)| names.contains(&word))
 }
 
 /// Returns the command line with its help texts. Help for a pipe does not depend on the width of a terminal.
-fn command() -> clap::Command {
+fn command() -> Command {
     let (protocols, topics) = (help::list_of_protocols(), help::list_of_topics());
     let after = format!("{protocols}\n\n{topics}\n\n{EXIT_CODES}");
     let command = help::split_help(Cli::command().after_help(after), "");
@@ -233,29 +276,24 @@ fn start(args: Vec<OsString>, protocols: &[&'static dyn Protocol]) -> Exit {
 
 /// `added`: whether the protocols of the project and the user could be read.
 fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
-    // The help texts take longer than all the rest, and most runs print none. It lives until the process ends: to free
-    // it takes a fifth of the start.
-    let mut root = ManuallyDrop::new(Cli::command());
-    let is_command = |word: &str| root.find_subcommand(word).is_some();
+    let is_command = |word: &str| names_of(word).is_some();
     if let Some(all) =
         suggestions::complete_command(&args, is_command, suggestions::stdin_has_input)
     {
         args = all;
     }
+    // It lives until the process ends: to free it takes a fifth of the start.
+    let mut root = ManuallyDrop::new(Cli::named_command(&args));
     // Usage errors, help and version need no settings.
     let mut matches = match root.try_get_matches_from_mut(&args) {
         Ok(matches) => matches,
-        Err(error) if prints_help(&error) => {
-            let is_short = !args.iter().any(|word| word == "--help");
-            let with_help = if is_short {
-                help::without_less_usual(command())
-            } else {
-                command()
-            };
-            let with_help = with_help.try_get_matches_from(&args).err();
-            return print_usage(&with_help.unwrap_or(error), &args);
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => {
+            return print_usage(&error, &args);
         }
-        Err(error) => return print_usage(&error, &args),
+        Err(_) => match usage(&args) {
+            Ok(matches) => matches,
+            Err(error) => return print_usage(&error, &args),
+        },
     };
     let warnings = match config::load(&matches) {
         Ok(warnings) => warnings,
@@ -277,15 +315,17 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
     let replaced = replaced::notes(&matches);
     let settings = config::settings();
     if settings.has_defaults() {
-        let command = settings.apply_defaults(Cli::command());
-        matches = match command.try_get_matches_from(&args) {
+        let command = settings.apply_defaults(Cli::named_command(&args));
+        let whole = || settings.apply_defaults(Cli::command());
+        let parsed = command.try_get_matches_from(&args);
+        matches = match parsed.or_else(|_| whole().try_get_matches_from(&args)) {
             Ok(matches) => matches,
             Err(error) => return print_usage(&error, &args),
         };
     }
     let is_format_given = (matches.subcommand())
         .is_some_and(|(_, of_command)| replaced::is_given(of_command, "format"));
-    let cli = match Cli::from_arg_matches_mut(&mut matches) {
+    let cli = match Cli::from_matches(&mut matches) {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error, &args),
     };
@@ -336,6 +376,23 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
             print_message(&format!("{error:#}"));
             Exit::Error
         }
+    }
+}
+
+/// Reads a command line with all commands; the error is a usage error, or help.
+fn usage(args: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    match Cli::command().try_get_matches_from(args) {
+        Err(error) if prints_help(&error) => {
+            let is_short = !args.iter().any(|word| word == "--help");
+            let with_help = if is_short {
+                help::without_less_usual(command())
+            } else {
+                command()
+            };
+            let with_help = with_help.try_get_matches_from(args).err();
+            Err(with_help.unwrap_or(error))
+        }
+        matches => matches,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::cli::Cli;
-use clap::CommandFactory as _;
 
 #[test]
 fn file_is_decoded_unless_it_is_a_command() {

@@ -4,7 +4,7 @@
 //! of the help.
 
 use crate::cli::Cli;
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, Command};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Flags whose help depends on the command, with the reason. Short name and value must be
