@@ -428,7 +428,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__decode)
-            opts="-p -A -B -C -f -o -w -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --kind --role --id --subject --conn --faults --grep --ignore-case --skip --head --tail --after-context --before-context --context --pair --where --dialect --allow --deny --secret-file --max-open --lint --fail-on --format --exact --flat --verify --output --write --show-secrets --stderr --ops --state --at --path --print-schema --color --quiet --verbose --config --help"
+            opts="-p -A -B -C -f -o -w -q -v -h --from --dir --c2s --s2c --follow --merge --clock --jobs --part-size --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --kind --role --id --subject --conn --faults --grep --ignore-case --skip --head --tail --after-context --before-context --context --pair --where --dialect --allow --deny --secret-file --max-open --lint --fail-on --format --exact --flat --verify --output --write --show-secrets --stderr --ops --state --at --path --print-schema --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -451,6 +451,14 @@ _wiretool() {
                     return 0
                     ;;
                 --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --part-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -852,7 +860,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__export)
-            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --dialect --allow --deny --secret-file --max-open --format --engine --content --ops --output --show-secrets --color --quiet --verbose --config --help"
+            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --jobs --part-size --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --dialect --allow --deny --secret-file --max-open --format --engine --content --ops --output --show-secrets --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -875,6 +883,14 @@ _wiretool() {
                     return 0
                     ;;
                 --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --part-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2060,7 +2076,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__lint)
-            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --dialect --allow --deny --secret-file --max-open --fail-on --rules --explain --format --report --stall --most --output --color --quiet --verbose --config --help"
+            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --jobs --part-size --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --dialect --allow --deny --secret-file --max-open --fail-on --rules --explain --format --report --stall --most --output --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2083,6 +2099,14 @@ _wiretool() {
                     return 0
                     ;;
                 --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --part-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3661,7 +3685,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__stat)
-            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --ops --cost --format --output --color --quiet --verbose --config --help"
+            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --jobs --part-size --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --ops --cost --format --output --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3684,6 +3708,14 @@ _wiretool() {
                     return 0
                     ;;
                 --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --part-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3899,7 +3931,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__telequick__subcmd__audio)
-            opts="-o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --call --rate --output --color --quiet --verbose --config --help"
+            opts="-o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --jobs --part-size --port --reassembly-limit --call --rate --output --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3922,6 +3954,14 @@ _wiretool() {
                     return 0
                     ;;
                 --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --part-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4187,7 +4227,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__watch)
-            opts="-w -p -q -v -h --from --dir --c2s --s2c --follow --merge --clock --port --reassembly-limit --listen --connect --once --idle --drain-stderr --quarantine --keep-open --rewrite-host --cacert --insecure --alpn --cert --key --cert-out --max-streams --fault --fault-file --seed --write --allow-edit --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
+            opts="-w -p -q -v -h --from --dir --c2s --s2c --follow --merge --clock --jobs --part-size --port --reassembly-limit --listen --connect --once --idle --drain-stderr --quarantine --keep-open --rewrite-host --cacert --insecure --alpn --cert --key --cert-out --max-streams --fault --fault-file --seed --write --allow-edit --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4210,6 +4250,14 @@ _wiretool() {
                     return 0
                     ;;
                 --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --part-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -86,6 +86,8 @@ s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l c2s -d 'Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l s2c -d 'Server-to-client bytes' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l clock -d 'Add this to the times of a merged FILE: `server=-1.5s` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l jobs -d 'Threads that read a large file: auto, one for each core, or 1 to 16; the output is the same' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l part-size -d 'Read files of any size with several threads, in parts of so many bytes' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l port -d 'Only connections with this port, of a packet capture (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l reassembly-limit -d 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s p -l protocol -d 'Protocol; detected by default' -r -f -a "saikuro\t''
@@ -1655,6 +1657,8 @@ s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l c2s -d 'Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l s2c -d 'Server-to-client bytes' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l clock -d 'Add this to the times of a merged FILE: `server=-1.5s` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l jobs -d 'Threads that read a large file: auto, one for each core, or 1 to 16; the output is the same' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l part-size -d 'Read files of any size with several threads, in parts of so many bytes' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l port -d 'Only connections with this port, of a packet capture (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l reassembly-limit -d 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s p -l protocol -d 'Protocol; detected by default' -r -f -a "saikuro\t''
@@ -3789,6 +3793,8 @@ s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l c2s -d 'Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l s2c -d 'Server-to-client bytes' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l clock -d 'Add this to the times of a merged FILE: `server=-1.5s` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l jobs -d 'Threads that read a large file: auto, one for each core, or 1 to 16; the output is the same' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l part-size -d 'Read files of any size with several threads, in parts of so many bytes' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l port -d 'Only connections with this port, of a packet capture (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l reassembly-limit -d 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s p -l protocol -d 'Protocol; detected by default' -r -f -a "saikuro\t''
@@ -3895,6 +3901,8 @@ s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l c2s -d 'Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l s2c -d 'Server-to-client bytes' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l clock -d 'Add this to the times of a merged FILE: `server=-1.5s` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l jobs -d 'Threads that read a large file: auto, one for each core, or 1 to 16; the output is the same' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l part-size -d 'Read files of any size with several threads, in parts of so many bytes' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l port -d 'Only connections with this port, of a packet capture (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l reassembly-limit -d 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l listen -d 'Address to listen on [default: any free port]' -r
@@ -5468,6 +5476,8 @@ s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l c2s -d 'Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l s2c -d 'Server-to-client bytes' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l clock -d 'Add this to the times of a merged FILE: `server=-1.5s` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l jobs -d 'Threads that read a large file: auto, one for each core, or 1 to 16; the output is the same' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l part-size -d 'Read files of any size with several threads, in parts of so many bytes' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l port -d 'Only connections with this port, of a packet capture (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l reassembly-limit -d 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -s p -l protocol -d 'Protocol; detected by default' -r -f -a "saikuro\t''
@@ -10408,6 +10418,8 @@ s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l c2s -d 'Client-to-server bytes; read together with --s2c (repeatable: one pair per connection)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l s2c -d 'Server-to-client bytes' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l clock -d 'Add this to the times of a merged FILE: `server=-1.5s` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l jobs -d 'Threads that read a large file: auto, one for each core, or 1 to 16; the output is the same' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l part-size -d 'Read files of any size with several threads, in parts of so many bytes' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l port -d 'Only connections with this port, of a packet capture (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l reassembly-limit -d 'Memory for segments of packet captures that wait for earlier ones; beyond it the oldest gaps are given up' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l call -d 'The call, if there are several' -r

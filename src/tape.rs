@@ -213,6 +213,12 @@ impl Tape {
         self.head = levels.max(HEAD_LEVELS);
     }
 
+    /// Returns the number of bytes that entries can take without new memory.
+    #[cfg(feature = "cli")]
+    pub(crate) fn capacity(&self) -> usize {
+        self.entries.capacity() * size_of::<TapeEntry>()
+    }
+
     /// Removes all entries and retains the memory. Containers deeper than `keep` levels appear
     /// empty: enough to read the head of a message, and cheap.
     pub fn clear(&mut self, keep: u32) {

@@ -52,7 +52,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Creates a chunk of a form that has neither connections nor times.
-    pub(super) const fn of(direction: Option<Direction>, bytes: &'a [u8]) -> Self {
+    pub(crate) const fn of(direction: Option<Direction>, bytes: &'a [u8]) -> Self {
         Self {
             conn: 0,
             stream: None,

@@ -270,6 +270,15 @@ impl CaptureInput {
         chosen.map_or(&self.plain.evidence, |(_, evidence)| evidence)
     }
 
+    /// Returns `true` if all further bytes are passed on as they are.
+    #[cfg(feature = "cli")]
+    pub(crate) fn passes_bytes(&self) -> bool {
+        let plain = &self.plain;
+        matches!(self.gzip, GzipDetection::Plain)
+            && matches!(plain.encoding, TextEncoding::Bytes)
+            && matches!(plain.body, InputBody::Raw)
+    }
+
     /// Returns the number of lines without data of this form, except comments and blank lines.
     pub(crate) fn ignored_lines(&self) -> u64 {
         match &self.plain.body {

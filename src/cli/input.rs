@@ -11,6 +11,7 @@ mod feed;
 mod files;
 mod merge;
 mod pairs;
+mod parts;
 mod plausibility;
 mod run;
 mod source;
@@ -35,7 +36,7 @@ use std::path::Path;
 const READ_SIZE: usize = 256 << 10;
 
 /// The sink of a command. It breaks with an error, or when it needs no more.
-pub type Screen<'s> = dyn Sink<Break = Result<()>> + 's;
+pub type Screen<'s> = dyn Sink<Break = Result<()>> + Send + 's;
 
 /// Goes on, or to the end of the run.
 pub type Flow<T = ()> = ControlFlow<Result<()>, T>;
@@ -149,7 +150,7 @@ impl Inputs<'_, '_, '_> {
             let rules = self.screen.rules();
             let mut run = Run::of_source(source, Some(input), options.clone(), rules);
             let mut feed = Feed::new(&options, 1, args.dir.is_some(), self.run, self.screen);
-            let end = SourceReader::new(&file, args.follow, &mut run, &mut feed).read()?;
+            let end = SourceReader::new(&file, args, &mut run, &mut feed).read()?;
             self.next_index = run.decoder().index();
             if end != ReadEnd::Truncated {
                 return Ok(end);

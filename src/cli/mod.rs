@@ -162,6 +162,13 @@ struct Root {
     shared: options::SharedArgs,
 }
 
+/// A command, without its arguments.
+struct CommandEntry {
+    /// Its name and its other names.
+    names: &'static [&'static str],
+    add_arguments: fn(Command) -> Command,
+}
+
 /// Defines the commands: each with its arguments, its name, and its other names.
 macro_rules! commands {
     ($($command:ident($args:ty) $name:literal $(or $alias:literal)*;)*) => {
@@ -170,9 +177,11 @@ macro_rules! commands {
             $(#[command(name = $name $(, alias = $alias)*)] $command(Box<$args>),)*
         }
 
-        /// The names of each command, and what adds its arguments.
-        const COMMANDS: &[(&[&str], fn(Command) -> Command)] =
-            &[$((&[$name $(, $alias)*], <$args as clap::Args>::augment_args),)*];
+        /// The commands, without their arguments.
+        const COMMANDS: &[CommandEntry] = &[$(CommandEntry {
+            names: &[$name $(, $alias)*],
+            add_arguments: <$args as clap::Args>::augment_args,
+        },)*];
     };
 }
 
@@ -225,12 +234,14 @@ impl Cli {
     fn named_command(args: &[OsString]) -> Command {
         let mut words = args.iter().skip(1).filter_map(|word| word.to_str());
         let root = Root::command();
-        match words.find_map(names_of) {
-            Some((names, add)) => {
-                let name = names.first().copied().unwrap_or_default();
-                root.subcommand(add(Command::new(name)).aliases(names.iter().skip(1).copied()))
+        match words.find_map(entry_of) {
+            Some(CommandEntry {
+                names: [name, others @ ..],
+                add_arguments,
+            }) => {
+                root.subcommand(add_arguments(Command::new(*name)).aliases(others.iter().copied()))
             }
-            None => root,
+            _ => root,
         }
     }
 
@@ -242,9 +253,9 @@ impl Cli {
     }
 }
 
-/// Returns the entry of a command.
-fn names_of(word: &str) -> Option<&'static (&'static [&'static str], fn(Command) -> Command)> {
-    COMMANDS.iter().find(|(names, _)| names.contains(&word))
+/// Returns the command with this name.
+fn entry_of(word: &str) -> Option<&'static CommandEntry> {
+    COMMANDS.iter().find(|entry| entry.names.contains(&word))
 }
 
 /// Returns the command line with its help texts. Help for a pipe does not depend on the width of a terminal.
@@ -276,7 +287,7 @@ fn start(args: Vec<OsString>, protocols: &[&'static dyn Protocol]) -> Exit {
 
 /// `added`: whether the protocols of the project and the user could be read.
 fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
-    let is_command = |word: &str| names_of(word).is_some();
+    let is_command = |word: &str| entry_of(word).is_some();
     if let Some(all) =
         suggestions::complete_command(&args, is_command, suggestions::stdin_has_input)
     {

@@ -10,11 +10,12 @@ use crate::protocol::{Descriptor, Direction, Protocol, registry};
 use crate::render::DisplayOptions;
 use crate::render::style::Style;
 use crate::select::{Expr, Filter, Select};
-use crate::settings::{is_rule, nearest_rule};
+use crate::settings::{MAX_JOBS, is_rule, nearest_rule, setting};
 use crate::transport::Address;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal as _;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 pub use super::descriptions::protocol;
@@ -145,8 +146,24 @@ pub struct InputArgs {
     /// Add this to the times of a merged FILE: `server=-1.5s` (repeatable)
     #[arg(long, value_name = "NAME=TIME", value_parser = parse_clock, allow_hyphen_values = true)]
     pub clock: Vec<ClockOffset>,
+    #[arg(long, help = help_of("jobs"), value_name = "N", default_value = default_of("jobs"), value_parser = jobs)]
+    pub jobs: NonZeroUsize,
+    /// Read files of any size with several threads, in parts of so many bytes
+    #[arg(long, hide = true, value_name = "SIZE", value_parser = clap::value_parser!(u32).range(1..))]
+    pub part_size: Option<u32>,
     #[command(flatten)]
     pub packets: PacketArgs,
+}
+
+/// Parses a number of threads.
+fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    setting("jobs").map_or(Ok(()), |jobs| jobs.check(text))?;
+    let most = |n: NonZeroUsize| n.min(MAX_JOBS);
+    let given = text
+        .parse()
+        .ok()
+        .or_else(|| std::thread::available_parallelism().ok());
+    Ok(given.map_or(NonZeroUsize::MIN, most))
 }
 
 /// The offset of the clock of a capture.
@@ -210,6 +227,8 @@ impl InputArgs {
             follow: false,
             merge: false,
             clock: Vec::new(),
+            jobs: NonZeroUsize::MIN,
+            part_size: None,
             packets: PacketArgs::default(),
         }
     }

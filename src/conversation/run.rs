@@ -8,6 +8,8 @@
 //! A live conversation has no input: its items are given to [`Run::item`].
 
 mod items;
+#[cfg(feature = "cli")]
+mod parts;
 mod sink;
 mod source;
 

@@ -33,6 +33,8 @@ mod open_names;
 mod open_requests;
 mod options;
 mod partial;
+#[cfg(feature = "cli")]
+mod parts;
 mod recovery;
 mod run;
 mod separate;
@@ -60,6 +62,8 @@ pub(crate) use length_repair::REST_OF_PREVIOUS;
 pub use metadata::{Metadata, SideEvent};
 pub use options::DecodeOptions;
 pub(crate) use partial::Partial;
+#[cfg(feature = "cli")]
+pub(crate) use parts::{Part, PartMemory, PartMessage, PartReader, Splitter};
 use run::Stream;
 use separate::SeparateDetection;
 use std::collections::{BTreeMap, VecDeque};

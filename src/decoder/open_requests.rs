@@ -12,7 +12,7 @@ use crate::protocol::{Context, Direction, Message, Role};
 const MAX_ORDERED: usize = 1 << 10;
 
 /// Requests without a response.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct OpenRequests {
     /// In a stream without directions: for each method id, their number, and `true` if the kind of one of them is a
     /// guess.
@@ -54,6 +54,11 @@ impl OpenRequests {
                 [id] => OpenMethods::One(*id),
                 ids => OpenMethods::Several(ids.into()),
             })
+    }
+
+    /// Returns `true` if no request waits for an answer without a method id.
+    pub(super) fn is_without_order(&self) -> bool {
+        self.methods.is_empty()
     }
 
     /// Returns the context of a frame for the protocol, and the entry of its method.

@@ -459,7 +459,7 @@ impl Run<'_, '_, '_, '_> {
 }
 
 /// Returns how the message of a frame ends.
-fn ending(frame: &Frame<'_>, next: u64, is_over: bool) -> Ending {
+pub(super) fn ending(frame: &Frame<'_>, next: u64, is_over: bool) -> Ending {
     let is_whole = match &frame.fault {
         Some(fault) => fault.error.code != "truncated",
         None => {

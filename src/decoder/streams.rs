@@ -129,7 +129,7 @@ impl Decoder<'_> {
         taken
     }
 
-    fn run(
+    pub(super) fn run(
         &mut self,
         key: Lane,
         origin: Origin,

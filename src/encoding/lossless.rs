@@ -284,6 +284,12 @@ struct OpenContainer {
 }
 
 impl JsonText {
+    /// Returns the number of bytes that the text can take without new memory.
+    #[cfg(feature = "cli")]
+    pub(crate) fn capacity(&self) -> usize {
+        self.out.capacity()
+    }
+
     /// Removes the text and retains the memory.
     pub fn clear(&mut self) {
         self.out.clear();

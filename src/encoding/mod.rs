@@ -227,6 +227,12 @@ impl Parsed {
         self.want.depth().max(self.head)
     }
 
+    /// Returns the number of bytes of memory that it holds for the next messages.
+    #[cfg(feature = "cli")]
+    pub(crate) fn capacity(&self) -> usize {
+        self.tape.capacity() + self.text.capacity()
+    }
+
     fn start(&mut self, keep: u32) {
         self.seen = json::JsonTraits::default();
         self.tape.clear(keep);

@@ -113,7 +113,7 @@ pub(crate) struct ExportOptions {
 }
 
 /// Writes captures in one form: each call appends to `out`, which is emptied between the calls.
-pub(crate) trait Form {
+pub(crate) trait Form: Send {
     /// Returns the details that it needs of each message.
     fn want(&self) -> Want;
 

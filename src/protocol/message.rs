@@ -1,6 +1,6 @@
 //! A message with its meaning.
 
-use super::{Id, Role};
+use super::{Id, Notes, Role};
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
 use crate::span::{Span, SpannedText};
@@ -83,6 +83,8 @@ pub struct Message<'a> {
     pub evidence: Evidence,
     /// The errors of the message, in view coordinates.
     pub faults: Vec<DecodeError>,
+    /// Which values are secret, if that is known already.
+    pub(crate) secrets: Option<&'a Notes>,
 }
 
 impl<'a> Message<'a> {
@@ -115,6 +117,7 @@ impl<'a> Message<'a> {
             ending: self.ending,
             evidence: self.evidence,
             faults: self.faults,
+            secrets: None,
         }
     }
 

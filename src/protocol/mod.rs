@@ -4,6 +4,7 @@
 //! alone. It knows nothing of sockets, screens or other protocols. A new protocol is a folder and a line in [`registry`].
 
 pub mod acp;
+mod annotate;
 mod context;
 #[cfg(feature = "described")]
 pub mod described;
@@ -46,6 +47,7 @@ use crate::framing::{
     CustomFraming, Frame, FrameWriter, Framer, Framing, FramingName, Hints, LengthMode, Limits,
 };
 use crate::tape::Node;
+pub(crate) use annotate::annotate;
 pub use context::Context;
 pub use descriptor::{
     Definitions, Descriptor, HttpSession, Kind, SpanNames, TraceMember, ValueError, ValueTypes,
@@ -53,7 +55,7 @@ pub use descriptor::{
 pub use id::{Id, uuid_text};
 pub(crate) use message::with_name;
 pub use message::{Ending, Evidence, Message};
-pub(crate) use notes::{HIDDEN, annotate, hide};
+pub(crate) use notes::{HIDDEN, hide};
 pub use notes::{Notes, Remark};
 pub use observed::{Place, Seen};
 pub use rule_names::RuleId;

@@ -1,7 +1,5 @@
 //! Notes on the values of a message, and the values that are secret.
 
-use super::secrets::{Extent, SecretNames, for_each_secret, holds_secret, public_value};
-use super::{Message, Protocol};
 use crate::framing::fields::{HeaderSecret, without};
 use crate::tape::Node;
 use std::borrow::Cow;
@@ -29,9 +27,9 @@ pub struct Notes {
     /// overlap.
     secrets: Vec<Range<usize>>,
     /// Indexes of text that holds JSON with a secret.
-    texts: Vec<usize>,
+    pub(super) texts: Vec<usize>,
     /// Indexes of text with secret parts, and these parts.
-    parts: Vec<(usize, Vec<HeaderSecret>)>,
+    pub(super) parts: Vec<(usize, Vec<HeaderSecret>)>,
     /// Nobody reads the remarks.
     only_secrets: bool,
 }
@@ -85,7 +83,7 @@ impl Notes {
         }
     }
 
-    fn sort_and_merge(&mut self) {
+    pub(super) fn sort_and_merge(&mut self) {
         self.secrets.sort_unstable_by_key(|s| s.start);
         self.secrets.dedup_by(|next, before| {
             let joins = next.start < before.end;
@@ -146,25 +144,6 @@ impl Notes {
     pub(crate) fn hidden_values(&self) -> usize {
         self.secrets.len() + self.texts.len() + self.parts.len()
     }
-}
-
-/// Adds the notes on the values of a message. It decides which values are secret, for all output and for redact.
-pub fn annotate(protocol: &dyn Protocol, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
-    notes.clear();
-    let names = SecretNames::of(protocol);
-    let public = public_value(names.marks, root, message);
-    for_each_secret(root, &names, &mut |node, extent| match extent {
-        Extent::Whole if public == Some(node.index()) => {}
-        Extent::Whole => notes.secret(node),
-        Extent::Parts(parts) => notes.parts.push((node.index(), parts)),
-    });
-    root.each(&mut |node| {
-        if holds_secret(node, &names) {
-            notes.texts.push(node.index());
-        }
-    });
-    protocol.annotate(root, message, notes);
-    notes.sort_and_merge();
 }
 
 /// Replaces a secret in a text about a message, even if the text holds only its start. A secret that is a word is

@@ -11,7 +11,11 @@ use crate::protocol::rules::COMMON;
 use crate::protocol::session::Severity;
 use crate::render::format::Format;
 use crate::words::{nearest, size};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+
+/// The maximum number of threads.
+pub(crate) const MAX_JOBS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(15);
 
 /// A setting.
 pub(crate) struct Setting {
@@ -52,6 +56,8 @@ pub(crate) enum SettingKind {
     Size,
     /// A number of levels.
     Levels,
+    /// A number of threads.
+    Jobs,
     /// Yes or no; as a flag, it has no value.
     Switch,
     /// The path of a file.
@@ -67,7 +73,7 @@ pub(crate) enum SettingKind {
 }
 
 /// All settings. `wiretool config show` prints those of files in this order.
-pub(crate) static SETTINGS: [Setting; 22] = {
+pub(crate) static SETTINGS: [Setting; 23] = {
     use Place::{File, Fixture, Path, Project, UserFile};
     use SettingKind as Kind;
     [
@@ -114,6 +120,14 @@ pub(crate) static SETTINGS: [Setting; 22] = {
             apply: |options, text| {
                 options.limits.depth = text.parse().unwrap_or(options.limits.depth);
             },
+        },
+        Setting {
+            name: "jobs",
+            kind: Kind::Jobs,
+            default: "auto",
+            help: "Threads that read a large file: auto, one for each core, or 1 to 16; the output is the same",
+            places: &[File],
+            apply: |_, _| {},
         },
         Setting {
             name: "dialect",
@@ -328,6 +342,11 @@ impl Setting {
             SettingKind::Levels => {
                 let is_valid = matches!(text.parse(), Ok(1..=1000u32));
                 (is_valid, "a number from 1 to 1000".to_owned())
+            }
+            SettingKind::Jobs => {
+                let is_valid = text == "auto"
+                    || (text.parse::<NonZeroUsize>()).is_ok_and(|jobs| jobs <= MAX_JOBS);
+                (is_valid, "auto or a number from 1 to 16".to_owned())
             }
             SettingKind::Switch => (text.parse::<bool>().is_ok(), "true or false".to_owned()),
             SettingKind::File => (!text.is_empty(), "the path of a file".to_owned()),

@@ -479,6 +479,7 @@ fn settings_print_as_json() {
     {"key":"color","value":"auto","origin":"default"}
     {"key":"max-message","value":"16M","origin":"default"}
     {"key":"max-depth","value":64,"origin":"/project/wiretool.toml:2","file":"/project/wiretool.toml","line":2}
+    {"key":"jobs","value":"auto","origin":"default"}
     {"key":"dialect","value":"both","origin":"default"}
     {"key":"fail-on","value":"error","origin":"default"}
     {"key":"show-secrets","value":false,"origin":"default"}

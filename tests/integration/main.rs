@@ -23,6 +23,7 @@ mod har_export;
 mod house;
 mod input_warnings;
 mod inputs;
+mod jobs_cli;
 mod json_schema;
 mod library;
 mod limits;

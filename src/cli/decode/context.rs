@@ -5,7 +5,7 @@ use crate::decoder::Decoded;
 use crate::protocol::Role;
 use crate::render::format::Format;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The maximum number of requests without an answer that are kept, and of their bytes.
 const MAX_OPEN: usize = 1 << 12;
@@ -32,7 +32,7 @@ pub struct ContextArgs {
 }
 
 /// The text of a message that is not selected.
-type Text = Rc<[u8]>;
+type Text = Arc<[u8]>;
 
 /// What is done with a message that is not selected.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl Context {
         let text: Text = text.into();
         if self.is_request(decoded) {
             self.bytes += text.len();
-            self.open.insert(decoded.index, Rc::clone(&text));
+            self.open.insert(decoded.index, Arc::clone(&text));
             while self.open.len() > MAX_OPEN || self.bytes > MAX_BYTES {
                 let first = self.open.pop_first();
                 self.bytes -= first.map_or(self.bytes, |(_, text)| text.len());

@@ -128,6 +128,12 @@ impl<'a> DecodeScreen<'a> {
         })
     }
 
+    /// Returns true if each message is a line without its secrets.
+    pub fn masks_lines(&self) -> bool {
+        let lines = matches!(self.format, None | Some(Format::Line)) && self.lookup.is_none();
+        lines && self.filter.is_open() && !self.display.show_secrets
+    }
+
     /// Renders a frame into `self.scratch`.
     fn render(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) {
         self.scratch.clear();

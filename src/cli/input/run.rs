@@ -34,12 +34,14 @@ pub struct InputRun {
     pub hides_progress: bool,
     /// Findings at the end of a source say why no protocol recognises it.
     pub findings_explain: bool,
+    /// Each message is shown as a line without its secrets.
+    pub masks_lines: bool,
     /// The captures, if several are one conversation.
     pub sources: Option<&'static Sources>,
 }
 
 /// Receives notes about the input.
-pub type NoteSink = Box<dyn FnMut(&str)>;
+pub type NoteSink = Box<dyn FnMut(&str) + Send>;
 
 impl InputRun {
     /// Creates the state of a run that `stop` ends.

@@ -9,7 +9,8 @@
 
 use super::feed::Feed;
 use super::files::OpenFile;
-use super::{Flow, READ_SIZE, unless_failed};
+use super::parts::{Threads, read_rest};
+use super::{Args, Flow, READ_SIZE, unless_failed};
 use crate::cli::interrupt::Stop;
 use crate::cli::poll::{wait_readable, wait_readable_unless};
 use crate::cli::progress::ReadProgress;
@@ -21,6 +22,10 @@ use std::time::Duration;
 
 /// The time that a single message waits for a second one before it is shown as one of several.
 const SINGLE_MESSAGE_WAIT: Duration = Duration::from_millis(200);
+/// The length from which on several threads read a file.
+const LARGE_FILE: u64 = 32 << 20;
+/// The number of bytes that one of these threads reads at a time: the values of its messages fit in the cache of a core.
+const PART_SIZE: usize = 32 << 10;
 /// The interval between checks of a followed file.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -57,15 +62,22 @@ pub(super) struct SourceReader<'r, 'p, 'f, 's> {
     buffer: Vec<u8>,
     /// The time since a followed file has grown.
     silent: Duration,
+    /// Present if several threads may read the rest.
+    threads: Option<Threads>,
 }
 
 impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
     pub fn new(
         file: &'r OpenFile,
-        follows: bool,
+        args: &Args,
         run: &'r mut Run<'p>,
         feed: &'r mut Feed<'f, 'p, 's>,
     ) -> Self {
+        let follows = args.follow;
+        let threads = threads(file, args);
+        let size = args
+            .part_size
+            .map_or(READ_SIZE, |size| READ_SIZE.min(size as usize));
         let shows_progress = file.plain && !follows && feed.run.shows_progress();
         Self {
             file,
@@ -73,8 +85,9 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
             stop: feed.run.stop.clone(),
             stall: feed.run.stall,
             progress: ReadProgress::new(file.len, shows_progress),
-            buffer: vec![0; READ_SIZE],
+            buffer: vec![0; size],
             silent: Duration::ZERO,
+            threads,
             run,
             feed,
         }
@@ -151,7 +164,20 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
         }
         let mut rest = self.buffer.get(..n).unwrap_or_default();
         self.run.read(&mut rest, self.feed)?;
+        self.read_parts()?;
         ControlFlow::Continue(ReadState::Waiting)
+    }
+
+    /// Reads the rest with several threads, if its messages can be read ahead.
+    fn read_parts(&mut self) -> Flow {
+        let Some(threads) = self.threads.filter(|_| self.run.bytes() > 0) else {
+            return ControlFlow::Continue(());
+        };
+        let Some(splitter) = self.run.splitter() else {
+            return ControlFlow::Continue(());
+        };
+        let progress = self.progress.as_mut();
+        read_rest(self.file, splitter, threads, progress, self.run, self.feed)
     }
 
     /// Waits for more bytes of a followed file, which may be truncated meanwhile.
@@ -190,6 +216,16 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
         self.feed.is_cut = true;
         end_run(self.run, self.feed, end)
     }
+}
+
+/// Returns the threads for a file, if it is large.
+fn threads(file: &OpenFile, args: &Args) -> Option<Threads> {
+    let is_large = file.len > LARGE_FILE || args.part_size.is_some();
+    let is_usual = file.plain && !args.follow && args.jobs.get() > 1;
+    (is_large && is_usual).then(|| Threads {
+        jobs: args.jobs.get(),
+        part: args.part_size.map_or(PART_SIZE, |size| size as usize),
+    })
 }
 
 /// Ends a run. A sink that needs no more takes the end alone.

@@ -65,15 +65,10 @@ impl LiveTraffic {
     /// Returns the input for the reader.
     pub fn input(&self, packets: &PacketArgs) -> InputArgs {
         InputArgs {
-            files: vec![PathBuf::from(&self.recording.name)],
             from: Form::Recording,
-            dir: None,
-            c2s: Vec::new(),
-            s2c: Vec::new(),
             follow: true,
-            merge: false,
-            clock: Vec::new(),
             packets: packets.clone(),
+            ..InputArgs::of_file(PathBuf::from(&self.recording.name))
         }
     }
 

@@ -6,10 +6,10 @@ use super::shared::Shared;
 use super::source::{IndexSink, input_run};
 use super::steps::Steps;
 use super::store::{Store, StoreReader};
-use crate::capture::{Form, Item, Sources};
+use crate::capture::{Item, Sources};
 use crate::cli::input::{self, Flow, InputRun};
 use crate::cli::interrupt::Stop;
-use crate::cli::options::{InputArgs, PacketArgs};
+use crate::cli::options::InputArgs;
 use crate::conversation::{Finding, Output, RuleSettings, Sink};
 use crate::decoder::{DecodeOptions, Decoded, RareParts, StoredFrames};
 use crate::encoding::{Parsed, Want};
@@ -27,17 +27,7 @@ fn fixtures() -> PathBuf {
 }
 
 fn input_of(path: PathBuf) -> InputArgs {
-    InputArgs {
-        files: vec![path],
-        from: Form::Auto,
-        dir: None,
-        c2s: Vec::new(),
-        s2c: Vec::new(),
-        follow: false,
-        merge: false,
-        clock: Vec::new(),
-        packets: PacketArgs::default(),
-    }
+    InputArgs::of_file(path)
 }
 
 /// Returns a model with the messages of a fixture.

@@ -52,7 +52,16 @@ impl FoundSecrets {
     }
 
     /// Sorts the ranges and merges those that overlap.
-    pub(super) fn into_sorted(mut self) -> Vec<HeaderSecret> {
+    #[inline]
+    pub(super) fn into_sorted(self) -> Vec<HeaderSecret> {
+        // Most texts have none.
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        self.sorted()
+    }
+
+    fn sorted(mut self) -> Vec<HeaderSecret> {
         self.0
             .sort_by_key(|secret| (secret.range.start, usize::MAX - secret.range.end));
         let mut out: Vec<HeaderSecret> = Vec::with_capacity(self.0.len());

@@ -56,10 +56,14 @@ impl Content {
             return push_batch(content, self.space, out);
         }
         let is_error = message.is_error();
-        notes.clear();
-        if !self.show_secrets {
-            annotate(decoded.protocol, root, message, notes);
-        }
+        let known = message.secrets.filter(|_| !self.show_secrets);
+        let notes = known.unwrap_or_else(|| {
+            notes.clear();
+            if !self.show_secrets {
+                annotate(decoded.protocol, root, message, notes);
+            }
+            notes
+        });
         let text = content.text().filter(|_| content.is_string());
         let outcome = message.outcome.as_deref().filter(|_| message.failed);
         if let Some(mark) = outcome.and_then(|outcome| out.strip_suffix(outcome))

@@ -1,0 +1,69 @@
+//! Parts of a capture whose messages other threads have read ahead.
+
+use super::items::Outlet;
+use super::{Run, RunState, Sink};
+use crate::capture::{Chunk, Item};
+use crate::decoder::{Part, PartMessage, PartReader, Splitter};
+use std::ops::ControlFlow;
+
+impl<'p> Run<'p> {
+    /// Returns what splits the rest of the capture into parts, if they can be read ahead. Then each part must be read, in order.
+    pub(crate) fn splitter(&mut self) -> Option<Splitter<'p>> {
+        let is_usual =
+            self.state == RunState::Open && self.items.is_empty() && self.outputs.is_empty();
+        let input = self.input.as_ref().filter(|_| is_usual)?;
+        if !input.passes_bytes() {
+            return None;
+        }
+        let origin = self.reader.origin_of_chunk(&Chunk::of(None, &[]));
+        self.reader.decoder.splitter(origin)
+    }
+
+    /// Reads a part. The messages that were read ahead are passed on, if the decoder would read the same; otherwise it reads the
+    /// bytes. After a break, the run is over.
+    pub(crate) fn read_part<S: Sink + ?Sized>(
+        &mut self,
+        part: &Part,
+        messages: Option<Vec<PartMessage<'_>>>,
+        sink: &mut S,
+    ) -> ControlFlow<S::Break> {
+        // The sink has seen the others, and they are counted.
+        let new = part.bytes().get(part.known()..).unwrap_or_default();
+        let chunk = Chunk::of(None, new);
+        let origin = self.reader.origin_of_chunk(&chunk);
+        self.bytes += new.len() as u64;
+        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
+        outlet.item(&Item::Chunk(chunk), origin);
+        if outlet.is_paused() {
+            return outlet.flow;
+        }
+        let decoder = &mut self.reader.decoder;
+        let mut taken = 0;
+        if let Some(messages) = messages.filter(|_| decoder.is_before(origin, part)) {
+            taken = decoder.pass_part(origin, part, messages, &mut |decoded| {
+                outlet.message(decoded);
+                if outlet.is_paused() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            });
+        }
+        let rest = part.bytes().get(taken..).unwrap_or_default();
+        (self.reader).decode(&mut outlet, |decoder, sink| {
+            if !rest.is_empty() {
+                decoder.push(origin, rest, sink);
+            }
+        });
+        outlet.flow
+    }
+
+    /// Tells a reader of parts what is known now.
+    pub(crate) fn update_reader(&self, reader: &mut PartReader<'_>) {
+        let origin = self.reader.origin_of_chunk(&Chunk::of(None, &[]));
+        self.reader.decoder.update_reader(origin, reader);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,437 @@
+//! Messages that other threads read ahead of the decoder of their stream.
+//!
+//! ```text
+//!   Splitter     the whole frames of the next part   in order
+//!   PartReader   the messages of these frames        any thread, beside the others
+//!   Decoder      indexes, names, open requests       in order
+//! ```
+//!
+//! What is read ahead holds only if the decoder is where the part begins, and if no message has a fault: then the next frame
+//! begins where the framing says. In other cases the decoder reads the bytes of the part itself. A message that depends on open
+//! requests is read again if they are not those that its reader knew.
+
+use super::control::read;
+use super::open_requests::OpenRequests;
+use super::run::{Run, Stream, ending};
+use super::{Decoded, Decoder, FlowSink, Origin};
+use crate::encoding::{Parsed, Want};
+use crate::framing::{Frame, Framer, FramerRest, Framing, Head, Places, Step, View};
+use crate::protocol::{Context, Direction, Message, Notes, Protocol, annotate};
+use crate::span::Span;
+
+/// The framings whose frames are plain runs of the stream, and that need few bytes to go on after a frame.
+const FRAMINGS: [Framing; 4] = [
+    Framing::Lines,
+    Framing::Prefix,
+    Framing::Method,
+    Framing::ContentLength,
+];
+/// The number of bytes from which the memory of a message is given back.
+const LARGE: usize = 8 << 10;
+
+/// A run of whole frames of a stream.
+#[derive(Default)]
+pub(crate) struct Part {
+    bytes: Vec<u8>,
+    /// The number of first bytes that the decoder had before the stream was split.
+    known: usize,
+    /// The stream offset of the first byte.
+    base: u64,
+    frames: Vec<PartFrame>,
+    /// The state of the framer before the first frame and after the last one.
+    start: Option<FramerRest>,
+    end: Option<FramerRest>,
+    /// The bytes are whole frames without faults.
+    is_plain: bool,
+}
+
+/// A frame of a part, without its bytes.
+struct PartFrame {
+    /// Its first byte in the part.
+    at: usize,
+    len: usize,
+    /// The number of bytes up to the next frame.
+    taken: usize,
+    head: Head<'static>,
+    body: Span,
+}
+
+/// A message of a part.
+pub(crate) struct PartMessage<'w> {
+    frame: Frame<'w>,
+    next: u64,
+    message: Message<'w>,
+    /// What the message was read with: [`Context::open`].
+    open: Option<bool>,
+}
+
+impl Part {
+    /// Returns the bytes of the stream.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns the number of first bytes that the decoder had before the stream was split.
+    pub(crate) fn known(&self) -> usize {
+        self.known
+    }
+
+    fn frame(&self, frame: &PartFrame, framing: Framing) -> Frame<'_> {
+        let bytes = self.bytes.get(frame.at..frame.at + frame.len);
+        let offset = self.base + frame.at as u64;
+        Frame {
+            offset,
+            len: frame.len as u64,
+            framing,
+            head: frame.head,
+            view: View {
+                bytes: bytes.unwrap_or_default(),
+                body: frame.body,
+                places: Places::Run(offset),
+            },
+            control: None,
+            fault: None,
+        }
+    }
+}
+
+/// Splits the rest of a stream into parts.
+pub(crate) struct Splitter<'p> {
+    framer: Framer,
+    /// The state of the framer after the last whole frame.
+    rest: Option<FramerRest>,
+    /// The stream offset of the next part.
+    base: u64,
+    /// The start of a frame that is not whole.
+    unread: Vec<u8>,
+    /// The number of bytes that the decoder had of it.
+    known: usize,
+    reader: PartReader<'p>,
+}
+
+impl<'p> Splitter<'p> {
+    /// Returns what reads the messages of its parts.
+    pub(crate) fn reader(&self) -> PartReader<'p> {
+        self.reader.clone()
+    }
+
+    /// Fills the next part. `more` appends bytes, or returns `false` at the end of the stream. Returns `false` if nothing is left.
+    pub(crate) fn split<E>(
+        &mut self,
+        part: &mut Part,
+        mut more: impl FnMut(&mut Vec<u8>) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        part.bytes.clear();
+        part.frames.clear();
+        std::mem::swap(&mut part.bytes, &mut self.unread);
+        (part.base, part.start, part.is_plain) = (self.base, self.rest, true);
+        part.known = std::mem::take(&mut self.known);
+        loop {
+            let is_open = more(&mut part.bytes)?;
+            let whole = self.frames(part);
+            if whole == 0 && is_open {
+                continue;
+            }
+            if is_open {
+                self.unread
+                    .extend_from_slice(part.bytes.get(whole..).unwrap_or_default());
+                part.bytes.truncate(whole);
+            }
+            part.is_plain &= whole == part.bytes.len();
+            part.end = self.rest;
+            self.base += part.bytes.len() as u64;
+            return Ok(!part.bytes.is_empty());
+        }
+    }
+
+    /// Adds the whole frames of a part; returns the number of their bytes.
+    fn frames(&mut self, part: &mut Part) -> usize {
+        let mut at = 0;
+        loop {
+            let window = part.bytes.get(at..).unwrap_or_default();
+            let base = part.base + at as u64;
+            match self.framer.step(window, base, false) {
+                Step::Incomplete(_) | Step::Took(0) => return at,
+                Step::Took(n) => {
+                    part.is_plain = false;
+                    at += n;
+                }
+                Step::Frame(frame, n) => {
+                    match plain_head(&frame, base) {
+                        Some(head) => part.frames.push(PartFrame {
+                            at,
+                            len: frame.view.bytes.len(),
+                            taken: n,
+                            head,
+                            body: frame.view.body,
+                        }),
+                        None => part.is_plain = false,
+                    }
+                    at += n;
+                }
+            }
+            self.rest = self.framer.rest();
+        }
+    }
+}
+
+/// Returns the head of a frame that is a plain run of bytes without a fault.
+fn plain_head(frame: &Frame<'_>, offset: u64) -> Option<Head<'static>> {
+    let is_run = matches!(frame.view.places, Places::Run(at) if at == offset);
+    if !is_run || frame.offset != offset || frame.fault.is_some() || frame.control.is_some() {
+        return None;
+    }
+    Some(match frame.head {
+        Head::None => Head::None,
+        Head::Length(length) => Head::Length(length),
+        Head::Method { length, id, mode } => Head::Method { length, id, mode },
+        _ => return None,
+    })
+}
+
+/// The memory for the messages of a part, one entry for each.
+#[derive(Default)]
+pub(crate) struct PartMemory {
+    parsed: Vec<Parsed>,
+    notes: Vec<Notes>,
+}
+
+/// Reads the messages of parts.
+#[derive(Clone)]
+pub(crate) struct PartReader<'p> {
+    protocol: &'p dyn Protocol,
+    framing: Framing,
+    direction: Option<Direction>,
+    want: Want,
+    depth: u32,
+    /// The secrets of each message are needed.
+    pub(crate) finds_secrets: bool,
+    /// The requests that were open before the first part.
+    open: OpenRequests,
+}
+
+impl PartReader<'_> {
+    /// Reads the messages of a part. `None` if one of them has a fault.
+    pub(crate) fn read<'w>(
+        &'w self,
+        part: &'w Part,
+        memory: &'w mut PartMemory,
+    ) -> Option<Vec<PartMessage<'w>>> {
+        if !part.is_plain {
+            return None;
+        }
+        let PartMemory { parsed, notes } = memory;
+        let count = part.frames.len();
+        if parsed.len() < count {
+            parsed.resize_with(count, || Parsed::new(self.want, self.depth));
+            notes.resize_with(count, Notes::of_secrets);
+        }
+        let mut open = self.open.clone();
+        let mut messages = Vec::with_capacity(part.frames.len());
+        for ((at, parsed), notes) in part.frames.iter().zip(parsed).zip(notes) {
+            let frame = part.frame(at, self.framing);
+            let (context, entry) = open.context(self.direction, frame.head);
+            let context = Context {
+                open_methods: &[],
+                ..context
+            };
+            let mut message = read(self.protocol, &frame, &context, parsed);
+            if !message.faults.is_empty() || message.answered_method.is_some() {
+                return None;
+            }
+            if self.finds_secrets
+                && let Some(root) = message.value.and_then(|value| value.root(frame.view.bytes))
+                && self.protocol.content(root, &message).is_some()
+            {
+                annotate(self.protocol, root, &message, notes);
+                message.secrets = Some(notes);
+            }
+            let asked = context.open;
+            open.observe(self.direction, frame.head, entry, &message);
+            messages.push(PartMessage {
+                next: frame.offset + at.taken as u64,
+                frame,
+                message,
+                open: asked,
+            });
+        }
+        Some(messages)
+    }
+
+    /// Gives back the memory of long messages.
+    pub(crate) fn shrink(&self, memory: &mut PartMemory) {
+        for one in (memory.parsed.iter_mut()).filter(|one| one.capacity() > LARGE) {
+            *one = Parsed::new(self.want, self.depth);
+        }
+    }
+}
+
+impl Stream<'_> {
+    /// Returns the state of the framer, if the next bytes are the start of a frame and nothing else is expected of them.
+    fn rest_before_frame(&self) -> Option<FramerRest> {
+        let is_usual = !self.stopped
+            && !self.ended
+            && self.wrong.is_none()
+            && self.metadata.is_empty()
+            && self.coverage.is_none()
+            && self.recovery.is_idle()
+            && self.open.is_without_order();
+        let is_line = self.framer.restart_framing() == Some(Framing::Lines);
+        let rest = if is_line {
+            Some(FramerRest::New)
+        } else {
+            self.framer.rest()
+        };
+        rest.filter(|_| is_usual)
+    }
+}
+
+impl<'p> Decoder<'p> {
+    /// Returns what splits the rest of the only stream, if its bytes have no times. The decoder then needs each part.
+    pub(crate) fn splitter(&mut self, origin: Origin) -> Option<Splitter<'p>> {
+        let is_decided =
+            self.detecting.is_empty() && self.separate.is_none() && self.held_metadata.is_empty();
+        let is_timeless = self.latest.is_none() && origin.time.is_none();
+        if !is_decided || !is_timeless || !self.waiting.is_empty() || self.streams.len() != 1 {
+            return None;
+        }
+        let want = self.parsed.want();
+        let key = origin.lane();
+        let stream = self.streams.get(&key)?;
+        let (protocol, framing) = (stream.protocol, stream.framer.framing());
+        let is_ordered = framing == Framing::Method && origin.direction.is_some();
+        let rest = stream.rest_before_frame()?;
+        if !FRAMINGS.contains(&framing) || is_ordered {
+            return None;
+        }
+        let framers = [(); 2].map(|()| {
+            let mut framer = self.framer(protocol, framing, self.options.resync);
+            framer.continue_from(rest);
+            framer
+        });
+        let [framer, own] = framers;
+        let stream = self.streams.get_mut(&key)?;
+        stream.framer = own;
+        let mut unread = Vec::new();
+        unread.extend_from_slice(stream.buffer.bytes());
+        stream.buffer.consume(unread.len());
+        Some(Splitter {
+            framer,
+            rest: Some(rest),
+            base: stream.base,
+            known: unread.len(),
+            unread,
+            reader: PartReader {
+                protocol,
+                framing,
+                direction: origin.direction,
+                want,
+                depth: self.options.limits.depth,
+                finds_secrets: false,
+                open: stream.open.clone(),
+            },
+        })
+    }
+
+    /// Returns `true` if the decoder is where a part begins.
+    pub(crate) fn is_before(&self, origin: Origin, part: &Part) -> bool {
+        let Some(stream) = self.streams.get(&origin.lane()) else {
+            return false;
+        };
+        let rest = stream.rest_before_frame();
+        let is_there = stream.base == part.base && stream.buffer.is_empty() && part.end.is_some();
+        is_there && self.waiting.is_empty() && rest.is_some() && rest == part.start
+    }
+
+    /// Passes on the messages of a part that begins here, until the sink breaks. Returns the number of bytes that it takes: fewer
+    /// than all if a message has a fault.
+    pub(crate) fn pass_part(
+        &mut self,
+        origin: Origin,
+        part: &Part,
+        messages: Vec<PartMessage<'_>>,
+        sink: &mut FlowSink<'_>,
+    ) -> usize {
+        let mut taken = part.bytes.len();
+        self.run(origin.lane(), origin, sink, |run, stream| {
+            taken = run.pass_part(stream, part, messages);
+        });
+        taken
+    }
+
+    /// Tells the reader of parts which requests are open now: it reads most messages with them.
+    pub(crate) fn update_reader(&self, origin: Origin, reader: &mut PartReader<'_>) {
+        if let Some(stream) = self.streams.get(&origin.lane())
+            && reader.framing == Framing::Method
+        {
+            reader.open.clone_from(&stream.open);
+        }
+    }
+}
+
+impl Run<'_, '_, '_, '_> {
+    fn pass_part(
+        &mut self,
+        stream: &mut Stream<'_>,
+        part: &Part,
+        messages: Vec<PartMessage<'_>>,
+    ) -> usize {
+        self.origin.time = None;
+        let direction = self.origin.direction;
+        let mut rest = part.start;
+        for one in messages {
+            let PartMessage {
+                frame, next, open, ..
+            } = one;
+            let (context, entry) = self.open.context(direction, frame.head);
+            let mut message = one.message;
+            if context.open != open {
+                // Another request is open than the reader knew.
+                message = read(self.protocol, &frame, &context, self.parsed);
+            }
+            if !message.faults.is_empty() {
+                stream.base = frame.offset;
+                if let Some(rest) = rest {
+                    stream.framer.continue_from(rest);
+                }
+                return (frame.offset - part.base) as usize;
+            }
+            if let (
+                Head::Method {
+                    mode: Some(mode), ..
+                },
+                Some(rest),
+            ) = (frame.head, &mut rest)
+            {
+                *rest = FramerRest::Method(Some(mode));
+            }
+            self.open.observe(direction, frame.head, entry, &message);
+            message.guess |= self.tie;
+            message.ending = ending(&frame, next, false);
+            if let Some(name) = self.names.observe(self.origin, &message) {
+                message.inherit(Some(name));
+                message.secrets = None;
+            }
+            let decoded = Decoded {
+                index: *self.index,
+                origin: self.origin,
+                protocol: self.protocol,
+                frame: &frame,
+                message: &message,
+                next,
+                remarks: &[],
+                injected: None,
+                raw: None,
+            };
+            *self.index += 1;
+            if (self.sink)(&decoded).is_break() {
+                break;
+            }
+        }
+        stream.base = part.base + part.bytes.len() as u64;
+        if let Some(rest) = part.end {
+            stream.framer.continue_from(rest);
+        }
+        part.bytes.len()
+    }
+}

@@ -1,0 +1,111 @@
+//! `--jobs`: the number of threads never changes the output.
+
+use crate::common::{self, Ran};
+use std::path::{Path, PathBuf};
+
+/// Runs a command over a file.
+fn run(args: &[&str], path: &Path, more: &[&str]) -> Ran {
+    let mut command = common::wiretool();
+    command.args(args).args(more).arg(path);
+    common::run(&mut command, "")
+}
+
+/// Fixtures whose bytes are read as they are, and captured streams if there are any; recordings are read by one thread.
+fn files() -> Vec<PathBuf> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut folders = vec![fixtures];
+    folders.extend(common::captures());
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if name.ends_with(".bin") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// A file of many exchanges: requests with names, answers, and a line that is no message.
+fn exchanges(fault: bool) -> String {
+    let mut text = String::new();
+    for id in 0..400 {
+        let tool = ["echo", "add", "find"][id % 3];
+        text += &format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{{\"n\":{id}}}}}}}\n"
+        );
+        if id == 200 && fault {
+            text += "{\"jsonrpc\n";
+        }
+        text += &format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{\"content\":[]}}}}\n",
+            id / 2 * 2
+        );
+    }
+    text
+}
+
+#[test]
+fn several_threads_print_what_one_prints() {
+    let folder = tempfile::tempdir_in(common::temporary()).unwrap();
+    for (name, fault) in [("whole", false), ("fault", true)] {
+        let path = PathBuf::from(common::file(folder.path(), name, exchanges(fault)));
+        for args in [
+            &["decode", "-p", "mcp", "-f", "json"][..],
+            &["decode", "-p", "mcp", "-f", "line"],
+            &["decode", "-p", "mcp", "-f", "json", "--lint"],
+            &["decode", "-f", "json", "--where", "name=add"],
+            &["decode", "-f", "line", "--head", "301"],
+            &["decode", "-f", "line", "--tail", "3"],
+            &["decode", "-f", "line", "--grep", "\"n\":77", "-C", "2"],
+            &["lint", "-p", "mcp"],
+            &["stat", "-p", "mcp"],
+            &["export", "-f", "mermaid", "--where", "id=7"],
+        ] {
+            let wanted = run(args, &path, &["--jobs", "1"]);
+            for (jobs, size) in [("2", "1"), ("2", "30000"), ("3", "100"), ("16", "4096")] {
+                let got = run(args, &path, &["--jobs", jobs, "--part-size", size]);
+                let of = format!("{args:?} --jobs {jobs} --part-size {size} {name}");
+                assert_eq!(got, wanted, "{of}");
+            }
+        }
+    }
+}
+
+#[test]
+fn several_threads_read_all_captures_as_one_does() {
+    for (n, path) in files().iter().enumerate() {
+        let args: &[&str] = match n % 3 {
+            0 => &["lint", "-v"],
+            1 => &["decode", "-f", "json", "-v"],
+            _ => &["decode", "-f", "line", "-v"],
+        };
+        // The size of the first read shows in the evidence of detection.
+        let wanted = run(args, path, &["--jobs", "1", "--part-size", "200"]);
+        let jobs = ["2", "3", "16"][n % 7 % 3];
+        let got = run(args, path, &["--jobs", jobs, "--part-size", "200"]);
+        assert_eq!(got, wanted, "{args:?} --jobs {jobs} {}", path.display());
+    }
+}
+
+#[test]
+fn the_number_of_threads_is_a_setting_and_is_checked() {
+    let folder = tempfile::tempdir_in(common::temporary()).unwrap();
+    let path = PathBuf::from(common::file(folder.path(), "x.jsonl", exchanges(false)));
+    for jobs in ["0", "17", "many"] {
+        let ran = run(&["decode", "-p", "mcp"], &path, &["--jobs", jobs]);
+        assert!(
+            ran.2.contains("auto or a number from 1 to 16"),
+            "{jobs}: {ran:?}"
+        );
+    }
+    let mut command = common::wiretool();
+    command.env("WIRETOOL_JOBS", "3").args(["config", "show"]);
+    let shown = common::run(&mut command, "").1;
+    assert!(shown.contains("jobs          3"), "{shown}");
+}
