@@ -860,7 +860,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__export)
-            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --jobs --part-size --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --dialect --allow --deny --secret-file --max-open --format --engine --content --ops --output --show-secrets --color --quiet --verbose --config --help"
+            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --merge --clock --jobs --part-size --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --dialect --allow --deny --secret-file --max-open --format --engine --content --ops --output --otlp --show-secrets --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -979,6 +979,10 @@ _wiretool() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --otlp)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2603,7 +2607,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__proxy)
-            opts="-w -f -p -q -v -h --listen --connect --once --idle --drain-stderr --quarantine --keep-open --rewrite-host --cacert --insecure --alpn --cert --key --cert-out --max-streams --fault --fault-file --seed --write --view --format --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --fail-on --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
+            opts="-w -f -p -q -v -h --listen --connect --once --idle --drain-stderr --quarantine --keep-open --rewrite-host --cacert --insecure --alpn --cert --key --cert-out --max-streams --fault --fault-file --seed --write --rotate --otlp --view --format --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --fail-on --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2666,6 +2670,14 @@ _wiretool() {
                     return 0
                     ;;
                 -w)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rotate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --otlp)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2757,7 +2769,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__record)
-            opts="-w -f -p -q -v -h --listen --connect --once --idle --drain-stderr --quarantine --keep-open --rewrite-host --cacert --insecure --alpn --cert --key --cert-out --max-streams --fault --fault-file --seed --write --view --format --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --fail-on --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
+            opts="-w -f -p -q -v -h --listen --connect --once --idle --drain-stderr --quarantine --keep-open --rewrite-host --cacert --insecure --alpn --cert --key --cert-out --max-streams --fault --fault-file --seed --write --rotate --otlp --view --format --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --fail-on --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2820,6 +2832,14 @@ _wiretool() {
                     return 0
                     ;;
                 -w)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rotate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --otlp)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -6900,6 +6900,7 @@ sql\t'The table for decode -f json --flat, and statements over it'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l engine -d 'The database, with -f sql' -r -f -a "duckdb\t''
 clickhouse\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -s o -l output -d 'Write to this file, completely or not at all' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l otlp -d 'With -f otlp: send the spans to this collector, over HTTP' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -7015,6 +7016,8 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l fault -d 'In
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l fault-file -d 'Read faults from a TOML file: tables `[[fault]]` with `where`, `do` and `nth`, `every` or `chance`; and `seed`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l seed -d 'Seed for random choices; by default a new one, printed at the start' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s w -l write -d 'Record to this file; existing files are not replaced' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l rotate -d 'With -w: begin another file after so many bytes, or after this time: 100M, 1h' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l otlp -d 'Send operations as spans, and metrics, to this collector of OpenTelemetry' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l view -d 'Show messages in this file, or on `stderr`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s f -l format -d 'Output format' -r -f -a "tree\t'Every field with its byte range'
 line\t'One line per message'
@@ -8463,6 +8466,8 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fault -d 'I
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fault-file -d 'Read faults from a TOML file: tables `[[fault]]` with `where`, `do` and `nth`, `every` or `chance`; and `seed`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l seed -d 'Seed for random choices; by default a new one, printed at the start' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s w -l write -d 'Record to this file; existing files are not replaced' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l rotate -d 'With -w: begin another file after so many bytes, or after this time: 100M, 1h' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l otlp -d 'Send operations as spans, and metrics, to this collector of OpenTelemetry' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l view -d 'Show messages in this file, or on `stderr`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s f -l format -d 'Output format' -r -f -a "tree\t'Every field with its byte range'
 line\t'One line per message'

@@ -177,6 +177,8 @@ pub enum EventKind<'a> {
     Datagram(&'a [u8]),
     /// wiretool injected a fault.
     Inject,
+    /// The recording goes on after an earlier file.
+    Continued,
     /// The recording ended in order.
     End,
     /// The wrapped child wrote to stderr.
@@ -187,7 +189,7 @@ pub enum EventKind<'a> {
 
 impl<'a> EventKind<'a> {
     /// The events that recordings name.
-    const NAMED: [Self; 11] = [
+    const NAMED: [Self; 12] = [
         Self::Open,
         Self::Eof,
         Self::Close,
@@ -198,6 +200,7 @@ impl<'a> EventKind<'a> {
         Self::Stop,
         Self::Migrate,
         Self::Inject,
+        Self::Continued,
         Self::End,
     ];
 
@@ -217,6 +220,7 @@ impl<'a> EventKind<'a> {
             Self::Exit => "exit",
             Self::Lost => "lost",
             Self::Inject => "inject",
+            Self::Continued => "continued",
             Self::End => "end",
             Self::Fin => "fin",
             Self::Stop => "stop",

@@ -1,23 +1,21 @@
 //! `wiretool export`: writes captures in the forms of other programs.
 
+pub mod collector;
+mod passing;
+
+use super::call_address::CallAddress;
 use super::input::{self, Flow, InputRun, unless_failed};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output as TextOutput;
-use super::unmatched::Unmatched;
 use super::{Exit, print_message};
 use super::{print_about, values};
-use crate::capture::Item;
-use crate::conversation::{
-    Conversation, Finding, Operation, Output, RuleSettings, Run, Sink, Verdict,
-};
-use crate::decoder::Decoded;
+use crate::conversation::{Conversation, Output, RuleSettings, Run, Sink};
 use crate::encoding::Want;
 use crate::export::sql::Engine;
-use crate::export::{ExportOptions, Form, FormName};
-use crate::select::Filter;
+use crate::export::{ExportOptions, FormName};
 use anyhow::{Context as _, Result};
-use std::collections::BTreeSet;
+use passing::Passing;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -27,6 +25,7 @@ Examples:
   wiretool export -f mermaid --where 'index<60' FILE -o call.mmd  the first messages
   wiretool export -f mermaid --ops FILE         an arrow per operation instead of its messages
   wiretool export -f otlp session.jsonl -o traces.jsonl  spans of operations, for a trace viewer
+  wiretool export -f otlp --otlp http://127.0.0.1:4318 session.jsonl  to a collector
   wiretool export -f pcapng session.jsonl -o session.pcapng  for Wireshark
   wiretool export -f har session.jsonl -o session.har  HTTP and WebSocket, for a browser
   wiretool export -f sql --engine clickhouse    a table for decode -f json --flat, and statements
@@ -66,12 +65,19 @@ pub struct Args {
     /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
+    /// With -f otlp: send the spans to this collector, over HTTP
+    #[arg(long, value_name = "URL", value_parser = collector::parse_collector, conflicts_with = "output", help_heading = "Output")]
+    otlp: Option<CallAddress>,
     /// Do not mask tokens, capabilities and other secrets
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
 }
 
 pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
+    anyhow::ensure!(
+        args.otlp.is_none() || args.format == FormName::Otlp,
+        "--otlp sends spans: use it with -f otlp"
+    );
     if args.format == FormName::Sql {
         return write_statements(args);
     }
@@ -85,39 +91,38 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         shows_content: args.content,
         operations: args.ops,
         is_selective: !filter.is_open(),
+        is_live: false,
         sources: run.sources,
     };
     let form = args.format.start(options_of_form);
     let form = form.context("this form needs no capture")?;
     let options = args.wire.options(&protocols, form.want());
+    let output = match &args.otlp {
+        Some(to) => TextOutput::collector(collector::open(to)?),
+        None => TextOutput::open(args.output.as_deref(), &input.paths())?,
+    };
     let mut screen = ExportScreen {
+        passing: Passing::new(form, filter),
         rules: args.judging.rules()?,
-        form,
-        unmatched: Unmatched::new(&filter),
-        filter,
-        scratch: Vec::new(),
-        recording: false,
-        selected: BTreeSet::new(),
-        last: 0,
-        matched: 0,
-        output: TextOutput::open(args.output.as_deref(), &input.paths())?,
+        output,
         quiet: shared.quiet,
     };
     input::read(input, &options, &mut run, &mut screen)?;
+    let passing = &mut screen.passing;
     if run.cut_short().is_none() {
-        let left_out = screen.form.left_out();
+        let left_out = passing.form.left_out();
         for note in left_out.iter().filter(|_| !shared.quiet) {
             print_message(note);
         }
-        let finished = screen.form.finish(screen.output.buffer());
+        let finished = passing.form.finish(screen.output.buffer());
         finished.map_err(anyhow::Error::msg)?;
     }
+    let none = passing.matched == 0 && run.messages > 0;
     if let Some(exit) = run.finish(screen.output, "export")? {
         return Ok(exit);
     }
-    let none = screen.matched == 0 && run.messages > 0;
     if none {
-        run.note_no_match(screen.unmatched.describe());
+        run.note_no_match(passing.unmatched.describe());
     }
     Ok(Exit::negative_if(run.is_bad || none))
 }
@@ -135,61 +140,15 @@ fn write_statements(args: &Args) -> Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// Passes what is selected to the form.
+/// Writes what the form makes of a capture.
 struct ExportScreen {
-    form: Box<dyn Form>,
+    passing: Passing,
     rules: RuleSettings,
-    filter: Filter,
-    unmatched: Unmatched,
-    scratch: Vec<u8>,
-    /// The capture is a recording, which has both directions.
-    recording: bool,
-    /// The operations that have a message that matches, and have not ended.
-    selected: BTreeSet<u64>,
-    /// The index of the last message.
-    last: u64,
-    /// The number of messages that match.
-    matched: u64,
     output: TextOutput,
     quiet: bool,
 }
 
 impl ExportScreen {
-    fn begin(&mut self, run: &Run<'_>) {
-        self.selected.clear();
-        self.recording = false;
-        self.form.begin(run, self.output.buffer());
-    }
-
-    fn message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
-        self.last = decoded.index;
-        let scratch = &mut self.scratch;
-        if self.filter.matches(decoded, Some(verdict), scratch) {
-            self.matched += 1;
-            let of = verdict.operation.filter(|of| !of.is_late);
-            self.selected.extend(of.map(|of| of.index));
-            self.form.message(decoded, verdict, self.output.buffer());
-        } else {
-            self.form.skip(decoded, verdict, self.output.buffer());
-            if self.matched == 0 {
-                self.unmatched.add(decoded);
-            }
-        }
-        self.operations(verdict.ended);
-    }
-
-    /// Passes on the operations that end.
-    fn operations(&mut self, ended: &[Operation]) {
-        for operation in ended {
-            if self.selected.remove(&operation.index) {
-                let out = self.output.buffer();
-                self.form.operation(operation, self.last, out);
-            } else {
-                self.form.skip_operation(operation);
-            }
-        }
-    }
-
     /// Says how many operations are left out.
     fn report_untracked(&self, run: &Run<'_>) {
         let untracked = run
@@ -202,42 +161,13 @@ impl ExportScreen {
     }
 
     fn output(&mut self, output: Output<'_>) -> Result<()> {
+        self.passing.take(output, self.output.buffer());
         match output {
-            Output::Begin(run) => self.begin(run),
-            Output::Item(item, origin) => {
-                self.recording |= matches!(item, Item::Header(_));
-                self.form.item(item, origin, self.output.buffer());
-            }
-            Output::Message(decoded, verdict) => {
-                self.message(decoded, verdict.unwrap_or_default());
-            }
-            Output::Event(_, verdict) => {
-                self.findings(verdict.findings);
-                self.operations(verdict.ended);
-            }
-            Output::BeforeEnd(run) => {
-                if let Some(conversation) = run.conversation() {
-                    self.form.wait(conversation, self.recording);
-                }
-            }
-            Output::End(run, findings) => {
-                let conversation = run.conversation();
-                self.findings(findings);
-                self.operations(conversation.map_or(&[], |one| one.ended_operations()));
-                self.form.end(run, self.output.buffer());
-                self.report_untracked(run);
-            }
+            Output::End(run, _) => self.report_untracked(run),
             Output::Pause(..) => return self.output.flush(),
-            Output::Note(_) => {}
+            _ => {}
         }
         self.output.written()
-    }
-
-    /// Passes on findings that belong to no message, as lint reports them.
-    fn findings(&mut self, findings: &[Finding]) {
-        if self.filter.is_open() {
-            self.form.findings(findings, self.output.buffer());
-        }
     }
 }
 
@@ -245,12 +175,13 @@ impl Sink for ExportScreen {
     type Break = Result<()>;
 
     fn want(&self) -> Option<Want> {
-        Some(self.form.want())
+        Some(self.passing.form.want())
     }
 
     fn rules(&self) -> Option<RuleSettings> {
+        let Passing { form, filter, .. } = &self.passing;
         Some(RuleSettings {
-            operations: self.form.needs_operations() || self.filter.needs_operations(),
+            operations: form.needs_operations() || filter.needs_operations(),
             ..self.rules.clone()
         })
     }

@@ -23,11 +23,11 @@ use crate::conversation::{Run, Sink, Source};
 use crate::decoder::DecodeOptions;
 use anyhow::Result;
 use feed::Feed;
-use files::{Unit, list_units, open};
+use files::{OpenFile, Unit, continues, list_units, open};
 pub use files::{has_capture_name, is_c2s, other_direction};
 pub use merge::merged_sources;
 pub use run::InputRun;
-use source::{ReadEnd, SourceReader};
+use source::{ReadEnd, ReadMode, SourceReader};
 use std::io::{IsTerminal as _, Seek as _};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -85,6 +85,44 @@ pub fn read(
     inputs.read_units(&units)
 }
 
+/// Returns the files after a file that continue it.
+fn parts_after<'u>(file: &'u Path, after: &'u [Unit]) -> Vec<&'u Path> {
+    let mut last = file;
+    let mut parts = Vec::new();
+    for unit in after {
+        match unit {
+            Unit::File(path) if continues(path, last) => last = path,
+            _ => break,
+        }
+        parts.push(last);
+    }
+    parts
+}
+
+/// Reads a file and those that continue it, as one.
+fn read_files<'p>(
+    file: &OpenFile,
+    parts: &[&Path],
+    args: &Args,
+    run: &mut Run<'p>,
+    feed: &mut Feed<'_, 'p, '_>,
+) -> Result<ReadEnd> {
+    let mode = |n: usize| match (n < parts.len(), args.follow) {
+        (true, _) => ReadMode::Part,
+        (false, true) => ReadMode::Follow,
+        (false, false) => ReadMode::Whole,
+    };
+    let mut end = SourceReader::new(file, mode(0), args, run, feed).read()?;
+    for (n, part) in parts.iter().enumerate() {
+        if end != ReadEnd::Continued {
+            break;
+        }
+        let file = open(part)?;
+        end = SourceReader::new(&file, mode(n + 1), args, run, feed).read()?;
+    }
+    Ok(end)
+}
+
 /// The inputs of a command.
 struct Inputs<'i, 'p, 's> {
     args: &'i Args,
@@ -100,17 +138,26 @@ impl Inputs<'_, '_, '_> {
         let several = units.len() > 1;
         // After an error in one file, the next file is read; the last error decides the exit status.
         let mut last_error = None;
-        for (n, unit) in units.iter().enumerate() {
+        let mut rest = units;
+        for n in 0u32.. {
+            let Some((unit, after)) = rest.split_first() else {
+                break;
+            };
             if self.run.is_stopped() {
                 break;
             }
+            let parts = match unit {
+                Unit::File(path) => parts_after(path, after),
+                Unit::Pair(..) => Vec::new(),
+            };
+            rest = after.get(parts.len()..).unwrap_or_default();
             let source = Source {
                 is_one_of_several: several,
-                conn: several.then_some(n as u32),
+                conn: several.then_some(n),
                 ..Source::default()
             };
             let read = match unit {
-                Unit::File(path) => self.read_file(path, &source),
+                Unit::File(path) => self.read_file(path, &parts, &source),
                 Unit::Pair(c2s, s2c) => self.read_pairs(&[(c2s, s2c)], &source),
             };
             match read {
@@ -131,8 +178,8 @@ impl Inputs<'_, '_, '_> {
         last_error.map_or(Ok(()), Err)
     }
 
-    /// Reads a file, again from its start each time it is truncated.
-    fn read_file(&mut self, path: &Path, source: &Source) -> Result<ReadEnd> {
+    /// Reads a file and those that continue it, again from the start each time one is truncated.
+    fn read_file(&mut self, path: &Path, parts: &[&Path], source: &Source) -> Result<ReadEnd> {
         let args = self.args;
         let (options, direction) = settings().options_for_path(self.options, args.dir, path);
         let file = open(path)?;
@@ -150,7 +197,7 @@ impl Inputs<'_, '_, '_> {
             let rules = self.screen.rules();
             let mut run = Run::of_source(source, Some(input), options.clone(), rules);
             let mut feed = Feed::new(&options, 1, args.dir.is_some(), self.run, self.screen);
-            let end = SourceReader::new(&file, args, &mut run, &mut feed).read()?;
+            let end = read_files(&file, parts, args, &mut run, &mut feed)?;
             self.next_index = run.decoder().index();
             if end != ReadEnd::Truncated {
                 return Ok(end);

@@ -6,11 +6,13 @@ mod view;
 
 use super::call_address::{CallAddress, parse_address};
 use super::descriptions;
+use super::export::collector::{self, LiveSpans, report_end};
 use super::faults::{FaultArgs, faults_to_inject};
 use super::options::{self, SharedArgs};
 use super::poll::print_nonblocking;
 use super::tls::TlsArgs;
 use super::{Exit, count_text, print_message, recording};
+use crate::capture::recording::continued::PART;
 use crate::capture::{Header, Time};
 use crate::conversation::RuleSettings;
 use crate::conversation::guard::{Guard, Quarantine, uses_lines};
@@ -22,8 +24,8 @@ use crate::protocol::session::Severity;
 use crate::render::format::Format;
 use crate::system;
 use crate::transport::{
-    Address, BoundListener, ChildCommand, Faults, Inserts, MessagePrinter, Policy, ProxyOptions,
-    RecordingFile, RecordingSummary, Setup, Wrap, wrap,
+    Address, BoundListener, ChildCommand, Collector, Faults, FileLimit, Inserts, MessagePrinter,
+    Observer, Policy, ProxyOptions, RecordingFile, RecordingSummary, Setup, Wrap, wrap,
 };
 use anyhow::{Context as _, Result};
 use note::RecordingNote;
@@ -138,6 +140,12 @@ pub struct LiveConfig<'a> {
     /// The rules that are checked; `None`: the caller checks them.
     pub watch: Option<&'a LintArgs>,
     pub write: Option<PathBuf>,
+    /// When the recording goes on in another file.
+    pub rotate: Option<FileLimit>,
+    /// The collector of spans.
+    pub otlp: Option<&'a CallAddress>,
+    /// Spans have secrets.
+    pub show_secrets: bool,
     /// The recording, if it exists already; `write` is not used.
     pub recording: Option<RecordingFile>,
     /// The stdin, stdout and stderr that are forwarded to a child, if not those of the process.
@@ -265,16 +273,20 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         .as_ref()
         .is_none_or(LiveScreen::leaves_stdout_free);
     let note = RecordingNote::new(&config);
-    let setup = new_setup(config, header, Arc::clone(&print), is_free)?;
+    let collector = open_collector(&config)?;
+    let spans = collector.clone();
+    let setup = new_setup(config, header, Arc::clone(&print), is_free, spans)?;
     // With port 0, the printed address is the only way to learn the port.
     let is_named = !quiet || listen.is_any_port();
-    let noted = note.of_sockets(setup.recording.as_ref());
-    if let Some(text) = noted.filter(|_| !is_named) {
+    let to = setup.recording.as_ref();
+    let listening = || listening_text(place, name, &connect, bound.address(), to);
+    let noted = if is_named {
+        Some(listening())
+    } else {
+        note.of_sockets(to)
+    };
+    if let Some(text) = noted {
         print(&text);
-    }
-    if is_named {
-        let to = setup.recording.as_ref();
-        print(&listening_text(place, name, &connect, bound.address(), to));
     }
     if bound.is_on_all_addresses() {
         print(ALL_ADDRESSES_WARNING);
@@ -289,13 +301,13 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         idle: place.idle,
     };
     let outcome = bound.proxy(options, setup).context("cannot go on")?;
+    if let Some(collector) = &collector {
+        report_end(collector, quiet, &*print);
+    }
     let bad = report_losses(&outcome.seen, &*print);
     let counts = outcome.seen.counts;
     if verbose && counts.torn > 0 {
-        let torn = count_text(counts.torn, "direction", "directions");
-        print(&format!(
-            "{torn} ended without close_notify of TLS: bytes may be missing"
-        ));
+        print(&torn_text(&counts));
     }
     if !quiet {
         print(&total(&counts));
@@ -307,6 +319,11 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         None if has_finding(fail_on, &outcome.seen) => Exit::Negative,
         None => Exit::Clean,
     })
+}
+
+fn torn_text(counts: &TapCounts) -> String {
+    let torn = count_text(counts.torn, "direction", "directions");
+    format!("{torn} ended without close_notify of TLS: bytes may be missing")
 }
 
 /// Returns the address that is given, or the usual one of the protocol.
@@ -390,7 +407,9 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
     let note = RecordingNote::new(&config);
     let print = config.print.take().unwrap_or(Arc::new(print_nonblocking));
     let stdio = config.stdio.take();
-    let mut setup = new_setup(config, header, Arc::clone(&print), false)?;
+    let quiet = config.shared.quiet;
+    let collector = open_collector(&config)?;
+    let mut setup = new_setup(config, header, Arc::clone(&print), false, collector.clone())?;
     setup.tap.guard = speaks.map(Guard::new);
     if let Some(text) = note.of_child(setup.recording.as_ref()) {
         print(&text);
@@ -399,6 +418,9 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
         .map_or_else(take_stdio, Ok)
         .context("cannot use stdin, stdout and stderr")?;
     let ended = wrap(child, ours, setup).with_context(|| format!("cannot run {program}"))?;
+    if let Some(collector) = &collector {
+        report_end(collector, quiet, &*print);
+    }
     if report_losses(&ended.seen, &*print) {
         return Ok(Exit::Error);
     }
@@ -433,12 +455,18 @@ pub fn header(protocol: Option<&str>) -> Header {
     header
 }
 
+fn open_collector(config: &LiveConfig<'_>) -> Result<Option<Arc<Collector>>> {
+    let opened = config.otlp.map(collector::open).transpose()?;
+    Ok(opened.map(Arc::new))
+}
+
 /// Opens the outputs. The recording is last: creating its file also chooses its name.
 fn new_setup(
     config: LiveConfig<'_>,
     header: Header,
     print: MessagePrinter,
     stdout_is_free: bool,
+    collector: Option<Arc<Collector>>,
 ) -> Result<Setup> {
     // The keys of operations are those of JSON.
     let operations =
@@ -454,9 +482,26 @@ fn new_setup(
         }),
         _ => None,
     };
-    let recording = match (config.recording, &config.write) {
-        (None, Some(path)) => Some(recording::create(path, stdout_is_free)?),
-        (created, _) => created,
+    let is_needed = config.rotate.is_some() || config.otlp.is_some();
+    let rules = rules.or_else(|| is_needed.then(RuleSettings::default));
+    let rules = rules.map(|rules| RuleSettings {
+        operations: rules.operations || config.otlp.is_some(),
+        ..rules
+    });
+    let mut header = header;
+    let mut observer: Option<Observer> = None;
+    if let Some(collector) = collector {
+        let mut spans = LiveSpans::new(collector, &header, config.show_secrets)?;
+        observer = Some(Box::new(move |output| spans.take(output)));
+    }
+    let (recording, rotation) = match (config.recording, &config.write, config.rotate) {
+        (None, Some(path), Some(limit)) => {
+            header.more.insert(PART.to_owned(), 1.into());
+            let (file, rotation) = recording::create_parts(path, limit)?;
+            (Some(file), Some(rotation))
+        }
+        (None, Some(path), None) => (Some(recording::create(path, stdout_is_free)?), None),
+        (created, ..) => (created, None),
     };
     Ok(Setup {
         tap: TapConfig {
@@ -467,6 +512,8 @@ fn new_setup(
             guard: None,
         },
         recording,
+        rotation,
+        observer,
         view,
         policy: if config.watch.is_some_and(|watch| watch.fail_on.is_some()) {
             Policy::Wait

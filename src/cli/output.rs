@@ -1,10 +1,12 @@
 //! Writes output to stdout or to a file, which is replaced only when the output is complete.
 
 use super::Exit;
+use super::export::collector::text_of;
 use super::poll::{PollFlags, poll};
 use crate::render::format::Format;
 use crate::render::style::escape_json;
 use crate::system::{self, AsFile};
+use crate::transport::Collector;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 use std::fs::{File, Metadata};
@@ -18,6 +20,10 @@ const FLUSH_SIZE: usize = 128 << 10;
 /// The number of checks for a reader of a named pipe, which may start at the same time, and the interval between them.
 const MAX_CHECKS: u32 = 100;
 const CHECK_INTERVAL: Duration = Duration::from_millis(10);
+
+/// The time for spans that wait at the end.
+const COLLECTOR_TIMEOUT: Duration = Duration::from_secs(70);
+const NOT_SENT: &str = "the collector does not take all spans";
 
 /// The maximum number of symbolic links that are followed.
 const MAX_LINKS: usize = 40;
@@ -57,6 +63,8 @@ enum OutputTarget {
     /// A device or a pipe that the user named.
     Stream(File, PathBuf),
     File(tempfile::NamedTempFile, PathBuf),
+    /// Lines of OTLP.
+    Collector(Collector),
 }
 
 impl Output {
@@ -86,6 +94,11 @@ impl Output {
         Self::new(OutputTarget::Nothing)
     }
 
+    /// Returns an output that sends lines to a collector.
+    pub fn collector(collector: Collector) -> Self {
+        Self::new(OutputTarget::Collector(collector))
+    }
+
     /// Opens a file, also if its name is `-`; none of `inputs` may be the file.
     pub fn create(path: &Path, inputs: &[PathBuf]) -> Result<Self> {
         Ok(Self::new(create_file(path, inputs)?))
@@ -94,7 +107,7 @@ impl Output {
     fn new(target: OutputTarget) -> Self {
         let terminal = match &target {
             OutputTarget::Stdout(file) | OutputTarget::Stream(file, _) => file.is_terminal(),
-            OutputTarget::File(..) | OutputTarget::Nothing => false,
+            OutputTarget::File(..) | OutputTarget::Nothing | OutputTarget::Collector(_) => false,
         };
         Self {
             waiting: Vec::with_capacity(FLUSH_SIZE + (FLUSH_SIZE >> 1)),
@@ -156,6 +169,11 @@ impl Output {
                 self.waiting.clear();
                 return Ok(());
             }
+            OutputTarget::Collector(collector) => {
+                let sent = collector.send(&self.waiting);
+                self.waiting.clear();
+                return sent.map_err(|problem| anyhow::anyhow!("{NOT_SENT}: {problem}"));
+            }
             OutputTarget::Stdout(file) => (file, Path::new("stdout"), true),
             OutputTarget::Stream(file, path) => (file, path.as_path(), false),
             OutputTarget::File(file, path) => (file.as_file_mut(), path.as_path(), false),
@@ -198,6 +216,14 @@ impl Output {
     /// Writes everything, and replaces the file.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
+        if let OutputTarget::Collector(collector) = &self.target {
+            let report = collector.finish(COLLECTOR_TIMEOUT);
+            anyhow::ensure!(
+                report.dropped == 0 && report.problem.is_none(),
+                "{NOT_SENT}: {}",
+                text_of(&report)
+            );
+        }
         if let OutputTarget::File(file, path) = self.target {
             file.persist(&path)
                 .map_err(|e| e.error)

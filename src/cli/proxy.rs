@@ -1,10 +1,14 @@
 //! `wiretool proxy`: forwards traffic between two programs, and shows it.
 
 use super::Exit;
+use super::call_address::CallAddress;
+use super::export::collector::parse_collector;
 use super::live::{self, EXIT_CODES, LintArgs, ListenAddress, LiveConfig, LiveScreen};
 use super::options::{self, SharedArgs};
+use super::recording;
 use crate::encoding::Want;
 use crate::render::format::Format;
+use crate::transport::FileLimit;
 use anyhow::Result;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -14,6 +18,7 @@ Examples:
   wiretool proxy -p mcp -- ./server             start it, show its messages
   wiretool proxy -p mcp -w mcp-{pid}.jsonl -- ./server
   wiretool decode --follow mcp-1234.jsonl       the same in another terminal
+  wiretool proxy -p mcp -w 'calls-{host}-{time}.jsonl' --rotate 100M -- ./server
   wiretool proxy -p saikuro                     connect to saikuro's port, 7700
   wiretool proxy -p saikuro --fault 'kind=call nth 2: drop'
   wiretool proxy -p oracle --lint --fail-on error -- ./oracle
@@ -36,10 +41,20 @@ pub struct Flags {
     place: ListenAddress,
     /// Record to this file; existing files are not replaced
     ///
-    /// `{pid}` in the name becomes the process id, and a suffix is added if the file exists.
+    /// `{pid}`, `{host}` and `{time}` in the name become the process id, the host and the time, and a suffix is added if the file exists.
     /// `wiretool help recording` explains numbered names.
     #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
     pub write: Option<PathBuf>,
+    /// With -w: begin another file after so many bytes, or after this time: 100M, 1h
+    ///
+    /// Files are numbered, unless the name has `{n}` or `{time}`. The set reads like one file: `wiretool decode calls-*.jsonl`.
+    #[arg(long, value_name = "SIZE|TIME", value_parser = recording::parse_limit, help_heading = "Output")]
+    rotate: Option<FileLimit>,
+    /// Send operations as spans, and metrics, to this collector of OpenTelemetry
+    ///
+    /// Traffic does not wait for it. Spans that it does not take in time are dropped, and counted at the end.
+    #[arg(long, value_name = "URL", value_parser = parse_collector, help_heading = "Output")]
+    otlp: Option<CallAddress>,
     /// Show messages in this file, or on `stderr`
     ///
     /// By default messages are shown on stdout. Those of a child are shown on stderr, if that is a terminal or -f is given.
@@ -105,7 +120,13 @@ pub fn relay(flags: &Flags, relay: Relay, shared: &SharedArgs) -> Result<Exit> {
         format: shows.then_some(flags.format),
         show_secrets: flags.show_secrets,
     });
-    let is_understood = screen.is_some() || relay.counts;
+    anyhow::ensure!(
+        flags.rotate.is_none() || relay.write.is_some(),
+        "--rotate needs a recording: -w FILE"
+    );
+    // A later file needs the open requests of the earlier ones, and spans need messages.
+    let is_understood =
+        screen.is_some() || relay.counts || flags.rotate.is_some() || flags.otlp.is_some();
     live::run(LiveConfig {
         place: &flags.place,
         watch: Some(&flags.watch),
@@ -113,6 +134,9 @@ pub fn relay(flags: &Flags, relay: Relay, shared: &SharedArgs) -> Result<Exit> {
         stdio: None,
         print: None,
         write: relay.write,
+        rotate: flags.rotate,
+        otlp: flags.otlp.as_ref(),
+        show_secrets: flags.show_secrets,
         screen,
         decode: is_understood.then(|| flags.wire.options(protocols, Want::Places)),
         inserts: None,

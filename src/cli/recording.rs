@@ -3,9 +3,10 @@
 use super::values::read_input;
 use crate::capture::recording::Record;
 use crate::capture::{CaptureInput, Form, Item, ItemRecorder, ProblemSeverity};
-use crate::transport::RecordingFile;
+use crate::transport::{FileLimit, RecordingFile, Rotation};
 use anyhow::{Context as _, Result};
 use flate2::read::MultiGzDecoder;
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -83,7 +84,85 @@ fn convert(bytes: &[u8]) -> Result<Option<Vec<u8>>> {
     Ok(is_captured.then_some(out))
 }
 
-/// Creates the file. `@NAME` is a new file in the state folder. In other names `{pid}` and `{n}` are replaced; if the
+/// Returns a name with the process id, the host and the time (of UTC, in milliseconds) in their places.
+fn filled(name: &str) -> Cow<'_, str> {
+    let mut name = Cow::Borrowed(name);
+    let mut replace = |key: &str, value: &dyn Fn() -> String| {
+        if name.contains(key) {
+            name = Cow::Owned(name.replace(key, &value()));
+        }
+    };
+    replace("{pid}", &|| std::process::id().to_string());
+    replace("{host}", &|| crate::system::host_name().replace('/', "_"));
+    replace("{time}", &|| {
+        let now = jiff::Timestamp::from_nanosecond(crate::transport::now());
+        let now = now.unwrap_or_default();
+        now.strftime("%Y%m%dT%H%M%S.%3fZ").to_string()
+    });
+    name
+}
+
+/// Reads the limit of a file: `100M`, `2G`, `1h`.
+pub fn parse_limit(text: &str) -> Result<FileLimit, String> {
+    let wanted = || format!("wanted a size or a time, such as 100M or 1h, got {text:?}");
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = text.get(digits.len()..).unwrap_or_default();
+    let factor = match unit {
+        "K" => 1u64 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        _ => {
+            let time = super::values::parse_duration(text).map_err(|_| wanted())?;
+            let is_long = time >= std::time::Duration::from_secs(1);
+            return is_long
+                .then_some(FileLimit::Time(time))
+                .ok_or_else(|| "wanted at least 1s".to_owned());
+        }
+    };
+    let number: u64 = digits.parse().map_err(|_| wanted())?;
+    let bytes = number.checked_mul(factor).filter(|bytes| *bytes > 0);
+    bytes.map(FileLimit::Bytes).ok_or_else(wanted)
+}
+
+/// Creates the first file of a recording that goes on in others, whose names sort in order.
+pub fn create_parts(named: &Path, limit: FileLimit) -> Result<(RecordingFile, Rotation)> {
+    anyhow::ensure!(
+        named != Path::new("-") && !named.to_string_lossy().starts_with('@'),
+        "--rotate needs the name of a file"
+    );
+    let is_other = named.metadata().is_ok_and(|meta| !meta.is_file());
+    anyhow::ensure!(
+        !is_other,
+        "--rotate needs a plain file: {} is none",
+        named.display()
+    );
+    let text = named.to_string_lossy();
+    let named = if ["{n}", "{time}"].iter().any(|key| text.contains(key)) {
+        named.to_owned()
+    } else {
+        let stem = named.file_stem().unwrap_or_default().to_string_lossy();
+        let extension = named.extension().map_or(String::new(), |extension| {
+            format!(".{}", extension.to_string_lossy())
+        });
+        named.with_file_name(format!("{stem}-{{n}}{extension}"))
+    };
+    let mut number = 0;
+    let mut next = move || -> Result<RecordingFile> {
+        number += 1;
+        let name = named
+            .to_string_lossy()
+            .replace("{n}", &format!("{number:06}"));
+        create(Path::new(&name), false)
+    };
+    let first = next()?;
+    let rotation = Rotation {
+        limit,
+        next: Box::new(move || next().map_err(|error| format!("{error:#}"))),
+    };
+    Ok((first, rotation))
+}
+
+/// Creates the file. `@NAME` is a new file in the state folder. In other names `{pid}`, `{host}`, `{time}` and `{n}` are replaced; if the
 /// file exists and the name has no `{n}`, the next free suffix is used. Devices and pipes are written directly; `-` is stdout, if nothing else is written there.
 pub fn create(named: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
     if named == Path::new("-") {
@@ -108,10 +187,9 @@ pub fn create(named: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
     if let Some(name) = text.strip_prefix('@') {
         return create(&super::state::new_recording(name)?, stdout_is_free);
     }
-    let pattern = if text.contains("{pid}") {
-        PathBuf::from(text.replace("{pid}", &std::process::id().to_string()))
-    } else {
-        named.to_owned()
+    let pattern = match filled(&text) {
+        Cow::Borrowed(_) => named.to_owned(),
+        Cow::Owned(name) => PathBuf::from(name),
     };
     let numbered = text.contains("{n}");
     for n in 1..MAX_NAMES {

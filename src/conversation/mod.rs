@@ -22,6 +22,8 @@ mod judge;
 mod links;
 mod operation;
 mod operations;
+#[cfg(feature = "cli")]
+mod parts;
 mod protocols;
 mod run;
 mod short;

@@ -9,7 +9,10 @@
 //! A [`Tap`] receives events with their times; it reads no clock, writes no file, and uses no socket.
 
 use super::guard::Guard;
+use super::parts::PartMessages;
 use super::{Finding, Output, RuleSettings, Run, Sink, Source, Verdict};
+use crate::capture::recording::Part;
+use crate::capture::recording::continued::PART;
 use crate::capture::recording::items::{chunk_item, datagram_item, fin_item};
 use crate::capture::{
     ChunkSource, Event, EventKind, EventRecord, Header, Item, RecordingWriter, Time,
@@ -109,6 +112,8 @@ pub struct Tap<'p> {
     run: Option<Run<'p>>,
     guard: Option<Guard<'p>>,
     counts: TapCounts,
+    /// The header of the recording, and what its next file needs, if it has several.
+    parts: Option<(Header, PartMessages)>,
     /// Remarks for the user.
     pub remarks: Vec<String>,
     /// The remark about messages that wait for their protocol is made.
@@ -118,6 +123,7 @@ pub struct Tap<'p> {
 /// Counts what a run reads, and passes it on.
 struct Counting<'a, 's> {
     counts: &'a mut TapCounts,
+    parts: Option<&'a mut PartMessages>,
     sink: &'a mut TapSink<'s>,
 }
 
@@ -125,9 +131,12 @@ impl Sink for Counting<'_, '_> {
     type Break = Infallible;
 
     fn take(&mut self, output: Output<'_>) -> ControlFlow<Infallible> {
-        if let Output::Message(decoded, _) = output {
+        if let Output::Message(decoded, verdict) = output {
             self.counts.frames += 1;
             self.counts.faulty += u64::from(decoded.is_faulty());
+            if let Some(parts) = &mut self.parts {
+                parts.see(decoded, verdict);
+            }
         }
         self.counts.add(output.findings());
         self.sink.take(output)
@@ -156,6 +165,7 @@ impl<'p> Tap<'p> {
             run,
             guard: settings.guard,
             counts: TapCounts::default(),
+            parts: Part::of(header).map(|_| (header.clone(), PartMessages::new(header.started))),
             remarks: Vec::new(),
             says_undecided: false,
         }
@@ -253,6 +263,9 @@ impl<'p> Tap<'p> {
             }
             _ => {}
         }
+        if is_end && let Some((_, parts)) = &mut self.parts {
+            parts.end(seen.conn);
+        }
         if is_end && let Some(guard) = &mut self.guard {
             self.remarks.extend(guard.end(event.t));
         }
@@ -261,12 +274,40 @@ impl<'p> Tap<'p> {
 
     fn item(&mut self, item: &Item<'_>, sink: &mut TapSink<'_>) {
         let counts = &mut self.counts;
+        let parts = self.parts.as_mut().map(|(_, parts)| parts);
+        let mut sink = Counting {
+            counts,
+            parts,
+            sink,
+        };
         let ControlFlow::Continue(()) = match (&mut self.run, item) {
-            (Some(run), _) => run.item(item, &mut Counting { counts, sink }),
+            (Some(run), _) => run.item(item, &mut sink),
             // Connections are shown also if nothing is decoded.
-            (None, Item::Event(event)) => sink.take(Output::Event(event, Verdict::default())),
+            (None, Item::Event(event)) => sink.sink.take(Output::Event(event, Verdict::default())),
             (None, _) => ControlFlow::Continue(()),
         };
+        if let Some((_, parts)) = &mut self.parts {
+            parts.prune(self.run.as_ref().and_then(Run::conversation));
+        }
+    }
+
+    /// Ends the file of the recording, and begins the next one: their lines are appended to `end` and `start`. Call it when
+    /// everything that was recorded is decoded.
+    pub fn begin_part(&mut self, t: i64, end: &mut Vec<u8>, start: &mut Vec<u8>) {
+        let (Some(writer), Some((header, parts))) = (self.writer.take(), &mut self.parts) else {
+            return;
+        };
+        writer.end_part(t, end);
+        let number = header.more.get(PART).and_then(serde_json::Value::as_u64);
+        let number = number.unwrap_or_default() + 1;
+        header.more.insert(PART.to_owned(), number.into());
+        let mut writer = RecordingWriter::new(header, start);
+        let continued = self
+            .run
+            .as_ref()
+            .map(|run| parts.continued(run.decoder(), run.conversation()));
+        writer.event(&continued.unwrap_or_default().event(t), start);
+        self.writer = Some(writer);
     }
 
     /// Stops the recording.
@@ -283,7 +324,12 @@ impl<'p> Tap<'p> {
         self.item(&Item::Event(end), sink);
         if let Some(run) = &mut self.run {
             let counts = &mut self.counts;
-            let ControlFlow::Continue(()) = run.finish(&mut Counting { counts, sink });
+            let mut sink = Counting {
+                counts,
+                parts: None,
+                sink,
+            };
+            let ControlFlow::Continue(()) = run.finish(&mut sink);
         }
         if let Some(writer) = self.writer.take() {
             writer.end(t, out);

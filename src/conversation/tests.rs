@@ -1,6 +1,7 @@
 //! The cost of following a conversation.
 
 mod operations;
+mod parts;
 mod rules;
 
 use super::{RuleSettings, check};

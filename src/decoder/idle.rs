@@ -22,7 +22,7 @@ const DIRECTIONS: [Option<Direction>; 3] =
     [None, Some(Direction::ToServer), Some(Direction::ToClient)];
 
 /// A stream between two messages.
-struct IdleStream {
+pub(super) struct IdleStream {
     base: u64,
     open: OpenMethods,
     framer: FramerRest,
@@ -96,6 +96,34 @@ impl<'p> IdleStreams<'p> {
                 idle
             }
         }
+    }
+
+    /// Returns all streams that have not ended.
+    #[cfg(feature = "cli")]
+    pub(super) fn each(&self) -> impl Iterator<Item = (Lane, &IdleStream)> {
+        let lane = |conn, stream, direction| Lane {
+            conn,
+            stream,
+            direction,
+        };
+        let plain = DIRECTIONS.into_iter().flat_map(move |direction| {
+            let all = self.all.get(direction).iter();
+            all.map(move |(conn, idle)| (lane(*conn, None, direction), idle))
+        });
+        let numbered = self.numbered.iter().flat_map(move |(conn, streams)| {
+            DIRECTIONS.into_iter().flat_map(move |direction| {
+                let all = streams.get(direction).iter();
+                all.map(move |(stream, idle)| (lane(*conn, Some(*stream), direction), idle))
+            })
+        });
+        plain.chain(numbered).filter(|(_, idle)| !idle.ended)
+    }
+
+    /// Returns the protocol, the framing, the offset and the state of the framer of a stream.
+    #[cfg(feature = "cli")]
+    pub(super) fn state(&self, idle: &IdleStream) -> Option<(&str, Framing, u64, FramerRest)> {
+        let (protocol, framing) = self.forms.get(usize::from(idle.form))?;
+        Some((protocol.name(), *framing, idle.base, idle.framer))
     }
 
     /// Drops the numbered streams of a connection: nothing follows, and their last messages are complete.

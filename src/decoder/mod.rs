@@ -14,6 +14,8 @@
 
 mod attempt;
 mod chunk_times;
+#[cfg(feature = "cli")]
+mod continued;
 mod control;
 mod coverage;
 mod datagram;
@@ -48,6 +50,8 @@ use crate::encoding::{Parsed, Want};
 use crate::framing::Framing;
 pub use crate::protocol::Origin;
 use crate::protocol::{Direction, Lane, Link, Protocol};
+#[cfg(feature = "cli")]
+pub(crate) use continued::StreamState;
 pub use coverage::RawFrame;
 use datagram::HeldDatagrams;
 pub use decoded::Decoded;

@@ -198,9 +198,10 @@ impl Har {
             return None;
         }
         if head.is_event_stream() && decoded.frame.control.is_some() {
-            let source = match head.is_chunked() {
-                true => BodyDelimiter::CHUNKED,
-                false => BodyDelimiter::Close,
+            let source = if head.is_chunked() {
+                BodyDelimiter::CHUNKED
+            } else {
+                BodyDelimiter::Close
             };
             connection.events = Some((entry, source));
             return None;
@@ -259,14 +260,13 @@ impl Har {
         (opcode, is_selected): (u8, bool),
         out: &mut Vec<u8>,
     ) {
-        let mut entry = match connection.socket.take() {
-            Some(entry) => entry,
-            None => {
-                let mut entry = self.unknown_request(connection, true);
-                let head = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
-                entry.respond(&HttpHead::read(head), 101, decoded.origin.time);
-                entry
-            }
+        let mut entry = if let Some(entry) = connection.socket.take() {
+            entry
+        } else {
+            let mut entry = self.unknown_request(connection, true);
+            let head = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
+            entry.respond(&HttpHead::read(head), 101, decoded.origin.time);
+            entry
         };
         if is_selected {
             let (body, _) = self.masked_body(decoded);
@@ -434,7 +434,7 @@ impl Form for Har {
     }
 }
 
-/// Returns the direction as DevTools name it.
+/// Returns the direction as browsers name it.
 fn direction_name(direction: Option<Direction>) -> &'static str {
     match direction {
         Some(Direction::ToClient) => "receive",

@@ -80,7 +80,7 @@ impl FormName {
     }
 
     /// Begins an output in this form; `None` if it does not depend on captures.
-    pub(crate) fn start(self, options: ExportOptions) -> Option<Box<dyn Form>> {
+    pub(crate) fn start(self, options: ExportOptions) -> Option<Box<dyn Form + Send>> {
         match self {
             Self::Mermaid => Some(Box::new(mermaid::Mermaid::new(options))),
             Self::Html => Some(Box::new(html::Page::new(DisplayOptions {
@@ -104,6 +104,8 @@ pub(crate) struct ExportOptions {
     pub show_secrets: bool,
     /// Arguments and results are written.
     pub shows_content: bool,
+    /// The traffic is live: what is complete is written at once.
+    pub is_live: bool,
     /// Operations are shown instead of messages.
     pub operations: bool,
     /// Only some messages are selected, so findings that belong to no message are left out.

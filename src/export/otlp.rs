@@ -11,12 +11,13 @@
 
 mod attributes;
 mod ids;
+mod metrics;
 mod names;
 
 use super::facts::Facts;
 use super::text::brief;
 use super::{ExportOptions, Form};
-use crate::capture::{EventKind, Item};
+use crate::capture::{EventKind, Header, Item};
 use crate::conversation::{
     Finding, MessageOperation, Operation, OperationState, Run, Verdict, trace_ids,
 };
@@ -30,6 +31,7 @@ use crate::render::operation::about;
 use crate::render::subject::masked_subject;
 use crate::tape::Node;
 use attributes::Attributes;
+use metrics::Metrics;
 use std::collections::BTreeMap;
 
 /// The number of operations that are known after their end, because later ones may be parts of them.
@@ -42,6 +44,8 @@ const MAX_EVENTS: usize = 64;
 const MAX_SPANS: usize = 64;
 /// The maximum number of characters of a name and of a text.
 const MAX_NAME: usize = 200;
+/// Between two lines with metrics of live traffic, in nanoseconds.
+const METRICS_PAUSE: i64 = 10_000_000_000;
 const MAX_TEXT: usize = 1000;
 
 /// The operations of captures as spans.
@@ -64,6 +68,7 @@ pub(super) struct Otlp {
     in_line: usize,
     written: u64,
     without_times: u64,
+    metrics: Metrics,
 }
 
 /// What is known about an operation before its end.
@@ -77,6 +82,8 @@ struct Span {
     /// A trace context of its sender is its parent.
     is_remote: bool,
     attributes: Attributes,
+    /// The metrics of its duration, and their attributes.
+    durations: Option<([String; 2], Attributes)>,
     resource: Vec<u8>,
     events: Vec<u8>,
     event_count: usize,
@@ -101,6 +108,7 @@ impl Otlp {
             in_line: 0,
             written: 0,
             without_times: 0,
+            metrics: Metrics::default(),
         }
     }
 
@@ -215,12 +223,9 @@ impl Otlp {
                 all.text(names::OPERATION_NAME, names::EXECUTE_TOOL);
             }
         }
-        let transport = match self.transport.as_deref() {
-            Some("stdio") => Some("pipe"),
-            Some(other @ ("tcp" | "unix" | "quic")) => Some(other),
-            Some("websocket" | "http" | "tls") => Some("tcp"),
-            _ => None,
-        };
+        self.describe_duration(decoded, &method, span);
+        let all = &mut span.attributes;
+        let transport = self.network_transport();
         all.text_if(names::NETWORK_TRANSPORT, transport);
         let carrier = self.transport.as_deref();
         all.text_if(
@@ -241,6 +246,33 @@ impl Otlp {
                 .filter(|own| *own.tool_call == *method);
             let name = own.map_or(names::REQUEST, |own| own.arguments);
             all.text(name, &line::content(decoded, show));
+        }
+    }
+
+    /// Notes the metrics of the duration, with attributes of few values.
+    fn describe_duration(&self, decoded: &Decoded<'_>, method: &str, span: &mut Span) {
+        let Some(own) = decoded.protocol.descriptor().spans else {
+            return;
+        };
+        let mut all = Attributes::default();
+        all.text(own.method, method);
+        if own.tool_call == method {
+            let target = own.targets.iter().find(|(subject, _)| *subject == method);
+            if let Some((target, value)) = target.zip(decoded.message.name.as_deref()) {
+                all.text(target.1, &masked_subject(value, self.options.show_secrets));
+            }
+            all.text(names::OPERATION_NAME, names::EXECUTE_TOOL);
+        }
+        all.text_if(names::NETWORK_TRANSPORT, self.network_transport());
+        span.durations = Some((own.durations.map(str::to_owned), all));
+    }
+
+    fn network_transport(&self) -> Option<&str> {
+        match self.transport.as_deref() {
+            Some("stdio") => Some("pipe"),
+            Some(other @ ("tcp" | "unix" | "quic")) => Some(other),
+            Some("websocket" | "http" | "tls") => Some("tcp"),
+            _ => None,
         }
     }
 
@@ -319,6 +351,24 @@ impl Otlp {
         }
     }
 
+    /// Adds a span to the line of its resource.
+    fn add_span(&mut self, resource: Vec<u8>, text: &mut Vec<u8>, out: &mut Vec<u8>) {
+        if self.in_line >= MAX_SPANS || self.resource != resource {
+            self.end_line(out);
+            self.resource = resource;
+        }
+        if self.in_line > 0 {
+            self.waiting.push(b',');
+        }
+        self.waiting.append(text);
+        self.in_line += 1;
+        self.written += 1;
+        if self.options.is_live {
+            self.end_line(out);
+            self.metrics.write_after(METRICS_PAUSE, out);
+        }
+    }
+
     /// Writes the spans that wait as a line.
     fn end_line(&mut self, out: &mut Vec<u8>) {
         if self.in_line == 0 {
@@ -361,6 +411,11 @@ impl Form for Otlp {
         match item {
             Item::Header(header) => {
                 self.facts.header(header);
+                if self.source.is_empty() {
+                    self.source = name_of(header);
+                    self.facts.begin(&self.source);
+                    self.facts.header(header);
+                }
                 self.transport.clone_from(&header.transport);
             }
             Item::Event(event) if event.what == EventKind::Open => {
@@ -396,10 +451,6 @@ impl Form for Otlp {
             self.without_times += 1;
             return;
         };
-        let (resource, events) = (
-            std::mem::take(&mut span.resource),
-            std::mem::take(&mut span.events),
-        );
         let mut all = std::mem::take(&mut span.attributes);
         all.text(names::STATE, operation.state.name());
         all.text_if(names::LINK, operation.link.map(Link::name));
@@ -419,54 +470,17 @@ impl Form for Otlp {
         let is_code = |error: &&str| error.parse::<i64>().is_ok();
         all.text_if(names::RPC_STATUS, error.filter(is_code));
         let end = start.saturating_add(operation.duration.unwrap_or_default().max(0));
+        if let Some((durations, mut attributes)) = span.durations.take() {
+            attributes.text_if(names::ERROR_TYPE, error);
+            attributes.text_if(names::RPC_STATUS, error.filter(is_code));
+            let [of_client, of_server] = durations;
+            let name = if span.is_remote { of_server } else { of_client };
+            self.metrics.add(&name, &attributes, [start, end]);
+        }
         let name = masked_subject(&about(operation), self.options.show_secrets).into_owned();
         let mut text = Vec::new();
-        text.extend_from_slice(b"{\"traceId\":");
-        write_str(&span.trace, &mut text);
-        text.extend_from_slice(b",\"spanId\":");
-        write_str(&span.id, &mut text);
-        if let Some(parent) = &span.parent {
-            text.extend_from_slice(b",\"parentSpanId\":");
-            write_str(parent, &mut text);
-        }
-        text.extend_from_slice(b",\"name\":");
-        write_str(&brief(&name, MAX_NAME), &mut text);
-        // SPAN_KIND_SERVER if the sender has a span of its own, otherwise SPAN_KIND_CLIENT.
-        let kind = if span.is_remote { 2 } else { 3 };
-        text.extend_from_slice(
-            format!(",\"kind\":{kind},\"startTimeUnixNano\":\"{start}\",\"endTimeUnixNano\":\"{end}\",\"attributes\":")
-                .as_bytes(),
-        );
-        all.write(&mut text);
-        text.extend_from_slice(b",\"events\":[");
-        text.extend_from_slice(&events);
-        text.push(b']');
-        if span.dropped > 0 {
-            text.extend_from_slice(format!(",\"droppedEventsCount\":{}", span.dropped).as_bytes());
-        }
-        if let Some((trace, id)) = &span.linked {
-            text.extend_from_slice(b",\"links\":[{\"traceId\":");
-            write_str(trace, &mut text);
-            text.extend_from_slice(b",\"spanId\":");
-            write_str(id, &mut text);
-            text.extend_from_slice(b"}]");
-        }
-        text.extend_from_slice(b",\"status\":{");
-        if failed {
-            text.extend_from_slice(b"\"code\":2,\"message\":");
-            write_str(&span.error_text, &mut text);
-        }
-        text.extend_from_slice(b"}}");
-        if self.in_line >= MAX_SPANS || self.resource != resource {
-            self.end_line(out);
-            self.resource = resource;
-        }
-        if self.in_line > 0 {
-            self.waiting.push(b',');
-        }
-        self.waiting.append(&mut text);
-        self.in_line += 1;
-        self.written += 1;
+        span.write(&name, [start, end], &all, failed, &mut text);
+        self.add_span(span.resource, &mut text, out);
     }
 
     fn findings(&mut self, findings: &[Finding], _out: &mut Vec<u8>) {
@@ -481,7 +495,8 @@ impl Form for Otlp {
         self.end_line(out);
     }
 
-    fn finish(&mut self, _out: &mut Vec<u8>) -> Result<(), String> {
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+        self.metrics.write(out);
         if self.written == 0 && self.without_times > 0 {
             return Err("spans need times, which this capture does not have".to_owned());
         }
@@ -490,6 +505,53 @@ impl Form for Otlp {
 }
 
 impl Span {
+    /// Writes the span as JSON.
+    fn write(
+        &self,
+        name: &str,
+        [start, end]: [i64; 2],
+        attributes: &Attributes,
+        failed: bool,
+        out: &mut Vec<u8>,
+    ) {
+        out.extend_from_slice(b"{\"traceId\":");
+        write_str(&self.trace, out);
+        out.extend_from_slice(b",\"spanId\":");
+        write_str(&self.id, out);
+        if let Some(parent) = &self.parent {
+            out.extend_from_slice(b",\"parentSpanId\":");
+            write_str(parent, out);
+        }
+        out.extend_from_slice(b",\"name\":");
+        write_str(&brief(name, MAX_NAME), out);
+        // SPAN_KIND_SERVER if the sender has a span of its own, otherwise SPAN_KIND_CLIENT.
+        let kind = if self.is_remote { 2 } else { 3 };
+        out.extend_from_slice(
+            format!(",\"kind\":{kind},\"startTimeUnixNano\":\"{start}\",\"endTimeUnixNano\":\"{end}\",\"attributes\":")
+                .as_bytes(),
+        );
+        attributes.write(out);
+        out.extend_from_slice(b",\"events\":[");
+        out.extend_from_slice(&self.events);
+        out.push(b']');
+        if self.dropped > 0 {
+            out.extend_from_slice(format!(",\"droppedEventsCount\":{}", self.dropped).as_bytes());
+        }
+        if let Some((trace, id)) = &self.linked {
+            out.extend_from_slice(b",\"links\":[{\"traceId\":");
+            write_str(trace, out);
+            out.extend_from_slice(b",\"spanId\":");
+            write_str(id, out);
+            out.extend_from_slice(b"}]");
+        }
+        out.extend_from_slice(b",\"status\":{");
+        if failed {
+            out.extend_from_slice(b"\"code\":2,\"message\":");
+            write_str(&self.error_text, out);
+        }
+        out.extend_from_slice(b"}}");
+    }
+
     fn finding(&mut self, finding: &Finding, time: Option<i64>) {
         let mut all = Attributes::default();
         all.text(names::FINDING_RULE, &finding.name());
@@ -512,6 +574,15 @@ impl Span {
         attributes.write(out);
         out.push(b'}');
     }
+}
+
+/// Returns a name of live traffic, which has no file.
+fn name_of(header: &Header) -> String {
+    let [host, pid] = ["host", "pid"].map(|key| header.more.get(key).cloned());
+    let host = host.unwrap_or_default();
+    let started = header.started.unwrap_or_default();
+    let host = host.as_str().unwrap_or_default();
+    format!("{host}:{}:{started}", pid.unwrap_or_default())
 }
 
 /// Returns a number as OTLP has it.

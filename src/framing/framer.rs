@@ -207,6 +207,18 @@ impl Framer {
         }
     }
 
+    /// Returns what a new framer of [`Framer::restart_framing`] needs to read the next message and what follows, as far as
+    /// a few bytes hold it.
+    #[cfg(feature = "cli")]
+    pub(crate) fn restart_rest(&self) -> Option<FramerRest> {
+        match &self.kind {
+            Inner::Http(f) => f.restart_rest(),
+            Inner::WebSocket(f) => f.restart_rest(),
+            Inner::Method(f) => Some(f.rest().unwrap_or(FramerRest::New)),
+            _ => Some(FramerRest::New),
+        }
+    }
+
     /// Gives a new framer the state of an earlier one.
     pub(crate) fn continue_from(&mut self, rest: FramerRest) {
         match &mut self.kind {

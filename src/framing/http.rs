@@ -211,6 +211,15 @@ impl HttpFraming {
         }
     }
 
+    /// Returns the state for a new framer that reads the current message from its start.
+    #[cfg(feature = "cli")]
+    pub(super) fn restart_rest(&self) -> Option<FramerRest> {
+        match &self.state {
+            HttpState::WebSocket => self.websocket.restart_rest(),
+            _ => self.requests.rest(self.asked).or(Some(FramerRest::New)),
+        }
+    }
+
     /// Continues between two messages, or two frames after an upgrade.
     pub(super) fn continue_from(&mut self, rest: FramerRest) {
         if let FramerRest::Http { asked, .. } = rest {

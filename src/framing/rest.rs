@@ -18,3 +18,74 @@ pub(crate) enum FramerRest {
         asked: bool,
     },
 }
+
+#[cfg(feature = "cli")]
+impl std::fmt::Display for FramerRest {
+    /// Writes the state as the event `continued` of a recording has it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::New => f.write_str("new"),
+            Self::Method(mode) => write!(f, "method {}", mode.map_or("unknown", LengthMode::name)),
+            Self::WebSocket(None) => f.write_str("websocket unknown"),
+            Self::WebSocket(Some(true)) => f.write_str("websocket masked"),
+            Self::WebSocket(Some(false)) => f.write_str("websocket plain"),
+            Self::Http {
+                requests,
+                answered,
+                asked,
+            } => {
+                let asked = if *asked { " upgrade" } else { "" };
+                write!(f, "http {requests} {answered}{asked}")
+            }
+        }
+    }
+}
+
+#[cfg(feature = "cli")]
+impl std::str::FromStr for FramerRest {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let words: Vec<&str> = text.split(' ').collect();
+        Ok(match words.as_slice() {
+            ["new"] => Self::New,
+            ["method", mode] => Self::Method(LengthMode::from_name(mode)),
+            ["websocket", kind] => Self::WebSocket(match *kind {
+                "masked" => Some(true),
+                "plain" => Some(false),
+                _ => None,
+            }),
+            ["http", requests, answered, rest @ ..] => Self::Http {
+                requests: requests.parse().map_err(drop)?,
+                answered: answered.parse().map_err(drop)?,
+                asked: *rest == ["upgrade"],
+            },
+            _ => return Err(()),
+        })
+    }
+}
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_read_as_they_are_written() {
+        for rest in [
+            FramerRest::New,
+            FramerRest::Method(None),
+            FramerRest::Method(Some(LengthMode::Inclusive)),
+            FramerRest::WebSocket(None),
+            FramerRest::WebSocket(Some(true)),
+            FramerRest::WebSocket(Some(false)),
+            FramerRest::Http {
+                requests: 7,
+                answered: 6,
+                asked: true,
+            },
+        ] {
+            assert_eq!(rest.to_string().parse(), Ok(rest));
+        }
+        assert_eq!("http 1".parse::<FramerRest>(), Err(()));
+    }
+}

@@ -93,6 +93,13 @@ impl WebSocketFraming {
         is_at_rest.then_some(FramerRest::WebSocket(self.masked))
     }
 
+    /// Returns the state between two messages. Messages after it that need the history of compression are not readable.
+    #[cfg(feature = "cli")]
+    pub(super) fn restart_rest(&self) -> Option<FramerRest> {
+        self.is_between()
+            .then_some(FramerRest::WebSocket(self.masked))
+    }
+
     /// Continues between two messages.
     pub(super) fn continue_from(&mut self, rest: FramerRest) {
         if let FramerRest::WebSocket(masked) = rest {

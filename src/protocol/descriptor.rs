@@ -147,6 +147,8 @@ pub struct SpanNames<'p> {
     pub arguments: &'p str,
     /// The attribute of the result of a tool.
     pub result: &'p str,
+    /// The metrics of the duration of an operation, as the client and as the server sees it.
+    pub durations: [&'p str; 2],
 }
 
 /// A list of definitions, each with its name.

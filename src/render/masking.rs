@@ -109,7 +109,9 @@ pub(crate) fn mask(bytes: &mut [u8], secrets: &[Span]) {
         let bytes = bytes.get_mut(secret.at()..secret.end());
         let bytes = bytes.unwrap_or_default();
         let replacement = replacement(bytes);
-        bytes.iter_mut().for_each(|byte| *byte = replacement(*byte));
+        for byte in bytes {
+            *byte = replacement(*byte);
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 //! but reach the peer. [`Policy::Wait`] waits instead.
 
 mod address;
+mod collector;
 mod connect;
 mod connection;
 mod driver;
@@ -38,6 +39,7 @@ mod unix_socket;
 
 pub use crate::relay::Policy;
 pub use address::Address;
+pub use collector::{Collector, CollectorAddress, CollectorReport};
 pub use connect::Target;
 pub use faults::Faults;
 pub use inserts::Inserts;
@@ -45,7 +47,8 @@ pub use listen::{BoundListener, ListenOutcome};
 pub use proxy::ProxyOptions;
 pub use quic::{ALPN, Certificate, QuicClient, QuicLimits, QuicServer};
 pub use recorder::{
-    MessagePrinter, RecorderScreen, RecordingFile, RecordingSummary, Render, Setup,
+    FileLimit, MessagePrinter, Observer, RecorderScreen, RecordingFile, RecordingSummary, Render,
+    Rotation, Setup,
 };
 pub use screen::TextScreen;
 pub use serve::{Accepting, CONNECT_TIMEOUT, call, serve_stdio};

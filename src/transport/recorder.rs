@@ -41,6 +41,9 @@ pub type MessagePrinter = Arc<dyn Fn(&str) + Send + Sync>;
 /// Renders what passes as text, appended to the buffer.
 pub type Render = Box<dyn FnMut(Output<'_>, &mut Vec<u8>) + Send>;
 
+/// Sees what passes, before it is shown.
+pub type Observer = Box<dyn FnMut(Output<'_>) + Send>;
+
 /// A file and its name.
 pub struct RecordingFile {
     /// The file.
@@ -57,12 +60,33 @@ pub struct RecorderScreen {
     pub render: Render,
 }
 
+/// When the recording goes on in another file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileLimit {
+    /// After this number of bytes.
+    Bytes(u64),
+    /// After this time.
+    Time(Duration),
+}
+
+/// The files of a recording that has several.
+pub struct Rotation {
+    /// The end of a file.
+    pub limit: FileLimit,
+    /// Creates the next file.
+    pub next: Box<dyn FnMut() -> Result<RecordingFile, String> + Send>,
+}
+
 /// The configuration of a recorder.
 pub struct Setup {
     /// The configuration of the decoder.
     pub tap: TapConfig<'static>,
     /// The recording. Requires [`TapConfig::record`].
     pub recording: Option<RecordingFile>,
+    /// Its next files. Requires [`TapConfig::decode`] and a header with the number of the first file.
+    pub rotation: Option<Rotation>,
+    /// Sees what passes. Requires [`TapConfig::decode`].
+    pub observer: Option<Observer>,
     /// The live view.
     pub view: Option<RecorderScreen>,
     /// The behavior while the recorder is too slow.
@@ -87,6 +111,8 @@ impl Setup {
                 guard: None,
             },
             recording,
+            rotation: None,
+            observer: None,
             view: None,
             policy: Policy::Wait,
             print,
@@ -108,6 +134,10 @@ pub struct RecordingSummary {
 struct RecorderState {
     tap: Tap<'static>,
     recording: Option<RecordingFile>,
+    rotation: Option<Rotation>,
+    /// The bytes of the current file, and the time when it began.
+    file: (u64, i64),
+    observer: Option<Observer>,
     view: Option<RecorderScreen>,
     print: MessagePrinter,
     batch: EntryBatch,
@@ -140,6 +170,9 @@ impl Recorder {
         let mut state = RecorderState {
             tap,
             recording: setup.recording,
+            rotation: setup.rotation,
+            file: (0, 0),
+            observer: setup.observer,
             view: setup.view,
             print: setup.print,
             batch: EntryBatch::default(),
@@ -284,13 +317,54 @@ impl RecorderState {
         batch.clear();
         self.batch = batch;
         self.write(queue);
+        self.rotate(queue);
         any
+    }
+
+    /// Begins the next file of the recording if the current one is at its limit. What it has is decoded.
+    fn rotate(&mut self, queue: &Queue) {
+        let (bytes, began) = self.file;
+        let now = queue.now();
+        let is_full = match self.rotation.as_ref().map(|rotation| rotation.limit) {
+            None => false,
+            Some(FileLimit::Bytes(most)) => bytes >= most,
+            Some(FileLimit::Time(most)) => {
+                u128::try_from(now - began).is_ok_and(|age| age >= most.as_nanos())
+            }
+        };
+        let Some(rotation) = self.rotation.as_mut().filter(|_| is_full) else {
+            return;
+        };
+        if self.recording.is_none() {
+            return;
+        }
+        queue.writing(true);
+        let next = (rotation.next)();
+        queue.writing(false);
+        let file = match next {
+            Ok(file) => file,
+            Err(error) => {
+                (self.print)(&format!("{error}; the recording goes on in its last file"));
+                self.rotation = None;
+                return;
+            }
+        };
+        let mut start = Vec::new();
+        self.tap.begin_part(now, &mut self.lines, &mut start);
+        self.write(queue);
+        if self.recording.is_some() {
+            self.recording = Some(file);
+            self.lines = start;
+            self.file = (0, now);
+            self.write(queue);
+        }
     }
 
     /// Passes an observation to the tap and collects the lines of the recording and the text of the view.
     fn observe(&mut self, take: impl FnOnce(&mut Tap<'static>, &mut Vec<u8>, &mut TapSink<'_>)) {
         let Self {
             tap,
+            observer,
             view,
             print,
             lines,
@@ -298,6 +372,9 @@ impl RecorderState {
             ..
         } = self;
         let mut sink = |output: Output<'_>| -> ControlFlow<Infallible> {
+            if let Some(observer) = observer {
+                observer(output);
+            }
             if let Some(view) = view {
                 (view.render)(output, text);
             }
@@ -315,6 +392,7 @@ impl RecorderState {
     /// Writes the recording first, because it is permanent.
     fn write(&mut self, queue: &Queue) {
         if !self.lines.is_empty() {
+            self.file.0 += self.lines.len() as u64;
             queue.writing(true);
             if let Some(sink) = &mut self.recording
                 && let Err(error) = sink.file.write_all(&self.lines)

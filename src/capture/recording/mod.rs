@@ -21,6 +21,9 @@
 //! - A line with `event` is an event: open, eof, close, reset, exit, lost, inject, and at the end `end`, which counts chunks
 //!   and bytes. Events may have more keys. An eof has `dir`, and `"close_notify":false` if TLS ended without `close_notify`:
 //!   then the stream may be truncated.
+//! - A recording in several files has `part` in their headers, the number of the file, and the same `started`, `host` and
+//!   `pid`. All but the last end with an `end` that has `"continued":true`. Each later one has `continued` as second line:
+//!   what a reader of this file alone needs.
 //! - If a file describes the protocol, the header has `"description":{"name":…,"sha256":…,"file":…}`: the hash of its text,
 //!   in hex, and the name of the file without its folder.
 //! - In a recording that was made from the capture of another program, the header has `captured`, and an `open` has the
@@ -30,6 +33,7 @@
 //!
 //! [`RecordingWriter`] writes it, [`super::CaptureInput`] reads it as a stream, [`Record`] is one line of it for programs.
 
+pub(crate) mod continued;
 mod convert;
 pub(crate) mod items;
 mod reader;
@@ -38,6 +42,7 @@ mod records;
 mod writer;
 
 pub use convert::ItemRecorder;
+pub(crate) use reader::Part;
 pub(super) use reader::{RecordingReader as Reader, detect};
 #[cfg(feature = "cli")]
 pub(crate) use records::read_records;

@@ -5,6 +5,7 @@ use super::super::form::{FormVerdict, InputEnd};
 use super::super::lines::{Line, LineForm};
 use super::super::readable::{first_key, first_object, starts};
 use super::super::time::Time;
+use super::continued::{CONTINUED, PART};
 use super::items::{chunk_item, datagram_item};
 use super::{EventRecord, Header, RawLine, RecordingLineKind, VERSION, parse_line};
 use serde::Deserialize;
@@ -42,12 +43,41 @@ pub(in crate::capture) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
     }
 }
 
+/// A file of a recording that may have several.
+pub(crate) struct Part {
+    /// Start, host and process of the recorder.
+    recorder: (Option<Time>, [Option<Value>; 2]),
+    number: u64,
+}
+
+impl Part {
+    /// Returns what a header says; `None` if the recording has only this file.
+    pub(crate) fn of(header: &Header) -> Option<Self> {
+        let recorder = ["host", "pid"].map(|key| header.more.get(key).cloned());
+        Some(Self {
+            recorder: (header.started, recorder),
+            number: header.more.get(PART)?.as_u64()?,
+        })
+    }
+
+    /// Returns true if it is the next file after another one.
+    pub(crate) fn follows(&self, before: &Self) -> bool {
+        self.recorder == before.recorder && self.number == before.number + 1
+    }
+}
+
 #[derive(Default)]
 pub(in crate::capture) struct RecordingReader {
     started: Option<Time>,
     chunks: u64,
     /// True if a line follows the last end line.
     open: bool,
+    /// What the header says about the file.
+    part: Option<Part>,
+    /// The header was that of the next file of the same recording; the event about earlier files is left out.
+    continues: bool,
+    /// The end line of a file that another one continues, until that one begins.
+    end: Option<EventRecord>,
     bytes: Vec<u8>,
 }
 
@@ -57,6 +87,18 @@ impl RecordingReader {
         self.started = None;
         let header: Header = parse_line(line.text)?;
         self.started = header.started;
+        let part = Part::of(&header);
+        self.continues = self.end.is_some()
+            && part
+                .as_ref()
+                .zip(self.part.as_ref())
+                .is_some_and(|(part, before)| part.follows(before));
+        self.part = part;
+        if self.continues {
+            self.end = None;
+            return Ok(());
+        }
+        self.pass_end(sink);
         let place = InputPlace::Line(line.number);
         if header.version != VERSION {
             Problem::error(
@@ -91,9 +133,23 @@ impl RecordingReader {
                 )
                 .report(sink);
             }
+            if event.more.contains_key(CONTINUED) {
+                self.end = Some(event);
+                return Ok(());
+            }
+        }
+        if what == EventKind::Continued && std::mem::take(&mut self.continues) {
+            return Ok(());
         }
         sink(Item::Event(event.event(self.started)));
         Ok(())
+    }
+
+    /// Passes on the end of a file that no other one continues here.
+    fn pass_end(&mut self, sink: &mut ItemSink<'_>) {
+        if let Some(end) = self.end.take() {
+            sink(Item::Event(end.event(self.started)));
+        }
     }
 
     fn read(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) -> Result<(), String> {
@@ -134,6 +190,7 @@ impl LineForm for RecordingReader {
     }
 
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
+        self.pass_end(sink);
         if self.open {
             Problem::note(
                 InputPlace::End,

@@ -224,6 +224,16 @@ impl RecordingWriter {
 
     /// Writes the last line, with the counts.
     pub fn end(self, t: i64, out: &mut Vec<u8>) {
+        self.write_end(t, "", out);
+    }
+
+    /// Writes the last line of a file that another one continues.
+    #[cfg(feature = "cli")]
+    pub(crate) fn end_part(self, t: i64, out: &mut Vec<u8>) {
+        self.write_end(t, r#","continued":true"#, out);
+    }
+
+    fn write_end(self, t: i64, more: &str, out: &mut Vec<u8>) {
         let Self {
             chunks, c2s, s2c, ..
         } = self;
@@ -234,7 +244,7 @@ impl RecordingWriter {
         if self.stderr > 0 {
             let _ = write!(out, r#","stderr":{}"#, self.stderr);
         }
-        out.extend_from_slice(b"}}\n");
+        let _ = writeln!(out, "}}{more}}}");
     }
 }
 

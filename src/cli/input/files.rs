@@ -5,11 +5,14 @@
 //!   folder                      ->   the captures in it, likewise
 //! ```
 
+use crate::capture::Record;
+use crate::capture::recording::Part;
 use crate::cli::output::as_file;
 use crate::cli::suggestions::file_tip;
 use anyhow::{Context as _, Result};
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 /// The extensions of captures in folders, with or without `.gz`.
@@ -54,6 +57,30 @@ pub(super) fn list_units(named: &[PathBuf]) -> Result<Vec<Unit>> {
         });
     }
     Ok(units)
+}
+
+/// Returns true if a file is the next one of the same recording.
+pub(super) fn continues(file: &Path, before: &Path) -> bool {
+    let parts = [before, file].map(first_line).map(|line| {
+        let Ok(Record::Header(header)) = Record::parse(line?.trim_ascii()) else {
+            return None;
+        };
+        Part::of(&header)
+    });
+    matches!(parts, [Some(before), Some(part)] if part.follows(&before))
+}
+
+/// Returns the first line of a plain file; a header of a recording is short.
+fn first_line(path: &Path) -> Option<Vec<u8>> {
+    /// The maximum length.
+    const MAX: u64 = 64 << 10;
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut line = Vec::new();
+    let file = File::open(path).ok()?.take(MAX);
+    BufReader::new(file).read_until(b'\n', &mut line).ok()?;
+    Some(line)
 }
 
 /// Returns the captures in a folder, sorted by name.

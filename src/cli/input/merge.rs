@@ -17,6 +17,7 @@ use crate::capture::{
 };
 use crate::cli::options::InputArgs;
 use crate::cli::poll::wait_readable_unless;
+use crate::cli::progress::ReadProgress;
 use crate::conversation::{Run, Source};
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use std::collections::{HashMap, VecDeque};
@@ -138,9 +139,15 @@ fn read_in_order<'p>(
     feed: &mut Feed<'_, 'p, '_>,
 ) -> Flow<ReadEnd> {
     run.read(&mut &[][..], feed)?;
+    let is_plain = readers.iter().all(|reader| reader.file.plain);
+    let total = readers.iter().map(|reader| reader.file.len).sum();
+    let mut progress = ReadProgress::new(total, is_plain && feed.run.shows_progress());
     loop {
         for reader in readers.iter_mut() {
             unless_failed(reader.fill(feed.run))?;
+        }
+        if let Some(progress) = &mut progress {
+            progress.set_done(readers.iter().map(|reader| reader.read).sum());
         }
         if feed.run.is_stopped() {
             feed.is_cut = true;
@@ -174,6 +181,8 @@ struct MergedFile {
     /// The connections in the conversation.
     conns: HashMap<u32, u32>,
     is_ended: bool,
+    /// The number of bytes so far.
+    read: u64,
     buffer: Vec<u8>,
 }
 
@@ -188,6 +197,7 @@ impl MergedFile {
             offset: 0,
             conns: HashMap::new(),
             is_ended: false,
+            read: 0,
             buffer: vec![0; READ_SIZE],
         }
     }
@@ -222,6 +232,7 @@ impl MergedFile {
             item => self.items.push_back(KeptItem::of(&item)),
         };
         self.is_ended = n == 0;
+        self.read += n as u64;
         if let Some(bytes) = self.buffer.get(..n).filter(|_| n > 0) {
             self.input.push(bytes, &mut keep);
         } else {

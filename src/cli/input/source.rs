@@ -34,10 +34,23 @@ const FOLLOW_INTERVAL: Duration = Duration::from_millis(50);
 pub(super) enum ReadEnd {
     /// All of it was read, or a signal came.
     Done,
+    /// All of it was read, and another file continues it.
+    Continued,
     /// The bytes that were read are gone; the file must be read from its start.
     Truncated,
     /// The sink needs no more, of this source and of others.
     Unneeded,
+}
+
+/// What comes after the end of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReadMode {
+    /// Nothing.
+    Whole,
+    /// It may grow.
+    Follow,
+    /// Another file continues it.
+    Part,
 }
 
 /// The state of reading.
@@ -53,13 +66,15 @@ enum ReadState {
 /// Reads a source.
 pub(super) struct SourceReader<'r, 'p, 'f, 's> {
     file: &'r OpenFile,
-    follows: bool,
+    mode: ReadMode,
     run: &'r mut Run<'p>,
     feed: &'r mut Feed<'f, 'p, 's>,
     stop: Option<Stop>,
     stall: Option<Duration>,
     progress: Option<ReadProgress>,
     buffer: Vec<u8>,
+    /// The number of bytes of earlier files.
+    before: u64,
     /// The time since a followed file has grown.
     silent: Duration,
     /// Present if several threads may read the rest.
@@ -69,23 +84,24 @@ pub(super) struct SourceReader<'r, 'p, 'f, 's> {
 impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
     pub fn new(
         file: &'r OpenFile,
+        mode: ReadMode,
         args: &Args,
         run: &'r mut Run<'p>,
         feed: &'r mut Feed<'f, 'p, 's>,
     ) -> Self {
-        let follows = args.follow;
         let threads = threads(file, args);
         let size = args
             .part_size
             .map_or(READ_SIZE, |size| READ_SIZE.min(size as usize));
-        let shows_progress = file.plain && !follows && feed.run.shows_progress();
+        let shows_progress = file.plain && mode != ReadMode::Follow && feed.run.shows_progress();
         Self {
             file,
-            follows,
+            mode,
             stop: feed.run.stop.clone(),
             stall: feed.run.stall,
             progress: ReadProgress::new(file.len, shows_progress),
             buffer: vec![0; size],
+            before: run.bytes(),
             silent: Duration::ZERO,
             threads,
             run,
@@ -160,7 +176,7 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
         };
         self.silent = Duration::ZERO;
         if let Some(progress) = &mut self.progress {
-            progress.set_done(self.run.bytes() + n as u64);
+            progress.set_done(self.run.bytes() - self.before + n as u64);
         }
         let mut rest = self.buffer.get(..n).unwrap_or_default();
         self.run.read(&mut rest, self.feed)?;
@@ -182,12 +198,12 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
 
     /// Waits for more bytes of a followed file, which may be truncated meanwhile.
     fn follow(&mut self) -> Flow<ReadState> {
-        if !self.follows {
+        if self.mode != ReadMode::Follow {
             return ControlFlow::Continue(ReadState::Ended);
         }
         self.run.pause(Duration::ZERO, self.feed)?;
         let file = &self.file.file;
-        let is_shorter = |meta: std::fs::Metadata| meta.len() < self.run.bytes();
+        let is_shorter = |meta: std::fs::Metadata| meta.len() < self.run.bytes() - self.before;
         if self.file.plain && file.metadata().is_ok_and(is_shorter) {
             let text = "the file was truncated: reading starts again";
             self.feed.run.note(&self.file.name, text, false);
@@ -207,6 +223,9 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
 
     fn finish(&mut self) -> Flow<ReadEnd> {
         self.progress = None;
+        if self.mode == ReadMode::Part {
+            return ControlFlow::Continue(ReadEnd::Continued);
+        }
         end_run(self.run, self.feed, ReadEnd::Done)
     }
 

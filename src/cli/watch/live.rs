@@ -94,6 +94,9 @@ impl LiveTraffic {
             place,
             watch: None,
             write: None,
+            rotate: None,
+            otlp: None,
+            show_secrets: false,
             recording: Some(self.recording),
             stdio,
             print: Some(Arc::new(move |text: &str| {

@@ -6,7 +6,13 @@
 //!   header --> the protocol; gap --> lost bytes
 //! ```
 
+#[cfg(feature = "cli")]
+use super::super::parts;
 use super::{Conversation, Output, Sink};
+#[cfg(feature = "cli")]
+use crate::capture::Time;
+#[cfg(feature = "cli")]
+use crate::capture::recording::continued::Continued;
 use crate::capture::{
     Chunk, Event, EventKind, Header, Item, KeptChunk, KeptEvent, KeptItem, Sources,
 };
@@ -41,6 +47,9 @@ pub(super) struct ItemReader<'p> {
     pub sources: Option<&'static Sources>,
     /// The connection of the last note about missing bytes.
     noted_conn: Option<u32>,
+    /// The start of the recording.
+    #[cfg(feature = "cli")]
+    started: Option<Time>,
 }
 
 impl<'p> ItemReader<'p> {
@@ -55,6 +64,8 @@ impl<'p> ItemReader<'p> {
             without_times: false,
             sources: None,
             noted_conn: None,
+            #[cfg(feature = "cli")]
+            started: None,
         }
     }
 
@@ -131,6 +142,10 @@ impl<'p> ItemReader<'p> {
     /// Reads the first line of a recording.
     fn header<S: Sink + ?Sized>(&mut self, header: &Header, out: &mut Outlet<'_, '_, S>) {
         self.has_connections = true;
+        #[cfg(feature = "cli")]
+        {
+            self.started = header.started;
+        }
         if self.sources.is_some() {
             return;
         }
@@ -196,6 +211,10 @@ impl<'p> ItemReader<'p> {
         {
             out.note(&format!("c{}: bytes were not recorded", event.conn));
         }
+        #[cfg(feature = "cli")]
+        if event.what == EventKind::Continued {
+            self.go_on(&event, out);
+        }
         if event.what == EventKind::Open
             && let Some(server) = event.more.and_then(|more| more.get("server")?.as_str())
         {
@@ -228,6 +247,34 @@ impl<'p> ItemReader<'p> {
             self.decode(out, |decoder, sink| decoder.end_detection(sink));
         }
         out.event(&event);
+    }
+
+    /// Goes on where the earlier files of the recording, which are not read, end.
+    #[cfg(feature = "cli")]
+    fn go_on<S: Sink + ?Sized>(&mut self, event: &Event<'_>, out: &mut Outlet<'_, '_, S>) {
+        let continued = match event.more.map(Continued::read) {
+            Some(Ok(continued)) => continued,
+            Some(Err(error)) => {
+                return out.note(&format!("the event continued cannot be read: {error}"));
+            }
+            None => return,
+        };
+        out.note("the recording has earlier files, which are not read");
+        let started = self.started;
+        let options = self.decoder.options().clone();
+        if let Some(conversation) = out.conversation {
+            // Nothing says what was between the messages.
+            for stream in &continued.streams {
+                conversation.lose(stream.place.conn);
+            }
+            for message in &continued.messages {
+                parts::show(message, started, &options, conversation);
+            }
+        }
+        self.decoder.continue_at(continued.index);
+        for state in continued.streams.iter().filter_map(parts::state_of) {
+            self.decode(out, |decoder, sink| decoder.resume(&state, sink));
+        }
     }
 
     /// Ends all streams. If this is not the end of the capture, truncated messages are left out.

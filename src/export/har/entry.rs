@@ -176,6 +176,7 @@ fn uri(text: &str) -> String {
 
 /// An exchange, or a WebSocket with its messages.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // independent facts
 pub(super) struct Entry {
     /// A message of it is selected.
     pub(super) is_selected: bool,
@@ -241,9 +242,10 @@ impl Entry {
 
     /// Creates an entry whose request is not in the capture.
     pub(super) fn unknown(target: Target<'_>, is_websocket: bool) -> Self {
-        let head: &[u8] = match is_websocket {
-            true => b"GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n",
-            false => b"GET / HTTP/1.1\r\n\r\n",
+        let head: &[u8] = if is_websocket {
+            b"GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"
+        } else {
+            b"GET / HTTP/1.1\r\n\r\n"
         };
         Self {
             lacks_request: true,
@@ -314,6 +316,7 @@ impl Entry {
         self.request.len() + self.response.len() + self.content.len() + self.messages.len()
     }
 
+    #[allow(clippy::cast_precision_loss)] // durations in nanoseconds are below 2^53
     pub(super) fn write(&self, connection: u32, out: &mut Vec<u8>) {
         let milliseconds = |from: Option<i64>, to: Option<i64>| {
             let between = from.zip(to).map_or(0, |(from, to)| to.saturating_sub(from));
@@ -377,12 +380,11 @@ impl Entry {
 /// Writes the text of a body, in Base64 if it is not UTF-8.
 fn write_text(body: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"text\":");
-    match std::str::from_utf8(body) {
-        Ok(text) => write_str(text, out),
-        Err(_) => {
-            write_str(&BASE64.encode(body), out);
-            out.extend_from_slice(b",\"encoding\":\"base64\"");
-        }
+    if let Ok(text) = std::str::from_utf8(body) {
+        write_str(text, out);
+    } else {
+        write_str(&BASE64.encode(body), out);
+        out.extend_from_slice(b",\"encoding\":\"base64\"");
     }
 }
 

@@ -21,6 +21,10 @@ pub(super) const CALL_SYSTEM: &str = "jsonrpc";
 pub(super) const CALL_VERSION: &str = "jsonrpc.protocol.version";
 pub(super) const CALL_ID: &str = "jsonrpc.request.id";
 
+/// The attributes of all series beyond the limit.
+pub(super) const OVERFLOW: &[u8] =
+    br#"[{"key":"otel.metric.overflow","value":{"boolValue":true}}]"#;
+
 pub(super) const OPERATION_NAME: &str = "gen_ai.operation.name";
 pub(super) const EXECUTE_TOOL: &str = "execute_tool";
 /// The type of an error that the result of a tool reports.

@@ -67,6 +67,10 @@ static DESCRIPTOR: Descriptor = Descriptor {
         tool_call: "tools/call",
         arguments: "gen_ai.tool.call.arguments",
         result: "gen_ai.tool.call.result",
+        durations: [
+            "mcp.client.operation.duration",
+            "mcp.server.operation.duration",
+        ],
     }),
     ..Descriptor::USUAL
 };

@@ -35,6 +35,8 @@ fn wait_policy_makes_traffic_wait_for_recorder() {
                 file,
                 name: "a pipe".into(),
             }),
+            rotation: None,
+            observer: None,
             view: None::<RecorderScreen>,
             policy: Policy::Wait,
             print: Arc::new(|text| panic!("{text}")),

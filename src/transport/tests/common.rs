@@ -113,6 +113,8 @@ pub fn setup(recording: Option<&Path>) -> (Setup, Arc<Mutex<Vec<String>>>) {
             guard: None,
         },
         recording: sink,
+        rotation: None,
+        observer: None,
         view: None,
         policy: Policy::Drop,
         print: Arc::new(move |text| messages.lock().unwrap().push(text.to_owned())),
