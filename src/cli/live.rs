@@ -167,6 +167,12 @@ impl ListenAddress {
         !self.command.is_empty()
     }
 
+    /// Returns the address to listen on, for connections to that one.
+    fn listen_address(&self, connect: &Address) -> Address {
+        let given = self.listen.clone();
+        given.unwrap_or_else(|| Address::local_for(connect))
+    }
+
     /// Returns true for live traffic.
     pub fn is_given(&self) -> bool {
         self.has_child() || self.listen.is_some() || self.connect.is_some()
@@ -239,8 +245,7 @@ fn url_of_client(listen: &Address, connect: &CallAddress) -> Option<String> {
 fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
     let name = config.protocol.map(Protocol::name);
     let connect = server_address(config.place, config.protocol)?;
-    let listen = config.place.listen.clone();
-    let listen = listen.unwrap_or_else(|| Address::local_for(&connect));
+    let listen = config.place.listen_address(&connect);
     if let Some(options) = &mut config.decode
         && (connect.is_http() || listen.is_http())
     {
@@ -274,8 +279,7 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         .is_none_or(LiveScreen::leaves_stdout_free);
     let note = RecordingNote::new(&config);
     let collector = open_collector(&config)?;
-    let spans = collector.clone();
-    let setup = new_setup(config, header, Arc::clone(&print), is_free, spans)?;
+    let setup = new_setup(config, header, &print, is_free, collector.as_ref())?;
     // With port 0, the printed address is the only way to learn the port.
     let is_named = !quiet || listen.is_any_port();
     let to = setup.recording.as_ref();
@@ -301,16 +305,14 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         idle: place.idle,
     };
     let outcome = bound.proxy(options, setup).context("cannot go on")?;
-    if let Some(collector) = &collector {
-        report_end(collector, quiet, &*print);
-    }
+    report_end(collector.as_deref(), quiet, &*print);
     let bad = report_losses(&outcome.seen, &*print);
-    let counts = outcome.seen.counts;
+    let counts = &outcome.seen.counts;
     if verbose && counts.torn > 0 {
-        print(&torn_text(&counts));
+        print(&torn_text(counts));
     }
     if !quiet {
-        print(&total(&counts));
+        print(&total(counts));
     }
     Ok(match outcome.signal {
         _ if bad => Exit::Error,
@@ -409,7 +411,7 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
     let stdio = config.stdio.take();
     let quiet = config.shared.quiet;
     let collector = open_collector(&config)?;
-    let mut setup = new_setup(config, header, Arc::clone(&print), false, collector.clone())?;
+    let mut setup = new_setup(config, header, &print, false, collector.as_ref())?;
     setup.tap.guard = speaks.map(Guard::new);
     if let Some(text) = note.of_child(setup.recording.as_ref()) {
         print(&text);
@@ -418,9 +420,7 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
         .map_or_else(take_stdio, Ok)
         .context("cannot use stdin, stdout and stderr")?;
     let ended = wrap(child, ours, setup).with_context(|| format!("cannot run {program}"))?;
-    if let Some(collector) = &collector {
-        report_end(collector, quiet, &*print);
-    }
+    report_end(collector.as_deref(), quiet, &*print);
     if report_losses(&ended.seen, &*print) {
         return Ok(Exit::Error);
     }
@@ -464,9 +464,9 @@ fn open_collector(config: &LiveConfig<'_>) -> Result<Option<Arc<Collector>>> {
 fn new_setup(
     config: LiveConfig<'_>,
     header: Header,
-    print: MessagePrinter,
+    print: &MessagePrinter,
     stdout_is_free: bool,
-    collector: Option<Arc<Collector>>,
+    collector: Option<&Arc<Collector>>,
 ) -> Result<Setup> {
     // The keys of operations are those of JSON.
     let operations =
@@ -491,7 +491,7 @@ fn new_setup(
     let mut header = header;
     let mut observer: Option<Observer> = None;
     if let Some(collector) = collector {
-        let mut spans = LiveSpans::new(collector, &header, config.show_secrets)?;
+        let mut spans = LiveSpans::new(Arc::clone(collector), &header, config.show_secrets)?;
         observer = Some(Box::new(move |output| spans.take(output)));
     }
     let (recording, rotation) = match (config.recording, &config.write, config.rotate) {
@@ -520,7 +520,7 @@ fn new_setup(
         } else {
             Policy::Drop
         },
-        print,
+        print: Arc::clone(print),
     })
 }
 

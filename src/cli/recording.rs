@@ -152,6 +152,10 @@ pub fn create_parts(named: &Path, limit: FileLimit) -> Result<(RecordingFile, Ro
         let name = named
             .to_string_lossy()
             .replace("{n}", &format!("{number:06}"));
+        // The next file of the same millisecond would have a suffix, after which names do not sort in order.
+        while name.contains("{time}") && Path::new(filled(&name).as_ref()).exists() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
         create(Path::new(&name), false)
     };
     let first = next()?;

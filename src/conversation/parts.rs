@@ -11,7 +11,7 @@ use crate::capture::recording::continued::{
 };
 use crate::capture::{ChunkSource, Time};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, StreamState};
-use crate::framing::{Framing, Places};
+use crate::framing::{Framing, Head, Places};
 use crate::protocol::session::ConnectionChange;
 use crate::protocol::{Lane, Origin, Role};
 use std::collections::BTreeMap;
@@ -54,30 +54,39 @@ impl PartMessages {
         }
         let is_message = decoded.frame.control.is_none() && !decoded.is_faulty();
         let count = self.counts.entry(conn).or_default();
-        let is_first = is_message && *count < FIRST;
-        *count += u32::from(is_first);
+        let is_early = is_message && *count < FIRST;
+        *count += u32::from(is_early);
+        // A request without its answer would look open.
+        let answer = verdict.and_then(|verdict| verdict.answer);
+        let completes = answer.is_some_and(|one| one.last && self.first.contains_key(&one.to));
+        let is_first = is_early || is_message && completes;
         let is_open = verdict.is_none_or(|verdict| verdict.answer.is_none());
         let is_request = decoded.message.role == Some(Role::Request) && is_open && is_message;
-        if !is_first && !is_request || self.bytes >= MAX_BYTES {
+        if !is_first && !is_request {
             return;
         }
-        let Some(message) = self.message(decoded) else {
+        let message = self.message(decoded);
+        let Some(message) = message.filter(|_| self.bytes < MAX_BYTES) else {
+            if let Some(answer) = answer.filter(|_| completes) {
+                self.first.remove(&answer.to);
+            }
             return;
         };
         self.bytes += message.bytes.len();
-        let messages = if is_request {
-            &mut self.requests
-        } else {
+        let messages = if is_first {
             &mut self.first
+        } else {
+            &mut self.requests
         };
         messages.insert(decoded.index, message);
     }
 
     fn message(&self, decoded: &Decoded<'_>) -> Option<ContinuedMessage> {
         let view = decoded.frame.view;
-        // The bytes of a frame that is not one run are only its body.
+        // The bytes of a frame that is not one run are only its body, and an event is no HTTP message without its stream.
+        let is_event = matches!(decoded.frame.head, Head::Http { event: true, .. });
         let (framing, bytes) = match view.places {
-            Places::Run(_) => (decoded.frame.framing, view.bytes),
+            Places::Run(_) if !is_event => (decoded.frame.framing, view.bytes),
             _ => (Framing::Message, view.body()),
         };
         let started = self.started;
@@ -126,18 +135,7 @@ impl PartMessages {
 
     fn forget_answered(&mut self, conversation: Option<&Conversation<'_>>) {
         let is_open = |index: u64| conversation.is_none_or(|all| all.is_open(index));
-        let first = &mut self.first;
-        let counts = &self.counts;
-        self.requests.retain(|index, message| {
-            let is_kept = is_open(*index);
-            // A request that opens the session is needed with its answer.
-            let conn = message.place.conn;
-            let belongs = first.range(*index..).any(|(_, one)| one.place.conn == conn);
-            if !is_kept && belongs && counts.contains_key(&conn) {
-                first.insert(*index, message.clone());
-            }
-            is_kept
-        });
+        self.requests.retain(|index, _| is_open(*index));
         self.count();
     }
 

@@ -109,6 +109,8 @@ pub struct CollectorReport {
 struct State {
     queue: VecDeque<Telemetry>,
     bytes: usize,
+    /// The spans of the request that is being sent.
+    in_flight: u64,
     report: CollectorReport,
     /// Nothing more is offered; what waits is sent until this time.
     ends: Option<Instant>,
@@ -215,7 +217,11 @@ impl Collector {
             state = self.0.wait(state, BATCH_DELAY);
         }
         let mut report = state.report.clone();
-        report.dropped += state.queue.iter().map(|one| one.spans).sum::<u64>();
+        let waiting: u64 = state.queue.iter().map(|one| one.spans).sum();
+        report.dropped += waiting + state.in_flight;
+        if report.dropped > 0 && report.problem.is_none() {
+            report.problem = Some("no answer in time".to_owned());
+        }
         report
     }
 }
@@ -232,6 +238,7 @@ impl Worker {
         while let Some((signal, body, spans)) = self.batch() {
             let sent = runtime.block_on(self.send(signal, &body));
             let mut state = self.shared.lock();
+            state.in_flight = 0;
             match sent {
                 Ok(rejected) => {
                     state.report.sent += spans.saturating_sub(rejected);
@@ -280,6 +287,7 @@ impl Worker {
             body.extend_from_slice(&next.json);
         }
         body.extend_from_slice(b"]}");
+        state.in_flight = spans;
         self.shared.changed.notify_all();
         Some((signal, body, spans))
     }

@@ -355,8 +355,9 @@ impl RecorderState {
         if self.recording.is_some() {
             self.recording = Some(file);
             self.lines = start;
-            self.file = (0, now);
             self.write(queue);
+            // What begins the file can be longer than the limit.
+            self.file = (0, now);
         }
     }
 

@@ -76,7 +76,10 @@ impl LiveSpans {
 }
 
 /// Ends the sending after live traffic, and says what happened.
-pub fn report_end(collector: &Collector, quiet: bool, print: &dyn Fn(&str)) {
+pub fn report_end(collector: Option<&Collector>, quiet: bool, print: &dyn Fn(&str)) {
+    let Some(collector) = collector else {
+        return;
+    };
     let report = collector.finish(END_TIMEOUT);
     if report.dropped > 0 || !quiet {
         print(&text_of(&report));

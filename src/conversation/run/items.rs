@@ -263,8 +263,9 @@ impl<'p> ItemReader<'p> {
         let started = self.started;
         let options = self.decoder.options().clone();
         if let Some(conversation) = out.conversation {
-            // Nothing says what was between the messages.
-            for stream in &continued.streams {
+            // Nothing says what was between the messages, unless they are all.
+            let is_whole = continued.index == continued.messages.len() as u64;
+            for stream in continued.streams.iter().filter(|_| !is_whole) {
                 conversation.lose(stream.place.conn);
             }
             for message in &continued.messages {

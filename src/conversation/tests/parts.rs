@@ -14,9 +14,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// The maximum length of a recording that is split.
-const MAX_LEN: u64 = 200 << 10;
+const MAX_LEN: u64 = 32 << 10;
 /// The number of places where each is split.
-const POINTS: usize = 6;
+const POINTS: usize = 4;
 
 fn options() -> DecodeOptions<'static> {
     DecodeOptions {
@@ -142,6 +142,8 @@ fn files_of_a_recording_read_like_one() {
     if let Some(folder) = std::env::var_os("WIRETOOL_CAPTURES") {
         recordings(Path::new(&folder), &mut all);
     }
+    let mut wrong = Vec::new();
+    let mut differs = Vec::new();
     let (mut sets, mut alone, mut all_alone) = (0, 0, 0);
     for path in all {
         let text = std::fs::read(&path).unwrap();
@@ -186,27 +188,34 @@ fn files_of_a_recording_read_like_one() {
                 let is_new = has_fault(message) && !known.is_some_and(has_fault);
                 // The methods of waiting requests are not handed on, and HEAD has no body.
                 let is_known = rest.is_compressed || path.ends_with("stepflow/http-head.jsonl");
-                assert!(
-                    is_known || !is_new,
-                    "{} at {at}: #{index} {message}",
-                    path.display()
-                );
+                if is_new && !is_known {
+                    wrong.push(format!("{} at {at}: #{index} {message}", path.display()));
+                }
                 alone += u32::from(known == Some(message));
+                if known != Some(message) {
+                    differs.push(format!(
+                        "{} at {at}: #{index} {message}\n    {known:?}",
+                        path.display()
+                    ));
+                }
                 all_alone += 1;
             }
-            for finding in rest
+            // In those that fire, requests end without an answer, so they are not open.
+            let is_broken = path.to_string_lossy().contains(".fires.");
+            let unasked = rest
                 .findings
                 .iter()
-                .filter(|name| name.ends_with("unasked"))
-            {
-                assert!(
-                    wanted.findings.contains(finding),
-                    "{} at {at}: {finding}",
-                    path.display()
-                );
+                .filter(|name| name.ends_with("unasked"));
+            for finding in unasked.filter(|name| !is_broken && !wanted.findings.contains(name)) {
+                wrong.push(format!("{} at {at}: {finding}", path.display()));
             }
         }
     }
-    assert!(sets > 500, "{sets}");
-    assert!(alone * 100 > all_alone * 97, "{alone} of {all_alone}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(sets > 300, "{sets}");
+    assert!(
+        alone * 100 > all_alone * 97,
+        "{alone} of {all_alone}:\n{}",
+        differs.join("\n")
+    );
 }
