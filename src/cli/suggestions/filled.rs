@@ -287,7 +287,7 @@ impl Situation<'_> {
         })
     }
 
-    /// Returns a tip for a recording and a server: `test FILE -- COMMAND`, `tee FILE -- COMMAND`, `serve FILE`.
+    /// Returns a tip for a recording and a server: `verify FILE -- COMMAND`, `tee FILE -- COMMAND`, `serve FILE`.
     pub(super) fn tip_of_test(&self, word: &str) -> Option<String> {
         let rest = self.args.iter().skip_while(|arg| *arg != word).skip(1);
         let rest: Vec<_> = rest.map(|arg| arg.to_string_lossy()).collect();
@@ -297,7 +297,7 @@ impl Situation<'_> {
         match rest.get(1).map(AsRef::as_ref) {
             Some("--") => {
                 let command = shell_words::join(rest.get(2..).unwrap_or_default());
-                if is_in("assert check-server expect test verify") {
+                if is_in("assert check-server expect verify") {
                     return Some(format!(
                         "wiretool replay {file} -- {command} compares the answers of a server with a recording"
                     ));

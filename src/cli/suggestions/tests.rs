@@ -82,7 +82,10 @@ const GUESSES: &[(&str, &str)] = &[
         "tee a.jsonl -- ./server",
         "wiretool record -w a.jsonl -- ./server",
     ),
-    ("test a.wt -- ./server", "wiretool replay a.wt -- ./server"),
+    (
+        "verify a.wt -- ./server",
+        "wiretool replay a.wt -- ./server",
+    ),
     (
         "serve Cargo.toml -p 19012",
         "stub mcp --from-recording Cargo.toml --listen tcp://127.0.0.1:19012",
@@ -149,7 +152,6 @@ const GUESSES: &[(&str, &str)] = &[
     ("export FILE --csv", "export -f sql FILE"),
     ("export FILE -f csv", "export -f sql FILE"),
     ("export FILE -f pcap", "export -f pcapng FILE -o"),
-    ("export FILE -f har", "export -f html FILE"),
     ("merge A B", "--c2s A --s2c B"),
     ("decode FILE -T fields -e method", ".latency_ms"),
     (
@@ -206,7 +208,7 @@ const GUESSES: &[(&str, &str)] = &[
     ("jq .params FILE", "-f json FILE | jq .message.params.name"),
     ("serve FILE -p 1", "--from-recording FILE"),
     ("diagnose FILE", "wiretool lint FILE"),
-    ("test FILE -- S", "wiretool replay FILE -- S"),
+    ("verify FILE -- S", "wiretool replay FILE -- S"),
     ("proxy --delay 1s", "-p mcp --fault ': delay 200ms'"),
     ("--cli python3 s.py --method x", "wiretool send mcp"),
     (
@@ -269,7 +271,7 @@ const GUESSES: &[(&str, &str)] = &[
     ("snapshot Cargo.toml", "wiretool snapshot test Cargo.toml"),
     ("snapshot test -u", "wiretool snapshot accept PATH"),
     ("snapshot test --update x", "wiretool snapshot accept PATH"),
-    ("test --update x", "wiretool snapshot test FILE"),
+    ("expect --update x", "wiretool snapshot test FILE"),
     ("update", "wiretool snapshot accept PATH"),
     ("merge A B", "wiretool decode A B"),
     ("next FILE", "wiretool lint FILE"),

@@ -88,9 +88,6 @@ fn tip_of_form(value: &str) -> Option<String> {
         "csv" | "table" | "tsv" => words::TABLE,
         "json" | "jsonl" | "ndjson" => "messages in JSON are wiretool -f json FILE",
         "pcap" => "packets are wiretool export -f pcapng FILE -o FILE.pcapng",
-        "har" => {
-            "HAR is read, not written: wiretool export -f html FILE -o FILE.html writes a page"
-        }
         _ => return None,
     };
     Some(tip.to_owned())

@@ -153,7 +153,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool make PROTOCOL WORD... makes a message; wiretool encode, from JSON",
     ),
     (
-        "assert expect test",
+        "assert expect",
         "wiretool snapshot test FILE compares captures with snapshots; wiretool replay FILE -- COMMAND, a server with a recording; wiretool lint --fail-on warning FILE checks rules; --where 'role=error or outcome=error' selects errors, and exits with 1 if there is none",
     ),
     ("settings", "wiretool config show lists the settings"),
