@@ -101,28 +101,10 @@ impl<'p> Detector<'p> {
                 let (limits, mode) = (options.limits, options.length_mode);
                 let mut framer = protocol.framer(framing, limits, mode, options.resync);
                 framer.set_stream(lane.stream);
-                candidates.push(Candidate {
-                    protocol: *protocol,
-                    framing,
-                    framer,
-                    at: 0,
-                    certain: 0,
-                    possible: 0,
-                    asked: 0,
-                    faults: 0,
-                    foreign: 0,
-                    broken: 0,
-                    controls: 0,
-                    frames: 0,
-                    certain_at: None,
-                    broken_at: None,
-                    likely_at: None,
-                    unread: 0,
-                    what: String::new(),
-                    yields_to_lines: framing == Framing::Values
-                        && framings.contains(&Framing::Lines),
-                    resembles: None,
-                });
+                let mut candidate = Candidate::new(*protocol, framing, framer);
+                candidate.yields_to_lines =
+                    framing == Framing::Values && framings.contains(&Framing::Lines);
+                candidates.push(candidate);
             }
         }
         let parsed = Parsed::new(Want::Head, options.limits.depth);

@@ -19,10 +19,9 @@ fn files() -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in folder.read_dir().unwrap() {
             let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
             if path.is_dir() {
                 folders.push(path);
-            } else if name.ends_with(".bin") {
+            } else if path.extension().is_some_and(|extension| extension == "bin") {
                 files.push(path);
             }
         }

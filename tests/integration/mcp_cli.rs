@@ -459,8 +459,7 @@ fn text_of_others_is_only_in_the_marked_field_and_secrets_are_nowhere() {
     ] {
         calls.push((tool, json!({ "recording": recording })));
     }
-    for (index, view) in (0..lines.len() + 1).flat_map(|n| ["tree", "hex", "json"].map(|v| (n, v)))
-    {
+    for (index, view) in (0..=lines.len()).flat_map(|n| ["tree", "hex", "json"].map(|v| (n, v))) {
         let arguments = json!({ "recording": recording, "index": index, "view": view });
         calls.push(("message", arguments));
     }

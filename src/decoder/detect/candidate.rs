@@ -43,7 +43,32 @@ pub(super) struct Candidate<'p> {
     pub(super) resembles: Option<String>,
 }
 
-impl Candidate<'_> {
+impl<'p> Candidate<'p> {
+    /// Creates a pair that has read nothing.
+    pub(super) fn new(protocol: &'p dyn Protocol, framing: Framing, framer: Framer) -> Self {
+        Self {
+            protocol,
+            framing,
+            framer,
+            at: 0,
+            certain: 0,
+            possible: 0,
+            asked: 0,
+            faults: 0,
+            foreign: 0,
+            broken: 0,
+            controls: 0,
+            frames: 0,
+            certain_at: None,
+            broken_at: None,
+            likely_at: None,
+            unread: 0,
+            what: String::new(),
+            yields_to_lines: false,
+            resembles: None,
+        }
+    }
+
     pub(super) fn rank(&self) -> (i64, i64) {
         let (certain, possible) = (self.certain as i64, self.possible as i64);
         let against = self.faults as i64 + self.foreign as i64;
