@@ -63,6 +63,7 @@ const ANSWERS: &[(&str, i32, &str)] = &[
     ("wiretool watch ", 2, "it needs a terminal"),
     ("replay session.jsonl --connect", 2, "nobody is there"),
     ("export -f har session.jsonl", 2, "the session has no HTTP"),
+    ("export -f otlp --otlp", 2, "nobody is there"),
     ("replay --speed 2x", 2, "nobody is there"),
     ("send saikuro", 2, "nobody is there"),
     ("send sael", 2, "nobody is there"),
