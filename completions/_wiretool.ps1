@@ -348,7 +348,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--engine', '--engine', [CompletionResultType]::ParameterName, 'The database, with -f sql')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write to this file, completely or not at all')
-            [CompletionResult]::new('--otlp', '--otlp', [CompletionResultType]::ParameterName, 'With -f otlp: send the spans to this collector, over HTTP')
+            [CompletionResult]::new('--otlp', '--otlp', [CompletionResultType]::ParameterName, 'Send operations as spans, with -f otlp, to this collector')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`')
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Continue to read while the file grows')

@@ -339,7 +339,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --engine 'The database, with -f sql'
             cand -o 'Write to this file, completely or not at all'
             cand --output 'Write to this file, completely or not at all'
-            cand --otlp 'With -f otlp: send the spans to this collector, over HTTP'
+            cand --otlp 'Send operations as spans, with -f otlp, to this collector'
             cand --color 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply'
             cand --config 'Read this file instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG`'
             cand --follow 'Continue to read while the file grows'

@@ -6900,7 +6900,7 @@ sql\t'The table for decode -f json --flat, and statements over it'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l engine -d 'The database, with -f sql' -r -f -a "duckdb\t''
 clickhouse\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -s o -l output -d 'Write to this file, completely or not at all' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l otlp -d 'With -f otlp: send the spans to this collector, over HTTP' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l otlp -d 'Send operations as spans, with -f otlp, to this collector' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"

@@ -65,7 +65,7 @@ pub struct Args {
     /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// With -f otlp: send the spans to this collector, over HTTP
+    /// Send operations as spans, with -f otlp, to this collector
     #[arg(long, value_name = "URL", value_parser = collector::parse_collector, conflicts_with = "output", help_heading = "Output")]
     otlp: Option<CallAddress>,
     /// Do not mask tokens, capabilities and other secrets

@@ -46,8 +46,8 @@ mod tests {
         root.build();
         for (name, flag, _) in REPLACED {
             let snapshot = root.find_subcommand("snapshot").unwrap();
-            let command = root.find_subcommand(name);
-            let command = command.or(snapshot.find_subcommand(name)).unwrap();
+            let command = snapshot.find_subcommand(name);
+            let command = command.or(root.find_subcommand(name)).unwrap();
             let arg = command.get_arguments().find(|arg| arg.get_id() == flag);
             assert!(arg.unwrap().is_hide_set(), "{name} --{flag}");
         }

@@ -410,5 +410,5 @@ fn only_lint_writes_a_page() {
     command.args(["snapshot", "test", "--report", "html", "fixtures"]);
     let (code, _, err) = common::outcome_of(&command.stdin(Stdio::null()).output().unwrap());
     assert_eq!(code, 2);
-    assert!(err.contains("junit, sarif, github]"), "{err}");
+    assert!(err.contains("junit, tap, sarif, github]"), "{err}");
 }

@@ -424,10 +424,6 @@ fn words_that_exist_are_listed_if_none_matches() {
             "; members: .method, .id, .result, .params, .jsonrpc, .params.selector, .params.calldata",
         ),
         (
-            &["--where", "jsonrpc.method=invoke"],
-            "; members: .method, .jsonrpc, .params, .result, .id, .params.selector, .params.calldata",
-        ),
-        (
             &["--where", ".selector=pow"],
             "; members: .params.selector, .method, .result, .id, .jsonrpc, .params, .params.calldata",
         ),
