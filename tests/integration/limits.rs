@@ -3,6 +3,8 @@
 use crate::common::{file, run, temporary, wiretool};
 use std::fmt::Write as _;
 use std::path::Path;
+use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
+use wiretool::protocol::registry;
 
 /// Runs a command on a file; returns everything that it prints.
 fn on(folder: &Path, args: &[&str], name: &str, content: &[u8]) -> String {
@@ -247,5 +249,23 @@ fn every_limit_of_the_page_is_tried() {
         let shown = on(folder.path(), args, path, &beyond);
         assert!(shown.contains(said), "{name}: {}", start(&shown));
         std::fs::remove_file(folder.path().join(path)).unwrap();
+    }
+}
+
+#[test]
+fn three_requests_that_no_other_protocol_knows_are_shown_at_once() {
+    let mut decoder = Decoder::new(DecodeOptions::new(registry::all().to_vec()));
+    for (n, wanted) in [0, 0, 3, 1].into_iter().enumerate() {
+        let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{n},\"method\":\"m{n}\"}}\n");
+        let mut seen = 0;
+        decoder.push(
+            Origin::default(),
+            line.as_bytes(),
+            &mut |decoded: &Decoded<'_>| {
+                assert_eq!(decoded.protocol.name(), "jsonrpc");
+                seen += 1;
+            },
+        );
+        assert_eq!(seen, wanted, "{n}");
     }
 }
