@@ -1,7 +1,7 @@
 //! The state of streams where a recording is continued in another file.
 
+use super::chunk::Stream;
 use super::idle::IdleStream;
-use super::run::Stream;
 use super::{Decoder, FrameSink, Origin};
 use crate::framing::{FramerRest, Framing};
 use crate::protocol::Lane;

@@ -129,7 +129,9 @@ impl<'p> Detector<'p> {
 
     /// Returns what the bytes look like: a message of a protocol that no candidate reads.
     pub(super) fn resembles(&self) -> Option<&str> {
-        self.candidates.iter().find_map(|c| c.resembles.as_deref())
+        self.candidates
+            .iter()
+            .find_map(|c| c.score.resembles.as_deref())
     }
 
     /// Returns `true` if complete messages wait, since they fit several protocols.
@@ -185,7 +187,7 @@ impl<'p> Detector<'p> {
             let framed = self
                 .candidates
                 .iter()
-                .any(|c| c.frames > c.faults + c.foreign);
+                .any(|c| c.score.frames > c.score.faults + c.score.foreign);
             if framed || self.stop > self.limit {
                 let best = self.best();
                 if !matches!(best, ProtocolVerdict::Nothing) {
@@ -230,14 +232,19 @@ impl<'p> Detector<'p> {
     /// Handles missing bytes. A message that they cut is no fault of a pair, but can show its protocol.
     pub(super) fn gap(&mut self) -> ProtocolVerdict<'p> {
         self.is_first_line = false;
-        let faults: Vec<u32> = self.candidates.iter().map(|c| c.faults).collect();
+        let faults: Vec<u32> = self.candidates.iter().map(|c| c.score.faults).collect();
         self.run(self.bytes.len(), true);
         if let Some(winner) = self.first_certain() {
             return self.verdict(winner, false);
         }
         for (candidate, faults) in self.candidates.iter_mut().zip(faults) {
-            candidate.faults = faults;
-            if candidate.certain + candidate.possible + candidate.broken + candidate.controls == 0 {
+            candidate.score.faults = faults;
+            if candidate.score.certain
+                + candidate.score.possible
+                + candidate.score.broken
+                + candidate.score.controls
+                == 0
+            {
                 candidate.unread = self.bytes.len();
             }
             candidate.at = self.bytes.len();
@@ -308,12 +315,15 @@ impl<'p> Detector<'p> {
     /// knows or may have malformed.
     fn first_certain(&self) -> Option<&Candidate<'p>> {
         let broken = self.candidates.iter().filter(|c| !c.is_fallback());
-        let broken = broken.filter_map(|c| c.broken_at).min();
+        let broken = broken.filter_map(|c| c.score.broken_at).min();
         let certain_at = |c: &Candidate<'p>| {
             let likely = c
+                .score
                 .likely_at
                 .filter(|at| broken.is_none_or(|broken| broken > *at));
-            c.certain_at.or(likely.filter(|_| c.understands(true)))
+            c.score
+                .certain_at
+                .or(likely.filter(|_| c.understands(true)))
         };
         let sure = self
             .candidates
@@ -355,7 +365,8 @@ impl<'p> Detector<'p> {
             // No message is complete. Malformed ones may still show their protocol. If the protocol was
             // chosen, its most likely framing gives faults that explain the problem.
             let broken = self.candidates.iter().filter(counts);
-            let broken = broken.filter(|c| c.broken > 0 || (named && c.controls > c.faults));
+            let broken = broken
+                .filter(|c| c.score.broken > 0 || (named && c.score.controls > c.score.faults));
             if let Some(likeliest) = broken.rev().max_by_key(|c| c.rank_broken()) {
                 return self.verdict(likeliest, false);
             }
@@ -364,7 +375,7 @@ impl<'p> Detector<'p> {
         let whole = self
             .candidates
             .iter()
-            .find(|c| c.foreign > 0 && c.faults == 0);
+            .find(|c| c.score.foreign > 0 && c.score.faults == 0);
         let chosen = whole.or(self.candidates.first());
         match chosen.filter(|_| named) {
             Some(likeliest) => self.verdict(likeliest, false),
@@ -388,10 +399,10 @@ fn guess(winner: &Candidate<'_>, second: Option<&Candidate<'_>>, tie: bool) -> G
     Guess {
         protocol: winner.protocol.name().to_owned(),
         framing: winner.framing,
-        evidence: if winner.what.is_empty() {
+        evidence: if winner.score.what.is_empty() {
             "no evidence for another protocol".into()
         } else {
-            winner.what.clone()
+            winner.score.what.clone()
         },
         runner_up: second.map(Candidate::name),
         tie,

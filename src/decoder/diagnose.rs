@@ -6,7 +6,7 @@ use super::{Metadata, SideEvent, length_repair};
 use crate::encoding::{Parsed, Want};
 use crate::framing::fields::fields;
 use crate::framing::{Frame, Framing, Head, LengthMode, Limits, Measured, Step};
-use crate::protocol::{Context, Evidence, Protocol};
+use crate::protocol::{Context, Evidence, Message, Protocol};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
 
@@ -36,10 +36,30 @@ pub(super) fn with_cause<'a>(
     Some(frame)
 }
 
+/// Says the likely cause of the first error of a message; `line_hint` is known already.
+pub(super) fn explain(
+    message: &mut Message<'_>,
+    frame: &Frame<'_>,
+    line_hint: Option<String>,
+    protocol: &dyn Protocol,
+) {
+    let Some(first) = message.faults.first_mut() else {
+        return;
+    };
+    let cause = match line_hint {
+        Some(hint) => Some(hint),
+        None if frame.fault.is_some() => None,
+        None if first.hint.is_some() && obvious_cause(frame).is_none() => None,
+        None => diagnose(frame, first.code, protocol),
+    };
+    if let Some(cause) = cause {
+        first.hint = Some(cause.into());
+    }
+}
+
 /// Returns one sentence about the likely cause of a bad frame, if another reading of its bytes is a
 /// message.
 pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Option<String> {
-    let bytes = frame.view.bytes;
     if let Some((what, framing)) = obvious_cause(frame) {
         return Some(match other_framing(frame, protocol) {
             Some(framing) => format!("{what}: `framing {}` reads it", framing.name()),
@@ -49,110 +69,13 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
             None => what.into(),
         });
     }
-    let printable = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace())
-    };
-    // Bytes that the search for a frame skipped.
-    let passed = matches!(
-        frame.framing,
-        Framing::Prefix | Framing::Method | Framing::ContentLength
-    ) && matches!(frame.head, Head::None);
-    let is_blank = bytes.trim_ascii().is_empty();
-    let is_text = bytes.ends_with(b"\n") && printable(bytes) && bytes.first() != Some(&b'{');
-    if passed && is_text && !is_blank && code != "bad-length" {
+    if is_text_between(frame) && code != "bad-length" {
         return Some("this is text, such as a log line".into());
     }
-    let is_message = |body: Span| is_message(frame, body, protocol);
-    let after_line = || {
-        let end = memchr::memchr(b'\n', bytes)? + 1;
-        printable(bytes.get(..end)?).then_some(end)
-    };
     match frame.framing {
-        Framing::Prefix => {
-            let head = *bytes.first_chunk::<4>()?;
-            let (big, little) = (
-                u32::from_be_bytes(head) as usize,
-                u32::from_le_bytes(head) as usize,
-            );
-            if matches!(frame.head, Head::Length(_))
-                && (5..=bytes.len()).contains(&big)
-                && is_message(Span::new(4, big))
-            {
-                return Some(format!(
-                    "the length counts itself: it should be {}",
-                    big - 4
-                ));
-            }
-            if big == bytes.len() && code == "truncated" && is_message(Span::new(4, bytes.len())) {
-                return Some(format!(
-                    "the length counts itself: it should be {}",
-                    bytes.len() - 4
-                ));
-            }
-            if little < Limits::default().message as usize
-                && little > 0
-                && is_message(Span::new(4, 4 + little))
-            {
-                return Some(format!(
-                    "the length is little-endian: it reads as {little}, and big-endian is expected"
-                ));
-            }
-            if let Some(hint) = wrong_length(frame, code, protocol) {
-                return Some(hint);
-            }
-            if starts_with_message(frame, 0, protocol) {
-                return Some(
-                    "the length prefix is missing: a message begins at its first byte".into(),
-                );
-            }
-            let end = after_line()?;
-            let length = bytes
-                .get(end..)?
-                .first_chunk::<4>()
-                .map(|h| u32::from_be_bytes(*h) as usize)?;
-            let body = Span::new(end + 4, (end + 4).checked_add(length)?);
-            is_message(body)
-                .then(|| format!("{end} bytes of text are before the frame: perhaps a log line"))
-        }
-        Framing::ContentLength => {
-            if let Some(hint) = wrong_length(frame, code, protocol) {
-                return Some(hint);
-            }
-            if is_blank && matches!(frame.head, Head::None) {
-                return Some(
-                    "a line end after a message: the next header follows it at once".into(),
-                );
-            }
-            if !starts_with_message(frame, 0, protocol) {
-                return None;
-            }
-            // Later in the stream, the messages before it have headers.
-            let framing = (frame.offset == 0).then(|| other_framing(frame, protocol));
-            Some(match framing.flatten() {
-                Some(framing) => {
-                    let name = framing.name();
-                    format!("the messages have no header: `framing {name}` reads them")
-                }
-                None => "the header is missing: a message begins at its first byte".into(),
-            })
-        }
-        Framing::Method => {
-            if let Some(hint) = other_length_mode(frame, protocol) {
-                return Some(hint);
-            }
-            if let Some(hint) = skipped_envelope(frame) {
-                return Some(hint);
-            }
-            let head = *bytes.first_chunk::<4>()?;
-            let big = u32::from_be_bytes(head) as usize;
-            (big == bytes.len() || big + 4 == bytes.len()).then(|| {
-                format!(
-                    "the length is big-endian: it reads as {big}, and little-endian is expected"
-                )
-            })
-        }
+        Framing::Prefix => prefix_cause(frame, code, protocol),
+        Framing::ContentLength => header_block_cause(frame, code, protocol),
+        Framing::Method => method_cause(frame, protocol),
         Framing::Http if matches!(frame.head, Head::None) => {
             let framing = other_framing(frame, protocol)?;
             Some(format!("`framing {}` reads it", framing.name()))
@@ -174,6 +97,96 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
         }
         _ => None,
     }
+}
+
+fn is_printable(bytes: &[u8]) -> bool {
+    bytes
+        .iter()
+        .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace())
+}
+
+/// Returns `true` if the search for a frame skipped a line of text.
+fn is_text_between(frame: &Frame<'_>) -> bool {
+    let bytes = frame.view.bytes;
+    let passed = matches!(
+        frame.framing,
+        Framing::Prefix | Framing::Method | Framing::ContentLength
+    ) && matches!(frame.head, Head::None);
+    let is_text = bytes.ends_with(b"\n") && is_printable(bytes) && bytes.first() != Some(&b'{');
+    passed && is_text && !bytes.trim_ascii().is_empty()
+}
+
+/// Diagnoses a frame with a big-endian length.
+fn prefix_cause(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Option<String> {
+    let bytes = frame.view.bytes;
+    let is_message = |body: Span| is_message(frame, body, protocol);
+    let head = *bytes.first_chunk::<4>()?;
+    let (big, little) = (
+        u32::from_be_bytes(head) as usize,
+        u32::from_le_bytes(head) as usize,
+    );
+    let is_read = matches!(frame.head, Head::Length(_)) && (5..=bytes.len()).contains(&big);
+    let is_cut = big == bytes.len() && code == "truncated";
+    if (is_read || is_cut) && is_message(Span::new(4, big)) {
+        return Some(format!(
+            "the length counts itself: it should be {}",
+            big - 4
+        ));
+    }
+    if little < Limits::default().message as usize
+        && little > 0
+        && is_message(Span::new(4, 4 + little))
+    {
+        return Some(format!(
+            "the length is little-endian: it reads as {little}, and big-endian is expected"
+        ));
+    }
+    if let Some(hint) = wrong_length(frame, code, protocol) {
+        return Some(hint);
+    }
+    if starts_with_message(frame, 0, protocol) {
+        return Some("the length prefix is missing: a message begins at its first byte".into());
+    }
+    let end = memchr::memchr(b'\n', bytes)? + 1;
+    let (line, after) = bytes.split_at_checked(end)?;
+    let length = u32::from_be_bytes(*after.first_chunk::<4>()?) as usize;
+    let body = Span::new(end + 4, (end + 4).checked_add(length)?);
+    (is_printable(line) && is_message(body))
+        .then(|| format!("{end} bytes of text are before the frame: perhaps a log line"))
+}
+
+/// Diagnoses a frame with a header block.
+fn header_block_cause(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Option<String> {
+    if let Some(hint) = wrong_length(frame, code, protocol) {
+        return Some(hint);
+    }
+    if frame.view.bytes.trim_ascii().is_empty() && matches!(frame.head, Head::None) {
+        return Some("a line end after a message: the next header follows it at once".into());
+    }
+    if !starts_with_message(frame, 0, protocol) {
+        return None;
+    }
+    // Later in the stream, the messages before it have headers.
+    let framing = (frame.offset == 0).then(|| other_framing(frame, protocol));
+    Some(match framing.flatten() {
+        Some(framing) => {
+            let name = framing.name();
+            format!("the messages have no header: `framing {name}` reads them")
+        }
+        None => "the header is missing: a message begins at its first byte".into(),
+    })
+}
+
+/// Diagnoses a frame with a little-endian length and a method id.
+fn method_cause(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<String> {
+    if let Some(hint) = other_length_mode(frame, protocol).or_else(|| skipped_envelope(frame)) {
+        return Some(hint);
+    }
+    let len = frame.view.bytes.len();
+    let big = u32::from_be_bytes(*frame.view.bytes.first_chunk::<4>()?) as usize;
+    (big == len || big + 4 == len).then(|| {
+        format!("the length is big-endian: it reads as {big}, and little-endian is expected")
+    })
 }
 
 /// Diagnoses a length that contradicts the message.

@@ -1,12 +1,12 @@
 //! A gap in a stream: the frame at the gap ends there, and reading continues after it.
 
 use super::RawFrame;
+use super::chunk::{ChunkDecoder, Stream};
 use super::recovery::gap_error;
-use super::run::{Run, Stream};
 use crate::framing::{Fault, Frame, Framing, Head, Places, View};
 use crate::span::Span;
 
-impl Run<'_, '_, '_, '_> {
+impl ChunkDecoder<'_, '_, '_, '_> {
     /// Handles `len` missing bytes: a partial message ends before them.
     pub(super) fn gap(&mut self, stream: &mut Stream<'_>, len: u64) {
         self.emit_gap(stream);

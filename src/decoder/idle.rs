@@ -8,8 +8,8 @@
 //! The two directions of a stream rest and wake together: each may need the requests of the other.
 
 use super::Decoder;
+use super::chunk::Stream;
 use super::open_requests::OpenMethods;
-use super::run::Stream;
 use crate::framing::{FramerRest, Framing};
 use crate::protocol::per_direction::PerDirection;
 use crate::protocol::{Direction, Lane, Protocol};

@@ -13,6 +13,7 @@
 //! Bytes that no protocol recognises are held up to a limit, and then only counted.
 
 mod attempt;
+mod chunk;
 mod chunk_times;
 #[cfg(feature = "cli")]
 mod continued;
@@ -22,6 +23,7 @@ mod datagram;
 mod decoded;
 mod detect;
 mod diagnose;
+mod emit;
 mod fallible;
 mod gap;
 mod held;
@@ -38,7 +40,6 @@ mod partial;
 #[cfg(feature = "cli")]
 mod parts;
 mod recovery;
-mod run;
 mod separate;
 #[cfg(feature = "cli")]
 mod stored;
@@ -50,6 +51,7 @@ use crate::encoding::{Parsed, Want};
 use crate::framing::Framing;
 pub use crate::protocol::Origin;
 use crate::protocol::{Direction, Lane, Link, Protocol};
+use chunk::Stream;
 #[cfg(feature = "cli")]
 pub(crate) use continued::StreamState;
 pub use coverage::RawFrame;
@@ -68,7 +70,6 @@ pub use options::DecodeOptions;
 pub(crate) use partial::Partial;
 #[cfg(feature = "cli")]
 pub(crate) use parts::{Part, PartMemory, PartMessage, PartReader, Splitter};
-use run::Stream;
 use separate::SeparateDetection;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;

@@ -1,7 +1,7 @@
 //! The partial frame of each direction.
 
+use super::chunk::Stream;
 use super::detect::{Detector, ProtocolVerdict};
-use super::run::Stream;
 use super::{Decoder, Origin, diagnose};
 use crate::error::DecodeError;
 use crate::framing::{EventStream, Framer, Step};

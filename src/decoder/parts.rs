@@ -10,10 +10,11 @@
 //! begins where the framing says. In other cases the decoder reads the bytes of the part itself. A message that depends on open
 //! requests is read again if they are not those that its reader knew.
 
+use super::chunk::{ChunkDecoder, Stream};
 use super::control::read;
+use super::emit::Beside;
 use super::open_requests::OpenRequests;
-use super::run::{Run, Stream, ending};
-use super::{Decoded, Decoder, FlowSink, Origin};
+use super::{Decoder, FlowSink, Origin};
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Framer, FramerRest, Framing, Head, Places, Step, View};
 use crate::protocol::{Context, Direction, Message, Notes, Protocol, annotate};
@@ -369,25 +370,24 @@ impl<'p> Decoder<'p> {
     }
 }
 
-impl Run<'_, '_, '_, '_> {
+impl ChunkDecoder<'_, '_, '_, '_> {
     fn pass_part(
         &mut self,
         stream: &mut Stream<'_>,
         part: &Part,
         messages: Vec<PartMessage<'_>>,
     ) -> usize {
-        self.origin.time = None;
-        let direction = self.origin.direction;
+        self.out.origin.time = None;
         let mut rest = part.start;
         for one in messages {
             let PartMessage {
                 frame, next, open, ..
             } = one;
-            let (context, entry) = self.open.context(direction, frame.head);
+            let (context, entry) = self.out.context(&frame);
             let mut message = one.message;
             if context.open != open {
                 // Another request is open than the reader knew.
-                message = read(self.protocol, &frame, &context, self.parsed);
+                message = read(self.out.protocol, &frame, &context, self.parsed);
             }
             if !message.faults.is_empty() {
                 stream.base = frame.offset;
@@ -405,26 +405,12 @@ impl Run<'_, '_, '_, '_> {
             {
                 *rest = FramerRest::Method(Some(mode));
             }
-            self.open.observe(direction, frame.head, entry, &message);
-            message.guess |= self.tie;
-            message.ending = ending(&frame, next, false);
-            if let Some(name) = self.names.observe(self.origin, &message) {
-                message.inherit(Some(name));
-                message.secrets = None;
-            }
-            let decoded = Decoded {
-                index: *self.index,
-                origin: self.origin,
-                protocol: self.protocol,
-                frame: &frame,
-                message: &message,
+            let beside = Beside {
                 next,
-                remarks: &[],
-                injected: None,
-                raw: None,
+                entry,
+                ..Beside::default()
             };
-            *self.index += 1;
-            if (self.sink)(&decoded).is_break() {
+            if self.out.pass_on(&frame, message, beside).is_break() {
                 break;
             }
         }

@@ -166,7 +166,9 @@ impl<'p> StoredFrames<'p> {
             None => protocol.read(&frame, &context, parsed),
         };
         message.guess = marks & GUESS != 0;
-        message.inherit(Some(name).filter(|name| !name.is_empty()));
+        if !name.is_empty() {
+            message.inherit(name);
+        }
         if let Some(rare) = rare {
             message.faults.clone_from(&rare.faults);
         }

@@ -1,11 +1,12 @@
 //! The streams of a conversation: created when their framing is known, and fed with bytes.
 
+use super::chunk::{ChunkDecoder, Stream};
 use super::chunk_times::ChunkTimes;
 use super::coverage::Coverage;
+use super::emit::Emitter;
 use super::fallible::unbroken;
 use super::open_requests::OpenRequests;
 use super::recovery::Recovery;
-use super::run::{Run, Stream};
 use super::{DecodeOptions, Decoder, FlowSink, FrameSink, Metadata, Origin};
 use crate::framing::{Backlog, Framer, Framing};
 use crate::protocol::{Direction, Lane, Protocol};
@@ -107,7 +108,7 @@ impl Decoder<'_> {
         }
         self.run(key, origin, sink, |run, stream| {
             stream.ended = true;
-            run.silent_until = silent_until;
+            run.out.silent_until = silent_until;
             run.feed(stream, &[], true);
         });
     }
@@ -123,7 +124,7 @@ impl Decoder<'_> {
         let mut taken = bytes.len();
         self.run(key, origin, sink, |run, stream| {
             stream.ended = false;
-            run.can_halt = true;
+            run.out.can_halt = true;
             taken = run.feed(stream, bytes, false);
         });
         taken
@@ -134,7 +135,7 @@ impl Decoder<'_> {
         key: Lane,
         origin: Origin,
         sink: &mut FlowSink<'_>,
-        act: impl FnOnce(&mut Run<'_, '_, '_, '_>, &mut Stream<'_>),
+        act: impl FnOnce(&mut ChunkDecoder<'_, '_, '_, '_>, &mut Stream<'_>),
     ) {
         self.share_requests(key);
         let asking = (key.direction == Some(Direction::ToClient)).then(|| key.back());
@@ -150,25 +151,27 @@ impl Decoder<'_> {
         let mut times = std::mem::take(&mut stream.times);
         let end = stream.base + stream.buffer.len() as u64;
         times.begin(end, origin.time);
-        let mut run = Run {
-            protocol: stream.protocol,
-            tie: stream.tie,
-            open,
-            origin,
+        let mut run = ChunkDecoder {
             times,
             parsed: &mut self.parsed,
-            names: &mut self.names,
-            index: &mut self.index,
             resync: self.options.resync,
             flags: self.options.flags,
             recovery: std::mem::take(&mut stream.recovery),
-            sink,
-            can_halt: false,
-            is_halted: false,
-            silent_until: None,
+            out: Emitter {
+                protocol: stream.protocol,
+                tie: stream.tie,
+                open,
+                origin,
+                names: &mut self.names,
+                index: &mut self.index,
+                silent_until: None,
+                sink,
+                can_halt: false,
+                is_halted: false,
+            },
         };
         act(&mut run, stream);
-        let open = run.open;
+        let open = run.out.open;
         stream.recovery = run.recovery;
         stream.times = run.times;
         match asking {

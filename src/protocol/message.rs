@@ -130,10 +130,10 @@ impl<'a> Message<'a> {
     }
 
     /// Sets the name of the request that the message answers.
-    pub(crate) fn inherit(&mut self, name: Option<&'a str>) {
-        if let Some(name) = name {
-            self.name = Some(SpannedText::without_span(name));
-        }
+    pub(crate) fn inherit(&mut self, name: &'a str) {
+        self.name = Some(SpannedText::without_span(name));
+        // They can depend on the name.
+        self.secrets = None;
     }
 
     /// Returns true if the message is an error, by its role or by its content.

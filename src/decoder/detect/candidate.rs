@@ -1,8 +1,8 @@
 //! A pair of protocol and framing that [`super::detect`] tries, and its score.
 
 use crate::encoding::Parsed;
-use crate::framing::{Framer, Framing, Head, Step};
-use crate::protocol::{Context, Direction, Evidence, Protocol, Role};
+use crate::framing::{Frame, Framer, Framing, Head, Step};
+use crate::protocol::{Context, Direction, Evidence, Message, Protocol, Role};
 use crate::span::Span;
 
 /// The number of requests and notifications that make the fallback protocol likely enough. Answers look the same in every
@@ -15,6 +15,16 @@ pub(super) struct Candidate<'p> {
     pub(super) framing: Framing,
     pub(super) framer: Framer,
     pub(super) at: usize,
+    pub(super) score: Score,
+    /// The number of bytes before gaps in which it understood nothing.
+    pub(super) unread: usize,
+    /// Another pair of the protocol reads lines.
+    pub(super) yields_to_lines: bool,
+}
+
+/// What a pair has understood.
+#[derive(Default)]
+pub(super) struct Score {
     pub(super) certain: u32,
     pub(super) possible: u32,
     /// Possible messages that are requests or notifications.
@@ -34,11 +44,7 @@ pub(super) struct Candidate<'p> {
     pub(super) broken_at: Option<usize>,
     /// The end of the last of several possible requests of the fallback protocol.
     pub(super) likely_at: Option<usize>,
-    /// The number of bytes before gaps in which it understood nothing.
-    pub(super) unread: usize,
     pub(super) what: String,
-    /// Another pair of the protocol reads lines.
-    pub(super) yields_to_lines: bool,
     /// The description of the first message that is one of another protocol, which wiretool does not read.
     pub(super) resembles: Option<String>,
 }
@@ -51,45 +57,36 @@ impl<'p> Candidate<'p> {
             framing,
             framer,
             at: 0,
-            certain: 0,
-            possible: 0,
-            asked: 0,
-            faults: 0,
-            foreign: 0,
-            broken: 0,
-            controls: 0,
-            frames: 0,
-            certain_at: None,
-            broken_at: None,
-            likely_at: None,
+            score: Score::default(),
             unread: 0,
-            what: String::new(),
             yields_to_lines: false,
-            resembles: None,
         }
     }
 
     pub(super) fn rank(&self) -> (i64, i64) {
-        let (certain, possible) = (self.certain as i64, self.possible as i64);
-        let against = self.faults as i64 + self.foreign as i64;
+        let (certain, possible) = (self.score.certain as i64, self.score.possible as i64);
+        let against = self.score.faults as i64 + self.score.foreign as i64;
         (certain - against, possible + certain - against)
     }
 
     /// The score of a pair that understood no message.
     pub(super) fn rank_broken(&self) -> i64 {
-        self.broken as i64 + self.controls as i64 - self.faults as i64 - self.foreign as i64
+        self.score.broken as i64 + self.score.controls as i64
+            - self.score.faults as i64
+            - self.score.foreign as i64
     }
 
     /// Returns `true` if it understood more than chance allows. `named`: the protocol is known.
     pub(super) fn understands(&self, named: bool) -> bool {
-        let own = self.certain > self.foreign;
-        let fits = self.certain > 0 || self.possible > self.faults + self.foreign;
+        let own = self.score.certain > self.score.foreign;
+        let fits =
+            self.score.certain > 0 || self.score.possible > self.score.faults + self.score.foreign;
         own || ((named || self.is_fallback()) && fits)
     }
 
     /// Returns `true` if it understood a message that other protocols have, too.
     pub(super) fn is_undecided(&self) -> bool {
-        self.possible > 0 && self.certain_at.is_none()
+        self.score.possible > 0 && self.score.certain_at.is_none()
     }
 
     /// Returns `true` if any other protocol that understands the bytes comes first.
@@ -130,7 +127,7 @@ impl Candidate<'_> {
         {
             return;
         }
-        while self.certain_at.is_none() {
+        while self.score.certain_at.is_none() {
             let rest = bytes.get(self.at..).unwrap_or_default();
             match self.framer.step(rest, self.at as u64, eof) {
                 Step::Incomplete(_) | Step::Took(0) => return,
@@ -144,81 +141,104 @@ impl Candidate<'_> {
                     if skipped || (self.yields_to_lines && memchr::memchr(b'\n', body).is_none()) {
                         continue;
                     }
-                    self.frames += 1;
+                    self.score.frames += 1;
                     // If the protocol is known, an HTTP head decides the framing, for any bytes
                     // after it.
                     let http = matches!(frame.head, Head::Http { start, .. } if !start.is_empty());
-                    if http && framing_only && self.frames == 1 {
-                        self.certain_at = Some(self.at);
+                    if http && framing_only && self.score.frames == 1 {
+                        self.score.certain_at = Some(self.at);
                         return;
                     }
                     if frame.control.is_some() {
                         let faulty = frame.fault.is_some();
-                        self.faults += u32::from(faulty);
-                        self.controls += u32::from(!faulty);
+                        self.score.faults += u32::from(faulty);
+                        self.score.controls += u32::from(!faulty);
                         continue;
                     }
-                    let message = self.protocol.read(
-                        &frame,
-                        &Context {
-                            direction,
-                            ..Context::default()
-                        },
-                        parsed,
-                    );
+                    let context = Context {
+                        direction,
+                        ..Context::default()
+                    };
+                    let message = self.protocol.read(&frame, &context, parsed);
                     if frame.fault.is_some() || !message.faults.is_empty() {
-                        self.faults += 1;
-                        let passed_over = matches!(frame.head, Head::None)
-                            && matches!(frame.framing, Framing::Http | Framing::WebSocket);
-                        // Of the fallback protocol no message is certain. Its first frame shows that the framing fits.
-                        let least = if is_fallback && self.frames == 1 {
-                            Evidence::Possible
-                        } else {
-                            Evidence::Certain
-                        };
-                        let own = message.evidence >= least && !passed_over;
-                        self.broken += u32::from(own);
-                        if own {
-                            self.broken_at.get_or_insert(self.at);
-                        }
-                        if let (None, [error, ..]) = (&frame.fault, message.faults.as_slice())
-                            && error.code == "not-a-message"
-                            && error.hint.is_some()
-                        {
-                            self.resembles.get_or_insert_with(|| error.got.to_string());
-                        }
-                        continue;
-                    }
-                    match message.evidence {
-                        Evidence::Certain => self.certain += 1,
-                        Evidence::Possible => {
-                            self.possible += 1;
-                            let asks = [Role::Request, Role::Notification];
-                            let is_asking = message.role.is_some_and(|role| asks.contains(&role));
-                            self.asked += u32::from(is_asking);
-                        }
-                        // HTTP between messages is neither evidence nor a fault.
-                        Evidence::None if message.role == Some(Role::Control) => self.controls += 1,
-                        Evidence::None => self.foreign += 1,
-                    }
-                    if self.what.is_empty() && message.evidence > Evidence::None {
-                        self.what = format!(
-                            "frame {} reads as {} {}",
-                            self.frames - 1,
-                            self.protocol.name(),
-                            message.kind
-                        );
-                    }
-                    // If the protocol is known, a possible message counts as its own.
-                    let own = self.certain + if framing_only { self.possible } else { 0 };
-                    if is_fallback && self.asked == LIKELY {
-                        self.likely_at.get_or_insert(self.at);
-                    }
-                    if own > self.faults + self.foreign {
-                        self.certain_at = Some(self.at);
+                        self.score
+                            .count_faulty(&frame, &message, self.at, is_fallback);
+                    } else {
+                        self.score
+                            .count(&message, self.protocol, self.at, framing_only);
                     }
                 }
             }
+        }
+    }
+}
+
+impl Score {
+    /// Counts a message with a fault.
+    fn count_faulty(
+        &mut self,
+        frame: &Frame<'_>,
+        message: &Message<'_>,
+        at: usize,
+        is_fallback: bool,
+    ) {
+        self.faults += 1;
+        let passed_over = matches!(frame.head, Head::None)
+            && matches!(frame.framing, Framing::Http | Framing::WebSocket);
+        // Of the fallback protocol no message is certain. Its first frame shows that the framing fits.
+        let least = if is_fallback && self.frames == 1 {
+            Evidence::Possible
+        } else {
+            Evidence::Certain
+        };
+        let own = message.evidence >= least && !passed_over;
+        self.broken += u32::from(own);
+        if own {
+            self.broken_at.get_or_insert(at);
+        }
+        if let (None, [error, ..]) = (&frame.fault, message.faults.as_slice())
+            && error.code == "not-a-message"
+            && error.hint.is_some()
+        {
+            self.resembles.get_or_insert_with(|| error.got.to_string());
+        }
+    }
+
+    /// Counts a message without a fault.
+    fn count(
+        &mut self,
+        message: &Message<'_>,
+        protocol: &dyn Protocol,
+        at: usize,
+        framing_only: bool,
+    ) {
+        match message.evidence {
+            Evidence::Certain => self.certain += 1,
+            Evidence::Possible => {
+                self.possible += 1;
+                let asks = [Role::Request, Role::Notification];
+                let is_asking = message.role.is_some_and(|role| asks.contains(&role));
+                self.asked += u32::from(is_asking);
+            }
+            // HTTP between messages is neither evidence nor a fault.
+            Evidence::None if message.role == Some(Role::Control) => self.controls += 1,
+            Evidence::None => self.foreign += 1,
+        }
+        if self.what.is_empty() && message.evidence > Evidence::None {
+            self.what = format!(
+                "frame {} reads as {} {}",
+                self.frames - 1,
+                protocol.name(),
+                message.kind
+            );
+        }
+        if protocol.descriptor().is_fallback && self.asked == LIKELY {
+            self.likely_at.get_or_insert(at);
+        }
+        // If the protocol is known, a possible message counts as its own.
+        let own = self.certain + if framing_only { self.possible } else { 0 };
+        if own > self.faults + self.foreign {
+            self.certain_at = Some(at);
         }
     }
 }

@@ -11,16 +11,16 @@
 use super::chunk_times::ChunkTimes;
 use super::control::{control, read};
 use super::coverage::{Coverage, FrameBytes, PendingBytes, RawFrame};
+use super::emit::{Beside, Emitter};
 use super::length_repair::{self, FrameOutcome, WrongFrame, length_outcome};
 use super::metadata::injections;
-use super::open_names::OpenNames;
 use super::open_requests::OpenRequests;
 use super::recovery::Recovery;
-use super::{Decoded, FlowSink, Metadata, Origin, diagnose};
+use super::{Metadata, diagnose};
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
 use crate::framing::{Backlog, Frame, Framer, Framing, Head, Places, Step, View};
-use crate::protocol::{Ending, Evidence, Message, Protocol};
+use crate::protocol::{Evidence, Message, Protocol};
 use crate::span::Span;
 
 /// One direction of one connection.
@@ -42,43 +42,29 @@ pub(super) struct Stream<'p> {
     pub(super) wrong: Option<WrongFrame>,
     /// Present only if frames report their own bytes.
     pub(super) coverage: Option<Box<Coverage>>,
-    /// Moved into the run during a chunk.
+    /// Moved into its decoder during a chunk.
     pub(super) times: ChunkTimes,
     /// Its requests are also those that the answers of the connection's other direction answer.
-    /// Moved into the run during a chunk.
+    /// Moved into its decoder during a chunk.
     pub(super) open: OpenRequests,
     pub(super) recovery: Recovery,
 }
 
 /// The state for decoding one chunk.
-#[allow(clippy::struct_excessive_bools)] // each is a property of its own
-pub(super) struct Run<'r, 'p, 's, 't> {
-    pub(super) protocol: &'p dyn Protocol,
-    /// Another protocol fits the stream too.
-    pub(super) tie: bool,
-    pub(super) open: OpenRequests,
-    pub(super) origin: Origin,
+pub(super) struct ChunkDecoder<'r, 'p, 's, 't> {
     pub(super) times: ChunkTimes,
     pub(super) parsed: &'r mut Parsed,
-    pub(super) names: &'r mut OpenNames,
-    pub(super) index: &'r mut u64,
     pub(super) resync: bool,
     /// Settings in hints are flags.
     pub(super) flags: bool,
     pub(super) recovery: Recovery,
-    pub(super) sink: &'s mut FlowSink<'t>,
-    /// A break of the sink ends the run after the frame. Otherwise it is read to its end.
-    pub(super) can_halt: bool,
-    /// The sink has ended the run.
-    pub(super) is_halted: bool,
-    /// The time up to which the recording shows that nothing follows.
-    pub(super) silent_until: Option<i64>,
+    pub(super) out: Emitter<'r, 'p, 's, 't>,
 }
 
 /// The number of bytes of a chunk that are first copied to the rest of the chunk before: enough for most frames.
 const FIRST_COPY: usize = 4 << 10;
 
-impl Run<'_, '_, '_, '_> {
+impl ChunkDecoder<'_, '_, '_, '_> {
     /// Decodes a chunk. The rest of earlier chunks is completed with as few copied bytes as possible; the other bytes
     /// are read in place. Returns the number of consumed bytes: fewer than all only if the sink ended the run.
     pub(super) fn feed(&mut self, stream: &mut Stream<'_>, bytes: &[u8], eof: bool) -> usize {
@@ -108,7 +94,7 @@ impl Run<'_, '_, '_, '_> {
             let done = self.drain(stream, buffer.bytes(), eof && last);
             let left = buffer.len() - done;
             let is_own = left <= copied;
-            if (last && !self.is_halted) || (self.is_halted && !is_own) {
+            if (last && !self.out.is_halted) || (self.out.is_halted && !is_own) {
                 buffer.consume(done);
                 stream.buffer = buffer;
                 return copied;
@@ -117,7 +103,7 @@ impl Run<'_, '_, '_, '_> {
                 // All remaining bytes came with this chunk.
                 copied -= left;
                 buffer.consume(buffer.len());
-                if self.is_halted {
+                if self.out.is_halted {
                     stream.buffer = buffer;
                     return copied;
                 }
@@ -129,7 +115,7 @@ impl Run<'_, '_, '_, '_> {
         let rest = bytes.get(copied..).unwrap_or_default();
         let done = self.drain(stream, rest, eof);
         let unread = rest.get(done..).unwrap_or_default();
-        let left = if self.is_halted { unread.len() } else { 0 };
+        let left = if self.out.is_halted { unread.len() } else { 0 };
         if left == 0 {
             buffer.push(unread);
         }
@@ -149,7 +135,7 @@ impl Run<'_, '_, '_, '_> {
         } = stream;
         let base = stream.base;
         let mut at = 0;
-        while !*stopped && !self.is_halted {
+        while !*stopped && !self.out.is_halted {
             let rest = window.get(at..).unwrap_or_default();
             let here = base + at as u64;
             let message_start = coverage.as_ref().and_then(|_| framer.pending_start());
@@ -173,16 +159,8 @@ impl Run<'_, '_, '_, '_> {
                         self.emit(frame, here + n as u64, metadata, None, repair)
                     } else {
                         let here = FrameBytes::new(rest, n, here, message_start);
-                        let before = wrong.take();
-                        let explain = |wrong: &WrongFrame| wrong.explain(frame, self.protocol);
-                        let explained = before.as_ref().and_then(explain);
-                        let frame = explained.as_ref().unwrap_or(frame);
-                        let told =
-                            self.emit_raw(coverage.as_deref_mut(), frame, here, metadata, repair);
-                        if told == FrameOutcome::Wait {
-                            *wrong = before;
-                        }
-                        told
+                        let coverage = coverage.as_deref_mut();
+                        self.emit_after(wrong, coverage, frame, here, metadata, repair)
                     };
                     match outcome {
                         FrameOutcome::Good => {}
@@ -191,18 +169,12 @@ impl Run<'_, '_, '_, '_> {
                         FrameOutcome::Wait => break,
                         FrameOutcome::WrongLength(len) => {
                             let mut body = Vec::new();
-                            let whole = frame;
-                            let frame = length_repair::repaired(whole, rest, len, &mut body);
-                            *wrong = WrongFrame::long(whole, &frame);
-                            took = frame.len as usize;
+                            let repaired = length_repair::repaired(frame, rest, len, &mut body);
+                            *wrong = WrongFrame::long(frame, &repaired);
+                            took = repaired.len as usize;
                             let here = FrameBytes::new(rest, took, here, message_start);
-                            let outcome = self.emit_raw(
-                                coverage.as_deref_mut(),
-                                &frame,
-                                here,
-                                metadata,
-                                None,
-                            );
+                            let coverage = coverage.as_deref_mut();
+                            let outcome = self.emit_raw(coverage, &repaired, here, metadata, None);
                             *stopped = outcome == FrameOutcome::Bad && !self.resync;
                         }
                     }
@@ -228,6 +200,27 @@ impl Run<'_, '_, '_, '_> {
         at
     }
 
+    /// Emits a frame, with what it has to do with the wrong length of the frame before.
+    fn emit_after(
+        &mut self,
+        wrong: &mut Option<WrongFrame>,
+        coverage: Option<&mut Coverage>,
+        frame: &Frame<'_>,
+        here: FrameBytes<'_>,
+        metadata: &mut Vec<Metadata>,
+        repair: Option<(&[u8], bool)>,
+    ) -> FrameOutcome {
+        let before = wrong.take();
+        let explain = |wrong: &WrongFrame| wrong.explain(frame, self.out.protocol);
+        let explained = before.as_ref().and_then(explain);
+        let frame = explained.as_ref().unwrap_or(frame);
+        let outcome = self.emit_raw(coverage, frame, here, metadata, repair);
+        if outcome == FrameOutcome::Wait {
+            *wrong = before;
+        }
+        outcome
+    }
+
     /// Emits a frame, with its own bytes if they are requested. A frame whose length needs repair is not emitted.
     fn emit_raw(
         &mut self,
@@ -246,7 +239,7 @@ impl Run<'_, '_, '_, '_> {
         let Some(coverage) = coverage else {
             return self.emit(frame, next, metadata, None, repair);
         };
-        if let Some(outcome) = length_outcome(frame, repair, self.protocol) {
+        if let Some(outcome) = length_outcome(frame, repair, self.out.protocol) {
             return outcome;
         }
         if message_start.is_some_and(|start| start != frame.offset) {
@@ -295,46 +288,27 @@ impl Run<'_, '_, '_, '_> {
         raw: Option<RawFrame<'_>>,
         repair: Option<(&[u8], bool)>,
     ) -> FrameOutcome {
-        self.origin.time = self.times.of(frame.offset, next);
-        let is_over = self.is_over();
+        self.out.origin.time = self.times.of(frame.offset, next);
         let plain = frame.fault.is_none() && frame.control.is_none();
         if plain && metadata.is_empty() && self.recovery.is_idle() {
-            let (context, entry) = self.open.context(self.origin.direction, frame.head);
-            let mut message = read(self.protocol, frame, &context, self.parsed);
+            let protocol = self.out.protocol;
+            let (context, entry) = self.out.context(frame);
+            let message = read(protocol, frame, &context, self.parsed);
             if message.faults.is_empty() {
-                let direction = self.origin.direction;
-                self.open.observe(direction, frame.head, entry, &message);
-                message.guess |= self.tie;
-                message.ending = ending(frame, next, is_over);
-                let name = self.names.observe(self.origin, &message);
-                message.inherit(name);
-                let decoded = Decoded {
-                    index: *self.index,
-                    origin: self.origin,
-                    protocol: self.protocol,
-                    frame,
-                    message: &message,
+                let beside = Beside {
                     next,
-                    remarks: &[],
-                    injected: None,
+                    entry,
                     raw,
+                    ..Beside::default()
                 };
-                *self.index += 1;
-                let flow = (self.sink)(&decoded);
-                self.is_halted |= self.can_halt && flow.is_break();
+                let _ = self.out.pass_on(frame, message, beside);
                 return FrameOutcome::Good;
             }
         }
         self.emit_diagnosed(frame, next, metadata, raw, repair)
     }
 
-    /// Returns `true` if the recording shows that nothing follows the bytes of the current frame.
-    fn is_over(&self) -> bool {
-        let times = self.silent_until.zip(self.origin.time);
-        times.is_some_and(|(until, time)| time < until)
-    }
-
-    /// Emits a frame like [`Run::emit`] that may have an error or metadata.
+    /// Emits a frame like [`ChunkDecoder::emit`] that may have an error or metadata.
     #[cold]
     fn emit_diagnosed(
         &mut self,
@@ -344,39 +318,31 @@ impl Run<'_, '_, '_, '_> {
         raw: Option<RawFrame<'_>>,
         repair: Option<(&[u8], bool)>,
     ) -> FrameOutcome {
+        let protocol = self.out.protocol;
         if frame.fault.is_some()
-            && let Some(outcome) = length_outcome(frame, repair, self.protocol)
+            && let Some(outcome) = length_outcome(frame, repair, protocol)
         {
             return outcome;
         }
-        let is_over = self.is_over();
-        let (context, entry) = self.open.context(self.origin.direction, frame.head);
-        let (mut remarks, mut injected) = (Vec::new(), String::new());
-        let diagnosed = diagnose::with_cause(frame, self.protocol, self.flags);
+        let diagnosed = diagnose::with_cause(frame, protocol, self.flags);
         let frame = diagnosed.as_ref().unwrap_or(frame);
+        let (context, entry) = self.out.context(frame);
         let mut message = match frame.control {
             Some(kind) => control(kind, frame),
-            None => read(self.protocol, frame, &context, self.parsed),
+            None => read(protocol, frame, &context, self.parsed),
         };
         if !message.faults.is_empty()
-            && let Some(outcome) = length_outcome(frame, repair, self.protocol)
+            && let Some(outcome) = length_outcome(frame, repair, protocol)
         {
             return outcome;
         }
-        // Bytes after an impossible length are a message only if they look like one.
-        let bad_length = frame
-            .fault
-            .as_ref()
-            .is_some_and(|f| matches!(f.error.code, "bad-length" | "over-limit"));
-        if bad_length && message.evidence == Evidence::None && frame.control.is_none() {
+        if is_after_bad_length(frame, &message) {
             message = Message {
                 valid: false,
                 role: None,
                 ..control("skipped", frame)
             };
         }
-        let mut frame = frame;
-        let other;
         let torn = self.recovery.torn_start(frame, &message);
         if let Some((fault, len @ 1..)) = torn {
             let nothing = raw.as_ref().map(|_| RawFrame::NOTHING);
@@ -385,70 +351,36 @@ impl Run<'_, '_, '_, '_> {
             return self.emit(frame, next, metadata, raw, repair);
         }
         let torn = torn.map(|(fault, _)| fault);
-        if let Some(fault) = torn.or_else(|| self.recovery.gap_fault(frame, &message)) {
-            other = Frame {
-                fault: Some(fault),
-                ..frame.clone()
-            };
-            frame = &other;
-        } else if self.recovery.is_skipped(frame, &message) {
-            other = Frame {
-                control: Some("skipped"),
-                fault: None,
-                ..frame.clone()
-            };
-            frame = &other;
+        let fault = torn.or_else(|| self.recovery.gap_fault(frame, &message));
+        let is_skipped = fault.is_none() && self.recovery.is_skipped(frame, &message);
+        let recovered = (fault.is_some() || is_skipped).then(|| Frame {
+            control: if is_skipped {
+                Some("skipped")
+            } else {
+                frame.control
+            },
+            fault,
+            ..frame.clone()
+        });
+        let frame = recovered.as_ref().unwrap_or(frame);
+        if is_skipped {
             message = control("skipped", frame);
         }
-        if let Some(hint) = self.recovery.line_hint(frame, &message, self.protocol)
-            && let Some(first) = message.faults.first_mut()
-        {
-            first.hint = Some(hint.into());
-        } else if let Some(first) = message.faults.first_mut()
-            && frame.fault.is_none()
-        {
-            let cause = match diagnose::obvious_cause(frame) {
-                None if first.hint.is_some() => None,
-                _ => diagnose::diagnose(frame, first.code, self.protocol).map(Into::into),
-            };
-            first.hint = cause.or(first.hint.take());
-        }
+        let line_hint = self.recovery.line_hint(frame, &message, protocol);
+        diagnose::explain(&mut message, frame, line_hint, protocol);
         if self.flags {
             message.faults.iter_mut().for_each(DecodeError::name_flags);
         }
-        if !metadata.is_empty() {
-            let root = message
-                .value
-                .and_then(|parsed| parsed.root(frame.view.bytes));
-            let end = frame.offset + frame.len;
-            let (mine, rest): (Vec<_>, _) = std::mem::take(metadata)
-                .into_iter()
-                .partition(|b| b.offset < end);
-            *metadata = rest;
-            remarks = diagnose::compare_metadata(&mine, frame, root);
-            injected = injections(&mine, frame.offset);
-        }
-        let direction = self.origin.direction;
-        self.open.observe(direction, frame.head, entry, &message);
-        message.guess |= self.tie;
-        message.ending = ending(frame, next, is_over);
-        let name = self.names.observe(self.origin, &message);
-        message.inherit(name);
-        let decoded = Decoded {
-            index: *self.index,
-            origin: self.origin,
-            protocol: self.protocol,
-            frame,
-            message: &message,
+        let (remarks, injected) = take_metadata(metadata, frame, &message);
+        let first = message.faults.first().map(|fault| fault.code);
+        let beside = Beside {
             next,
+            entry,
+            raw,
             remarks: &remarks,
             injected: (!injected.is_empty()).then_some(injected.as_str()),
-            raw,
         };
-        *self.index += 1;
-        let flow = (self.sink)(&decoded);
-        self.is_halted |= self.can_halt && flow.is_break();
-        let first = message.faults.first().map(|fault| fault.code);
+        let _ = self.out.pass_on(frame, message, beside);
         match frame.fault {
             Some(_) => FrameOutcome::Bad,
             // A character may be cut in two.
@@ -458,19 +390,28 @@ impl Run<'_, '_, '_, '_> {
     }
 }
 
-/// Returns how the message of a frame ends.
-pub(super) fn ending(frame: &Frame<'_>, next: u64, is_over: bool) -> Ending {
-    let is_whole = match &frame.fault {
-        Some(fault) => fault.error.code != "truncated",
-        None => {
-            frame.framing != Framing::Lines
-                || frame.control.is_some()
-                || next != frame.offset + frame.len
-        }
-    };
-    match (is_whole, is_over) {
-        (true, _) => Ending::Whole,
-        (false, false) => Ending::Cut,
-        (false, true) => Ending::Missing,
-    }
+/// Returns `true` for bytes after an impossible length that do not look like a message.
+fn is_after_bad_length(frame: &Frame<'_>, message: &Message<'_>) -> bool {
+    let code = frame.fault.as_ref().map(|fault| fault.error.code);
+    matches!(code, Some("bad-length" | "over-limit"))
+        && message.evidence == Evidence::None
+        && frame.control.is_none()
+}
+
+/// Takes the metadata of a frame: returns remarks that differ from its bytes, and the faults that wiretool applied.
+fn take_metadata(
+    metadata: &mut Vec<Metadata>,
+    frame: &Frame<'_>,
+    message: &Message<'_>,
+) -> (Vec<String>, String) {
+    let end = frame.offset + frame.len;
+    let (mine, rest): (Vec<_>, _) = std::mem::take(metadata)
+        .into_iter()
+        .partition(|one| one.offset < end);
+    *metadata = rest;
+    let root = message
+        .value
+        .and_then(|parsed| parsed.root(frame.view.bytes));
+    let remarks = diagnose::compare_metadata(&mine, frame, root);
+    (remarks, injections(&mine, frame.offset))
 }
