@@ -78,11 +78,12 @@ impl fmt::Display for DecodeError {
 impl std::error::Error for DecodeError {}
 
 /// The settings that hints name.
-pub(crate) const HINTED: [&str; 6] = [
+pub(crate) const HINTED: [&str; 7] = [
     "framing",
     "length-mode",
     "max-depth",
     "max-message",
+    "protocol",
     "secret-file",
     "signature",
 ];

@@ -114,7 +114,7 @@ pub struct Tap<'p> {
     counts: TapCounts,
     /// The header of the recording, and what its next file needs, if it has several.
     parts: Option<(Header, PartMessages)>,
-    /// Remarks for the user.
+    /// Remarks for the user. Settings in them are in backticks, as in hints.
     pub remarks: Vec<String>,
     /// The remark about messages that wait for their protocol is made.
     says_undecided: bool,
@@ -237,7 +237,7 @@ impl<'p> Tap<'p> {
             .map_or(0, |run| run.decoder().undetected());
         if held > MAX_UNRECOGNISED {
             self.run = None;
-            let text = "the traffic is not recognised: name the protocol with -p, and the framing with --framing";
+            let text = "the traffic is not recognised: name the protocol with `protocol`, and the framing with `framing`";
             self.remarks.push(text.to_owned());
         }
     }
@@ -247,7 +247,7 @@ impl<'p> Tap<'p> {
         let run = self.run.as_ref().filter(|_| !self.says_undecided);
         if run.is_some_and(|run| run.decoder().is_undecided()) {
             self.says_undecided = true;
-            let text = "the first messages fit several protocols: they are shown as soon as a later one decides, or at once with -p NAME";
+            let text = "the first messages fit several protocols: they are shown as soon as a later one decides, or at once with `protocol NAME`";
             self.remarks.push(text.to_owned());
         }
     }

@@ -11,6 +11,7 @@ use super::queue::Queue;
 use crate::capture::Header;
 use crate::conversation::Output;
 use crate::conversation::tap::{Passed, PassedKind, Tap, TapConfig, TapCounts, TapSink};
+use crate::error::with_flags;
 use crate::relay::{Entry, EntryBatch, EntryKind, Policy};
 use crate::system::{PollFlags, poll};
 use std::convert::Infallible;
@@ -382,7 +383,8 @@ impl RecorderState {
             ControlFlow::Continue(())
         };
         take(tap, lines, &mut sink);
-        tap.remarks.drain(..).for_each(|remark| print(&remark));
+        let remarks = tap.remarks.drain(..);
+        remarks.for_each(|remark| print(&with_flags(&remark)));
     }
 
     fn finish(&mut self, queue: &Queue) {

@@ -288,7 +288,7 @@ fn not_a_message(root: Node<'_>) -> DecodeError {
     if is_debug_adapter(root) {
         let got = "a message of the Debug Adapter Protocol";
         let error = DecodeError::new("not-a-message", at, "message", wanted, got);
-        return error.hint("-p dap reads it");
+        return error.hint("`protocol dap` reads it");
     }
     DecodeError::new("not-a-message", at, "message", wanted, "none of them")
 }
