@@ -12,6 +12,9 @@ use foldhash::HashMap;
 /// The maximum number of stored line starts of an input. Findings after them have an offset.
 const MAX_LINES: usize = 1 << 20;
 
+/// The number of bytes that are checked at once.
+const BLOCK: usize = 1 << 10;
+
 /// A line and a column of a file, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineColumn {
@@ -118,8 +121,10 @@ impl LaneLines {
 
 /// Returns true for bytes that an editor shows as lines of text.
 fn is_text(bytes: &[u8]) -> bool {
-    let is_control = |b: &u8| *b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r' | 0x1b);
-    !bytes.iter().any(is_control)
+    let is_control = |b: u8| b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r' | 0x1b);
+    // A pass over a block without branches takes fewer instructions.
+    let controls = |block: &[u8]| block.iter().fold(0, |n, b| n | u8::from(is_control(*b)));
+    bytes.chunks(BLOCK).all(|block| controls(block) == 0)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //!              waits, follows
 //! ```
 
+mod apart;
 mod clocks;
 mod detection;
 mod feed;
@@ -24,6 +25,7 @@ use crate::decoder::DecodeOptions;
 use anyhow::Result;
 use feed::Feed;
 use files::{OpenFile, Unit, continues, list_units, open};
+pub use apart::{SinkOfOne, read_apart};
 pub use files::{has_capture_name, is_c2s, other_direction};
 pub use merge::merged_sources;
 pub use run::InputRun;
@@ -85,6 +87,23 @@ pub fn read(
     inputs.read_units(&units)
 }
 
+/// A unit, and the files that continue it.
+struct Input<'u> {
+    unit: &'u Unit,
+    parts: Vec<&'u Path>,
+}
+
+/// Removes the next input.
+fn split_input<'u>(units: &mut &'u [Unit]) -> Option<Input<'u>> {
+    let (unit, after) = units.split_first()?;
+    let parts = match unit {
+        Unit::File(path) => parts_after(path, after),
+        Unit::Pair(..) => Vec::new(),
+    };
+    *units = after.get(parts.len()..).unwrap_or_default();
+    Some(Input { unit, parts })
+}
+
 /// Returns the files after a file that continue it.
 fn parts_after<'u>(file: &'u Path, after: &'u [Unit]) -> Vec<&'u Path> {
     let mut last = file;
@@ -140,27 +159,13 @@ impl Inputs<'_, '_, '_> {
         let mut last_error = None;
         let mut rest = units;
         for n in 0u32.. {
-            let Some((unit, after)) = rest.split_first() else {
+            let Some(input) = split_input(&mut rest) else {
                 break;
             };
             if self.run.is_stopped() {
                 break;
             }
-            let parts = match unit {
-                Unit::File(path) => parts_after(path, after),
-                Unit::Pair(..) => Vec::new(),
-            };
-            rest = after.get(parts.len()..).unwrap_or_default();
-            let source = Source {
-                is_one_of_several: several,
-                conn: several.then_some(n),
-                ..Source::default()
-            };
-            let read = match unit {
-                Unit::File(path) => self.read_file(path, &parts, &source),
-                Unit::Pair(c2s, s2c) => self.read_pairs(&[(c2s, s2c)], &source),
-            };
-            match read {
+            match self.read_input(&input, several.then_some(n)) {
                 Ok(ReadEnd::Unneeded) => break,
                 Ok(_) => {}
                 Err(error) if super::is_closed_pipe(&error) => return Err(error),
@@ -176,6 +181,19 @@ impl Inputs<'_, '_, '_> {
             }
         }
         last_error.map_or(Ok(()), Err)
+    }
+
+    /// Reads an input; if there are several, it has a number.
+    fn read_input(&mut self, input: &Input<'_>, number: Option<u32>) -> Result<ReadEnd> {
+        let source = Source {
+            is_one_of_several: number.is_some(),
+            conn: number,
+            ..Source::default()
+        };
+        match input.unit {
+            Unit::File(path) => self.read_file(path, &input.parts, &source),
+            Unit::Pair(c2s, s2c) => self.read_pairs(&[(c2s, s2c)], &source),
+        }
     }
 
     /// Reads a file and those that continue it, again from the start each time one is truncated.

@@ -26,6 +26,7 @@ mod faults;
 mod help;
 mod input;
 mod interrupt;
+mod journal;
 mod lint;
 mod live;
 mod make;
@@ -421,12 +422,9 @@ fn print_lines(text: &str) {
     let _ = std::io::stderr().write_all(format!("wiretool: {text}\n").as_bytes());
 }
 
-/// Prints a line to stderr; a closed stderr is ignored.
+/// Prints a line to stderr.
 fn print_message(text: &str) {
-    let text = format!("wiretool: {}\n", crate::render::style::escape(text));
-    progress::clear();
-    // One write: several threads may print at the same time.
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    journal::print(format!("wiretool: {}\n", crate::render::style::escape(text)));
 }
 
 /// Prints a long line to stderr; on a terminal it wraps at words.
@@ -441,8 +439,7 @@ fn print_wrapped(text: &str) {
         out.push_str("wiretool: ");
         out.push_str(&crate::render::style::escape(text));
     });
-    progress::clear();
-    let _ = std::io::stderr().write_all(lines.as_bytes());
+    journal::print(lines);
 }
 
 /// Prints a line about an input; the name is omitted if it is empty.

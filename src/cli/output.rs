@@ -2,6 +2,7 @@
 
 use super::Exit;
 use super::export::collector::text_of;
+use super::journal::Printed;
 use super::poll::{PollFlags, poll};
 use crate::render::format::Format;
 use crate::render::style::escape_json;
@@ -12,6 +13,7 @@ use serde_json::Value;
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 /// The number of waiting bytes that are written at once. Larger writes are not faster on files and slower on pipes.
@@ -65,6 +67,8 @@ enum OutputTarget {
     File(tempfile::NamedTempFile, PathBuf),
     /// Lines of OTLP.
     Collector(Collector),
+    /// Another thread writes it.
+    Journal(SyncSender<Printed>),
 }
 
 impl Output {
@@ -99,6 +103,11 @@ impl Output {
         Self::new(OutputTarget::Collector(collector))
     }
 
+    /// Returns an output that another thread writes.
+    pub fn journal(journal: SyncSender<Printed>) -> Self {
+        Self::new(OutputTarget::Journal(journal))
+    }
+
     /// Opens a file, also if its name is `-`; none of `inputs` may be the file.
     pub fn create(path: &Path, inputs: &[PathBuf]) -> Result<Self> {
         Ok(Self::new(create_file(path, inputs)?))
@@ -107,7 +116,10 @@ impl Output {
     fn new(target: OutputTarget) -> Self {
         let terminal = match &target {
             OutputTarget::Stdout(file) | OutputTarget::Stream(file, _) => file.is_terminal(),
-            OutputTarget::File(..) | OutputTarget::Nothing | OutputTarget::Collector(_) => false,
+            OutputTarget::File(..)
+            | OutputTarget::Nothing
+            | OutputTarget::Collector(_)
+            | OutputTarget::Journal(_) => false,
         };
         Self {
             waiting: Vec::with_capacity(FLUSH_SIZE + (FLUSH_SIZE >> 1)),
@@ -173,6 +185,11 @@ impl Output {
                 let sent = collector.send(&self.waiting);
                 self.waiting.clear();
                 return sent.map_err(|problem| anyhow::anyhow!("{NOT_SENT}: {problem}"));
+            }
+            OutputTarget::Journal(journal) => {
+                let printed = Printed::Output(std::mem::take(&mut self.waiting));
+                // That thread needs no more after an error of its own.
+                return journal.send(printed).map_err(|_| StdoutClosed.into());
             }
             OutputTarget::Stdout(file) => (file, Path::new("stdout"), true),
             OutputTarget::Stream(file, path) => (file, path.as_path(), false),

@@ -122,9 +122,9 @@ impl<'a> Decoded<'a> {
 
     /// Replaces the secrets of this message in texts about it.
     pub fn hide_secrets(&self, texts: &mut dyn Iterator<Item = &mut String>) {
-        let mut notes = Notes::default();
+        let mut notes = Notes::of_secrets();
         self.annotate(&mut notes);
-        let Some(root) = self.root() else {
+        let Some(root) = self.root().filter(|_| notes.hidden_values() > 0) else {
             return;
         };
         let mut secrets = Vec::new();

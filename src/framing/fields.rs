@@ -15,6 +15,7 @@ mod names;
 mod secret;
 mod secret_ranges;
 mod shapes;
+mod signs;
 mod text;
 mod values;
 

@@ -1,6 +1,6 @@
 //! Finds what there is to note on the values of a message.
 
-use super::secrets::{Extent, SecretNames, for_each_secret, holds_secret, public_value};
+use super::secrets::{Extent, SecretNames, SecretSearch, holds_secret, public_value};
 use super::{Message, Notes, Protocol};
 use crate::tape::Node;
 
@@ -9,12 +9,13 @@ pub fn annotate(protocol: &dyn Protocol, root: Node<'_>, message: &Message<'_>, 
     notes.clear();
     let names = SecretNames::of(protocol);
     let public = public_value(names.marks, root, message);
-    for_each_secret(root, &names, &mut |node, extent| match extent {
-        Extent::Whole if public == Some(node.index()) => {}
-        Extent::Whole => notes.secret(node),
-        Extent::Parts(parts) => notes.parts.push((node.index(), parts)),
-    });
+    let mut search = SecretSearch::new(&names);
     root.each(&mut |node| {
+        search.see(node, &mut |node, extent| match extent {
+            Extent::Whole if public == Some(node.index()) => {}
+            Extent::Whole => notes.secret(node),
+            Extent::Parts(parts) => notes.parts.push((node.index(), parts)),
+        });
         if holds_secret(node, &names) {
             notes.texts.push(node.index());
         }

@@ -79,10 +79,28 @@ pub fn for_each_secret<'a>(
     names: &SecretNames<'_>,
     visit: &mut dyn FnMut(Node<'a>, Extent),
 ) {
-    let mut dictionaries = BTreeSet::new();
-    root.each(&mut |node| {
+    let mut search = SecretSearch::new(names);
+    root.each(&mut |node| search.see(node, visit));
+}
+
+/// Searches a message, one value after the other.
+pub(super) struct SecretSearch<'n> {
+    names: &'n SecretNames<'n>,
+    dictionaries: BTreeSet<usize>,
+}
+
+impl<'n> SecretSearch<'n> {
+    pub fn new(names: &'n SecretNames<'n>) -> Self {
+        Self {
+            names,
+            dictionaries: BTreeSet::new(),
+        }
+    }
+
+    /// Calls `visit` for what is secret of the next value, and for its members with a secret name.
+    pub fn see<'a>(&mut self, node: Node<'a>, visit: &mut dyn FnMut(Node<'a>, Extent)) {
         if node.is_map() {
-            find_in_members(node, names, &mut dictionaries, visit);
+            find_in_members(node, self.names, &mut self.dictionaries, visit);
         } else if node.is_array() {
             find_in_arguments(node, visit);
         } else {
@@ -91,7 +109,7 @@ pub fn for_each_secret<'a>(
                 visit(node, Extent::Parts(parts));
             }
         }
-    });
+    }
 }
 
 /// Visits each member with a secret name; of an object, its members except `type` and `scheme`.
@@ -171,10 +189,14 @@ fn find_token_parameter<'a>(list: Node<'a>, visit: &mut dyn FnMut(Node<'a>, Exte
 
 /// Returns the secret parts of a text.
 pub fn text_parts(node: Node<'_>) -> Vec<HeaderSecret> {
+    if node.raw_content().is_none() {
+        return Vec::new();
+    }
+    if node.is_plain_text() {
+        return text_secrets(node.raw_text());
+    }
     match node.value() {
         Value::Scalar(Scalar::Bin(bytes)) if bytes.is_ascii() => text_secrets(bytes),
-        Value::Scalar(Scalar::Str(bytes)) => text_secrets(bytes),
-        Value::Scalar(Scalar::Json(raw, false)) => text_secrets(raw),
         Value::Scalar(Scalar::Json(_, true)) => {
             let text = node.text().unwrap_or_default();
             text_secrets(text.as_bytes())
@@ -184,8 +206,12 @@ pub fn text_parts(node: Node<'_>) -> Vec<HeaderSecret> {
 }
 
 /// Returns true if a value is text or bytes that may hold JSON.
+#[inline]
 pub fn may_hold_json(node: Node<'_>) -> bool {
     let content = node.raw_content().unwrap_or_default();
+    if content.first().is_none_or(u8::is_ascii_alphanumeric) {
+        return false;
+    }
     let first = content.iter().find(|b| !b.is_ascii_whitespace());
     matches!(first, Some(b'{' | b'[' | b'"' | b'\\'))
 }
@@ -207,8 +233,9 @@ pub fn with_json<T>(text: &str, see: impl FnOnce(Node<'_>) -> T) -> Option<T> {
 }
 
 /// Returns true if a value is text that holds JSON with a secret.
+#[inline]
 pub fn holds_secret(node: Node<'_>, names: &SecretNames<'_>) -> bool {
-    holds_secret_within(node, LEVELS, names)
+    may_hold_json(node) && holds_secret_within(node, LEVELS, names)
 }
 
 fn holds_secret_within(node: Node<'_>, levels: usize, names: &SecretNames<'_>) -> bool {

@@ -298,7 +298,11 @@ impl Lines {
                 escapes: true,
             };
             content.push(decoded, &mut self.notes, cell);
-            let cut = cell.matches('…').count();
+            let cut = if cell.is_ascii() {
+                0
+            } else {
+                cell.matches('…').count()
+            };
             let used = if self.holds {
                 cells.iter().map(|(_, wide)| wide + 1).sum()
             } else {

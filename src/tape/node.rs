@@ -324,6 +324,13 @@ impl<'a> Node<'a> {
         )
     }
 
+    /// Returns `true` for text without escapes.
+    #[inline]
+    pub(crate) fn is_plain_text(self) -> bool {
+        let kind = self.tape.entry(self.index).kind;
+        matches!(kind, EntryKind::Str | EntryKind::Json)
+    }
+
     /// Returns `true` for a string of JSON, which is always UTF-8.
     pub(crate) fn is_json_string(self) -> bool {
         let kind = self.tape.entry(self.index).kind;

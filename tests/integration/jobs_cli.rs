@@ -93,6 +93,39 @@ fn several_threads_read_all_captures_as_one_does() {
 }
 
 #[test]
+fn lint_of_several_files_prints_what_one_thread_prints() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let folder = tempfile::tempdir_in(common::temporary()).unwrap();
+    let many = common::file(folder.path(), "many.jsonl", exchanges(true));
+    let empty = common::file(folder.path(), "empty.jsonl", "");
+    let missing = folder.path().join("missing.jsonl");
+    let rules = ["saikuro", "sael", "mcp"].map(|name| fixtures.join(name).join("rules"));
+    let mut inputs: Vec<PathBuf> = vec![many.into(), empty.into(), missing];
+    inputs.extend(rules);
+    // An error of one file does not end the others, and the last one decides.
+    for files in [&inputs[..], &inputs[3..], &inputs[..1], &inputs[1..3]] {
+        for args in [
+            &["lint"][..],
+            &["lint", "-v", "--fail-on", "never"],
+            &["lint", "-f", "json"],
+            &["lint", "-q"],
+            &["lint", "--where", "kind=call"],
+            &["lint", "--report", "junit"],
+        ] {
+            let run = |jobs| {
+                let mut command = common::wiretool();
+                command.args(args).args(["--jobs", jobs]).args(files);
+                common::run(&mut command, "")
+            };
+            let wanted = run("1");
+            for jobs in ["2", "3", "16"] {
+                assert_eq!(run(jobs), wanted, "{args:?} --jobs {jobs} {files:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_number_of_threads_is_a_setting_and_is_checked() {
     let folder = tempfile::tempdir_in(common::temporary()).unwrap();
     let path = PathBuf::from(common::file(folder.path(), "x.jsonl", exchanges(false)));

@@ -334,7 +334,9 @@ impl<'a> DecodeScreen<'a> {
         }
         let heading = self.source.heading.take().unwrap_or_default();
         self.lay_out_kept(&mut before);
-        self.scratch.splice(0..0, heading.bytes().chain(before));
+        if !heading.is_empty() || !before.is_empty() {
+            self.scratch.splice(0..0, heading.bytes().chain(before));
+        }
         self.shown += 1;
         if let Some(most) = self.args.select.tail {
             self.last.push_back(std::mem::take(&mut self.scratch));

@@ -55,6 +55,27 @@ impl InputRun {
         }
     }
 
+    /// Returns the state of a run over one of the inputs.
+    pub(super) fn of_one(&self) -> Self {
+        Self {
+            quiet: self.quiet,
+            verbose: self.verbose,
+            stop: self.stop.clone(),
+            counts_each_source: self.counts_each_source,
+            hides_progress: true,
+            findings_explain: self.findings_explain,
+            masks_lines: self.masks_lines,
+            ..Self::default()
+        }
+    }
+
+    /// Adds the counts of a run over one of the inputs.
+    pub(super) fn add(&mut self, one: &Self) {
+        self.bytes += one.bytes;
+        self.messages += one.messages;
+        self.is_bad |= one.is_bad;
+    }
+
     /// Prints a note; `bad` if part of the input could not be used.
     pub fn note(&mut self, source: &str, text: &str, bad: bool) {
         self.is_bad |= bad;

@@ -4,7 +4,7 @@ mod reporter;
 pub mod rules;
 mod source;
 
-use super::input::{self, Flow, InputRun, unless_failed};
+use super::input::{self, Flow, InputRun, SinkOfOne, unless_failed};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output as TextOutput;
@@ -111,33 +111,17 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     run.stall = args.stall;
     run.counts_each_source = true;
     run.findings_explain = true;
-    let filter = args.condition.filter_of_calls();
-    let mut screen = LintScreen {
-        rules,
-        reporter: FindingWriter {
-            unmatched: Unmatched::new(&filter),
-            filter,
-            scratch: Vec::new(),
-            quiet: shared.quiet,
-            json: as_json,
-            most: args.most,
-            display,
-            output,
-            report: args
-                .report
-                .map(|kind| Report::new(kind, "wiretool lint", display)),
-            fail_on: Severity::from_name(&args.fail_on),
-            source: SourceSummary::default(),
-            worst: Severity::Off,
-            matched: 0,
-        },
-        waiting: WaitingList::default(),
-        empty: Vec::new(),
-        stop: run.stop.clone(),
-        verbose: shared.verbose,
-        has_page: args.report == Some(Kind::Html),
-    };
-    input::read(&args.input, &options, &mut run, &mut screen)?;
+    let stop = run.stop.clone();
+    let make = |output| LintScreen::new(args, shared, rules.clone(), display, output, &stop);
+    let mut screen = make(output);
+    // A report is one text, and what no message matches is said about all inputs together.
+    let is_apart =
+        args.report.is_none() && args.stall.is_none() && screen.reporter.filter.is_open();
+    if is_apart {
+        input::read_apart(&args.input, &options, &mut run, &mut screen, &make)?;
+    } else {
+        input::read(&args.input, &options, &mut run, &mut screen)?;
+    }
     screen.finish(&run)
 }
 
@@ -155,6 +139,41 @@ struct LintScreen {
 }
 
 impl LintScreen {
+    fn new(
+        args: &Args,
+        shared: &SharedArgs,
+        rules: RuleSettings,
+        display: DisplayOptions,
+        output: TextOutput,
+        stop: &Option<Stop>,
+    ) -> Self {
+        let filter = args.condition.filter_of_calls();
+        let report = |kind| Report::new(kind, "wiretool lint", display);
+        Self {
+            rules,
+            reporter: FindingWriter {
+                unmatched: Unmatched::new(&filter),
+                filter,
+                scratch: Vec::new(),
+                quiet: shared.quiet,
+                json: args.format.is_json(),
+                most: args.most,
+                display,
+                output,
+                report: args.report.map(report),
+                fail_on: Severity::from_name(&args.fail_on),
+                source: SourceSummary::default(),
+                worst: Severity::Off,
+                matched: 0,
+            },
+            waiting: WaitingList::default(),
+            empty: Vec::new(),
+            stop: stop.clone(),
+            verbose: shared.verbose,
+            has_page: args.report == Some(Kind::Html),
+        }
+    }
+
     fn finish(mut self, run: &InputRun) -> Result<Exit> {
         if let Some(report) = self.reporter.report.take() {
             let left_out = report.left_out();
@@ -255,6 +274,18 @@ impl LintScreen {
         self.reporter.add(findings)?;
         self.reporter
             .write_summary(conversation, &self.waiting, self.verbose)
+    }
+}
+
+impl SinkOfOne for LintScreen {
+    fn output(&mut self) -> &mut TextOutput {
+        &mut self.reporter.output
+    }
+
+    fn add(&mut self, one: Self) {
+        self.reporter.worst = self.reporter.worst.max(one.reporter.worst);
+        self.reporter.matched += one.reporter.matched;
+        self.empty.extend(one.empty);
     }
 }
 

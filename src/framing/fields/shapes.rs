@@ -10,6 +10,7 @@
 //! Each form has a byte that is rare in other texts. Only these bytes are searched for; the rest is compared there.
 
 use super::secret_ranges::FoundSecrets;
+use super::signs::Signs;
 use super::slice;
 
 /// The minimum length of a text with a key.
@@ -94,18 +95,22 @@ pub(crate) fn key_starts() -> impl Iterator<Item = &'static str> {
 }
 
 /// Adds the keys in a text.
-pub(super) fn find(text: &[u8], found: &mut FoundSecrets) {
+pub(super) fn find(text: &[u8], signs: Signs, found: &mut FoundSecrets) {
     if text.len() < MIN_TEXT {
         return;
     }
     let ([underscore, hyphen], [first, second, third]) = RARE;
-    let mut done = 0;
-    for at in memchr::memchr2_iter(underscore, hyphen, text) {
-        find_at(text, at, &mut done, found);
+    if signs.has(Signs::HYPHEN | Signs::UNDERSCORE) {
+        let mut done = 0;
+        for at in memchr::memchr2_iter(underscore, hyphen, text) {
+            find_at(text, at, &mut done, found);
+        }
     }
-    done = 0;
-    for at in memchr::memchr3_iter(first, second, third, text) {
-        find_at(text, at, &mut done, found);
+    if signs.has(Signs::CAPITAL) {
+        let mut done = 0;
+        for at in memchr::memchr3_iter(first, second, third, text) {
+            find_at(text, at, &mut done, found);
+        }
     }
 }
 

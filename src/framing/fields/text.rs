@@ -17,8 +17,9 @@
 use super::credentials::{Key, add_cookie, authority, split, unescaped};
 use super::names::{is_secret_field, is_secret_name, is_secret_query};
 use super::secret_ranges::{FoundSecrets, HeaderSecret, credentials, is_scheme};
+use super::signs::Signs;
 use super::values::json_value;
-use super::{shapes, slice};
+use super::{shapes, signs, slice};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use memchr::memmem::Finder;
@@ -43,31 +44,44 @@ static SCHEMES: LazyLock<[Finder<'static>; 2]> =
 
 /// Returns the secrets in a text: in order, without nesting.
 pub fn text_secrets(text: &[u8]) -> Vec<HeaderSecret> {
-    // Most texts are names and ids, which have none of these.
-    let is_sign = |b: &u8| matches!(b, b'=' | b':' | b' ');
-    let has_sign = match text.len() {
-        0..MIN_TEXT => false,
-        // A search of so few bytes is faster than its preparation.
-        MIN_TEXT..16 => text.iter().any(is_sign),
-        _ => memchr::memchr3(b'=', b':', b' ', text).is_some(),
-    };
     let mut found = FoundSecrets::default();
-    if has_sign {
-        find_by_signs(text, &mut found);
+    if text.len() >= MIN_TEXT {
+        find_all(text, &mut found);
     }
-    shapes::find(text, &mut found);
     found.into_sorted()
+}
+
+fn find_all(text: &[u8], found: &mut FoundSecrets) {
+    let signs = Signs::of(text);
+    if signs.has(Signs::PAIR | Signs::SPACE) {
+        find_by_signs(text, signs, found);
+    }
+    shapes::find(text, signs, found);
 }
 
 /// Finds the secrets in a text among other bytes.
 pub(super) fn find_in_text(bytes: &[u8], text: Range<usize>, found: &mut FoundSecrets) {
     let mut own = FoundSecrets::default();
-    find_by_signs(slice(bytes, &text), &mut own);
-    shapes::find(slice(bytes, &text), &mut own);
+    let inner = slice(bytes, &text);
+    find_by_signs(inner, Signs::of(inner), &mut own);
+    shapes::find(inner, Signs::of(inner), &mut own);
     found.append(own, text.start);
 }
 
-fn find_by_signs(text: &[u8], found: &mut FoundSecrets) {
+fn find_by_signs(text: &[u8], signs: Signs, found: &mut FoundSecrets) {
+    if signs.has(Signs::PAIR) {
+        find_pairs(text, found);
+    }
+    if signs.has(Signs::HYPHEN) {
+        find_after_flags(text, found);
+    }
+    if signs.has(Signs::SPACE) {
+        find_after_schemes(text, found);
+    }
+}
+
+/// Finds secrets beside `=` and `:`.
+fn find_pairs(text: &[u8], found: &mut FoundSecrets) {
     let mut done = 0;
     for at in memchr::memchr2_iter(b'=', b':', text) {
         if at < done {
@@ -80,10 +94,6 @@ fn find_by_signs(text: &[u8], found: &mut FoundSecrets) {
         } else {
             find_in_field(text, at, found)
         };
-    }
-    find_after_flags(text, found);
-    if memchr::memchr(b' ', text).is_some() {
-        find_after_schemes(text, found);
     }
 }
 
@@ -233,6 +243,9 @@ fn find_after_flags(text: &[u8], found: &mut FoundSecrets) {
 /// Finds the tokens after `Bearer` and `Basic`. The first may be long and not a word; the second must be a user and a
 /// password.
 fn find_after_schemes(text: &[u8], found: &mut FoundSecrets) {
+    if !signs::ends_like_a_scheme(text) {
+        return;
+    }
     let [bearer, basic] = &*SCHEMES;
     for at in bearer.find_iter(text) {
         let value = word(text, at + 6);

@@ -1,5 +1,6 @@
 //! The descriptions of this crate. Each is read when something but its name is needed.
 
+use super::message::UNKNOWN;
 use super::{Described, FIELDS};
 use crate::encoding::{Encoding, Parsed};
 use crate::error::Refusal;
@@ -112,6 +113,16 @@ macro_rules! embed {
 }
 use embed;
 
+/// Returns what a number is in each description: no message that it knows.
+fn number<'a>(frame: &Frame<'a>, parsed: &'a Parsed) -> Message<'a> {
+    Message {
+        valid: true,
+        kind: UNKNOWN.into(),
+        value: Some(parsed),
+        ..Message::new(frame.view.body)
+    }
+}
+
 impl Protocol for Embedded {
     fn descriptor(&self) -> Descriptor<'_> {
         self.descriptor
@@ -143,6 +154,14 @@ impl Protocol for Embedded {
         context: &Context<'_>,
         parsed: &'a mut Parsed,
     ) -> Message<'a> {
+        // Detection reads any bytes as values; most are a small number.
+        if frame.framing == Framing::Values
+            && self.descriptor.encodings == [Encoding::MessagePack]
+            && let [0..=0x7f] = frame.view.body()
+            && parsed.msgpack(frame.view.bytes, frame.view.body).is_ok()
+        {
+            return number(frame, parsed);
+        }
         self.described.read(frame, context, parsed)
     }
 
@@ -189,5 +208,38 @@ impl Protocol for Embedded {
 
     fn description_hash(&self) -> Option<&str> {
         self.described.description_hash()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encoding::Want;
+    use crate::framing::{Head, Places, View};
+    use crate::span::Span;
+
+    #[test]
+    fn a_number_reads_as_in_the_description() {
+        for byte in 0..=0xff {
+            let bytes = [byte];
+            let frame = Frame {
+                offset: 0,
+                len: 1,
+                framing: Framing::Values,
+                head: Head::None,
+                view: View {
+                    bytes: &bytes,
+                    body: Span::new(0, 1),
+                    places: Places::Run(0),
+                },
+                control: None,
+                fault: None,
+            };
+            let [own, described] = [&NVIM as &dyn Protocol, &*NVIM.described].map(|protocol| {
+                let mut parsed = Parsed::new(Want::Head, 8);
+                format!("{:?}", protocol.read(&frame, &Context::default(), &mut parsed))
+            });
+            assert_eq!(own, described, "{byte}");
+        }
     }
 }

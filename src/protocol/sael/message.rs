@@ -308,15 +308,13 @@ pub(super) fn is_base64url(byte: u8) -> bool {
 }
 
 /// Marks every text that looks like a capability token as secret.
-fn tokens(node: Node<'_>, notes: &mut Notes) {
-    for child in node.children() {
-        if child.is_map() || child.is_array() {
-            tokens(child, notes);
-        } else if child.is_string()
-            && child.key_bytes().starts_with(PREFIX.as_bytes())
-            && child.text().is_some_and(|t| is_token(&t))
+fn tokens(root: Node<'_>, notes: &mut Notes) {
+    root.each(&mut |node| {
+        if node.key_bytes().starts_with(PREFIX.as_bytes())
+            && node.is_string()
+            && node.text().is_some_and(|t| is_token(&t))
         {
-            notes.secret(child);
+            notes.secret(node);
         }
-    }
+    });
 }

@@ -358,9 +358,13 @@ pub(super) fn content<'n>(root: Node<'n>, message: &Message<'_>) -> Option<Node<
     if message.role == Some(Role::Error) {
         return field(root, "error")?.get("message");
     }
-    ["result", "results", "batch_items", "args", "schema"]
-        .into_iter()
-        .find_map(|name| field(root, name))
+    const NAMES: [&str; 5] = ["result", "results", "batch_items", "args", "schema"];
+    if root.is_array() {
+        return NAMES.into_iter().find_map(|name| field(root, name));
+    }
+    let values = root.get_each::<{ NAMES.len() }, _>(&NAMES, |name| name);
+    let mut found = (0..NAMES.len()).filter_map(|n| values.get(n));
+    found.find(|value| !value.is_null())
 }
 
 /// Returns the calls of a batch.
@@ -371,12 +375,6 @@ pub(super) fn parts<'n>(root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> 
 }
 
 pub(super) fn annotate(root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {
-    if let Some(node) = field(root, "id")
-        && !node.is_string()
-        && let id @ Id::Uuid(_) = id(node)
-    {
-        notes.remark(node, id.text().into_owned());
-    }
     // An envelope that is written by position has no names.
     let items = field(root, "batch_items").into_iter();
     let envelopes = items.flat_map(Node::children).chain([root]);
@@ -384,6 +382,15 @@ pub(super) fn annotate(root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {
         if let Some(capability) = field(envelope, "capability") {
             notes.secret(capability);
         }
+    }
+    if !notes.has_remarks() {
+        return;
+    }
+    if let Some(node) = field(root, "id")
+        && !node.is_string()
+        && let id @ Id::Uuid(_) = id(node)
+    {
+        notes.remark(node, id.text().into_owned());
     }
     let mut error = |error: Option<Node<'_>>| {
         if let Some(code) = error.and_then(|e| e.get("code"))

@@ -47,8 +47,11 @@ impl MessageSchema {
     pub fn releases_of(&self, content: Option<Node<'_>>, result: Option<Node<'_>>) -> Releases {
         let mut releases = self.releases;
         for (ty, node) in [(&self.ty, content), (&self.result, result)] {
+            let Some(node) = node else {
+                continue;
+            };
             for member in members_of(ty) {
-                let all = node.map_or(Releases::ALL, |node| member.releases_of(node));
+                let all = member.releases_of(node);
                 // Members that no release has together are ignored.
                 let both = releases.and(all);
                 releases = if both.is_empty() { releases } else { both };

@@ -133,7 +133,9 @@ fn length_mismatch(bytes: &[u8], length: u32, id: u32, size: u64, mode: LengthMo
         format!("{length}, which includes {wrong} {plural} after the envelope")
     };
     let mut error = bad_length(bytes, wanted, got);
-    if let Some(meant) = Schema::builtin().near_miss(id) {
+    // Bytes with another length than frames have are no frame, so their id means nothing.
+    let is_frame = length < PLAUSIBLE_LENGTH;
+    if let Some(meant) = is_frame.then(|| Schema::builtin().near_miss(id)).flatten() {
         error = error.hint(format!(
             "the method id is wrong, too: 0x{id:08x} is unknown, and {meant}"
         ));

@@ -28,9 +28,10 @@ use crate::tape::Node;
 use audio::Audio;
 use calls::PhoneCalls;
 use conn::{KnownHistory, TelequickConnection, TelequickConnections};
+use foldhash::fast::RandomState;
 use shape::{Parts, bare_envelope_as_frame, quote_text};
 use std::collections::VecDeque;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 
 /// The largest number of subscriptions.
 const SUBSCRIPTIONS: usize = 1 << 10;
@@ -77,7 +78,7 @@ impl<'s> TelequickSession<'s> {
             subscriptions: VecDeque::new(),
             audio: Audio::with_capacity(config.max_open),
             calls: PhoneCalls::new(schema, config.max_open),
-            names: RandomState::new(),
+            names: RandomState::default(),
         }
     }
 

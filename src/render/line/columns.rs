@@ -159,9 +159,11 @@ impl Columns {
 
     /// Returns the width of the blank columns in which a cell can continue.
     fn free(&self, column: Column, cells: &Cells<'_>, widths: &Widths) -> usize {
+        if column != Column::Subject {
+            return 0;
+        }
         let next = Column::ALL.iter().skip(column as usize + 1);
-        let blank =
-            next.take_while(|next| column == Column::Subject && cells[**next as usize].1 == 0);
+        let blank = next.take_while(|next| cells[**next as usize].1 == 0);
         blank.map(|next| self.step(*next, widths)).sum()
     }
 
@@ -234,10 +236,13 @@ fn push_blank(columns: usize, out: &mut String) {
 
 /// Returns the number of columns of a text without color codes.
 pub(super) fn width(text: &str) -> usize {
-    if text.is_ascii() {
-        return text.len();
+    let (mut rest, mut wide) = (text, 0);
+    while let Some(at) = rest.bytes().position(|b| !b.is_ascii()) {
+        let mut chars = rest.get(at..).unwrap_or_default().chars();
+        wide += at + chars.next().map_or(0, char_width);
+        rest = chars.as_str();
     }
-    text.chars().map(char_width).sum()
+    wide + rest.len()
 }
 
 fn char_width(c: char) -> usize {
@@ -254,8 +259,13 @@ pub(in crate::render) fn fit(text: &str, space: usize) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     // ASCII text has a column for each byte: only what follows it is measured.
-    let plain = text.bytes().take(space).position(|b| !b.is_ascii());
-    let plain = plain.unwrap_or(space).saturating_sub(1);
+    let start = text.as_bytes().get(..space).unwrap_or_default();
+    let plain = if start.is_ascii() {
+        space
+    } else {
+        start.iter().take_while(|b| b.is_ascii()).count()
+    };
+    let plain = plain.saturating_sub(1);
     let (mut used, mut end) = (plain, plain);
     for (at, c) in text.get(plain..).unwrap_or_default().char_indices() {
         if used < space {
