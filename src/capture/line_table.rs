@@ -12,6 +12,8 @@ use foldhash::HashMap;
 /// The maximum number of stored line starts of an input. Findings after them have an offset.
 const MAX_LINES: usize = 1 << 20;
 
+/// The number of lines between two marks.
+const MARK_EVERY: u32 = 128;
 /// The number of bytes that are checked at once.
 const BLOCK: usize = 1 << 10;
 
@@ -35,13 +37,24 @@ struct LaneLines {
     /// The offsets at which further lines start, with their numbers. Most streams of many connections have none.
     #[allow(clippy::box_collection)] // it takes less memory if there are none
     more: Option<Box<Vec<(u64, u32)>>>,
+    /// Present if the stream is the text of the file, so that columns are known.
+    plain: Option<Box<TextLines>>,
     len: u64,
     /// Bytes after this offset have no known line.
     known: u64,
     /// The number of the line at the start; 0 if it has none.
     first: u32,
-    /// The stream is the text of the file, so that columns are known.
-    is_plain: bool,
+}
+
+/// The lengths of the lines of a text, in one or two bytes each for most.
+#[derive(Default)]
+struct TextLines {
+    /// The length of each line except the last one, line end included: groups of seven bits, the lowest first.
+    lens: Vec<u8>,
+    /// The offset of each line whose number, from 0, is a multiple of [`MARK_EVERY`], and the place of its length.
+    marks: Vec<(u64, usize)>,
+    /// The offset and the number, from 0, of the last line.
+    last: (u64, u32),
 }
 
 impl LineTable {
@@ -53,32 +66,30 @@ impl LineTable {
         if self.count >= MAX_LINES || lines.known < start {
             return;
         }
-        let before = lines.more().len();
+        let before = lines.count();
         if start == 0 {
             self.count += 1;
         }
-        if let Some(number) = chunk.line.and_then(|n| u32::try_from(n).ok()) {
+        if let Some(number) = chunk.line.and_then(|n| u32::try_from(n).ok())
+            && lines.plain.is_none()
+        {
             if start == 0 {
                 lines.first = number;
             } else if lines.last().1 != number {
                 lines.more.get_or_insert_default().push((start, number));
             }
-        } else if is_file && is_text(chunk.bytes) {
-            if start == 0 {
-                lines.is_plain = true;
-                lines.first = 1;
-            }
-            let current = lines.last().1;
-            let ends = memchr::memchr_iter(b'\n', chunk.bytes);
+        } else if is_file && (start == 0 || lines.plain.is_some()) && is_text(chunk.bytes) {
+            lines.first = 1;
             let space = MAX_LINES.saturating_sub(self.count);
-            let next = ends.take(space).zip(current + 1..);
-            let next = next.map(|(at, number)| (start + at as u64 + 1, number));
-            lines.more.get_or_insert_default().extend(next);
+            let plain = lines.plain.get_or_insert_default();
+            for at in memchr::memchr_iter(b'\n', chunk.bytes).take(space) {
+                plain.begin(start + at as u64 + 1);
+            }
         } else {
             // Bytes that are no text have no lines.
             return;
         }
-        self.count += lines.more().len() - before;
+        self.count += lines.count() - before;
         lines.known = if self.count < MAX_LINES {
             lines.len
         } else {
@@ -94,16 +105,15 @@ impl LineTable {
             return None;
         }
         let offset = offset.min(lines.known.saturating_sub(1));
+        if let Some(plain) = &lines.plain {
+            return Some(plain.find(offset));
+        }
         let after = lines.more().partition_point(|(start, _)| *start <= offset);
         let before = after.checked_sub(1).and_then(|at| lines.more().get(at));
-        let (start, number) = before.copied().unwrap_or((0, lines.first));
+        let (_, number) = before.copied().unwrap_or((0, lines.first));
         Some(LineColumn {
             line: number.into(),
-            column: if lines.is_plain {
-                offset - start + 1
-            } else {
-                1
-            },
+            column: 1,
         })
     }
 }
@@ -113,9 +123,63 @@ impl LaneLines {
         self.more.as_deref().map_or(&[], Vec::as_slice)
     }
 
+    /// Returns the number of further lines.
+    fn count(&self) -> usize {
+        let plain = self.plain.as_ref().map(|plain| plain.last.1 as usize);
+        plain.unwrap_or(self.more().len())
+    }
+
     /// Returns the offset and the number of the last line.
     fn last(&self) -> (u64, u32) {
+        if let Some(plain) = &self.plain {
+            return (plain.last.0, plain.last.1 + 1);
+        }
         self.more().last().copied().unwrap_or((0, self.first))
+    }
+}
+
+impl TextLines {
+    /// Adds a line that starts at an offset.
+    fn begin(&mut self, start: u64) {
+        let (before, number) = self.last;
+        let mut len = start - before;
+        while len > 0x7f {
+            self.lens.push(len as u8 | 0x80);
+            len >>= 7;
+        }
+        self.lens.push(len as u8);
+        self.last = (start, number + 1);
+        if self.last.1.is_multiple_of(MARK_EVERY) {
+            self.marks.push((start, self.lens.len()));
+        }
+    }
+
+    /// Returns the position of a byte.
+    fn find(&self, offset: u64) -> LineColumn {
+        let mark = self.marks.partition_point(|(start, _)| *start <= offset);
+        let (mut start, at) = match mark.checked_sub(1).and_then(|last| self.marks.get(last)) {
+            Some(mark) => *mark,
+            None => (0, 0),
+        };
+        let mut line = mark as u64 * u64::from(MARK_EVERY) + 1;
+        let (mut len, mut shift) = (0, 0);
+        for byte in self.lens.get(at..).unwrap_or_default() {
+            len |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte & 0x80 != 0 {
+                continue;
+            }
+            if start + len > offset {
+                break;
+            }
+            start += len;
+            line += 1;
+            (len, shift) = (0, 0);
+        }
+        LineColumn {
+            line,
+            column: offset - start + 1,
+        }
     }
 }
 
@@ -165,6 +229,31 @@ mod tests {
             ),
             None
         );
+    }
+
+    #[test]
+    fn each_byte_of_many_lines_has_its_position() {
+        let text: String = (0..500).map(|n| "x".repeat(n * 37 % 300) + "\n").collect();
+        let mut table = LineTable::default();
+        for part in text.as_bytes().chunks(777) {
+            table.add(
+                Lane::default(),
+                &Chunk::on(0, Direction::ToServer, part),
+                true,
+            );
+        }
+        let (mut line, mut column) = (1, 1);
+        for (offset, byte) in text.bytes().enumerate() {
+            assert_eq!(
+                find(&table, offset as u64),
+                Some((line, column)),
+                "{offset}"
+            );
+            (line, column) = match byte {
+                b'\n' => (line + 1, 1),
+                _ => (line, column + 1),
+            };
+        }
     }
 
     #[test]

@@ -183,7 +183,8 @@ impl Args {
         match filter.want() {
             Want::Head if rows && !places => Want::Rows,
             _ if places || rows => Want::Places,
-            Want::Head if format == Some(Format::Json) => Want::Text,
+            Want::Head if format == Some(Format::Json) && filter.is_open() => Want::Text,
+            Want::Head if format == Some(Format::Json) => Want::TextOfFew,
             Want::Head => Want::Line,
             // A line also shows values that the head lacks.
             Want::Text if format != Some(Format::Json) => Want::Places,

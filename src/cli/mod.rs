@@ -424,7 +424,10 @@ fn print_lines(text: &str) {
 
 /// Prints a line to stderr.
 fn print_message(text: &str) {
-    journal::print(format!("wiretool: {}\n", crate::render::style::escape(text)));
+    journal::print(format!(
+        "wiretool: {}\n",
+        crate::render::style::escape(text)
+    ));
 }
 
 /// Prints a long line to stderr; on a terminal it wraps at words.

@@ -89,6 +89,8 @@ pub enum Want {
     Rows,
     /// The message as JSON text; the tape holds only the head.
     Text,
+    /// The message as JSON text, if few messages are written: `MessagePack` and CBOR become text when they are.
+    TextOfFew,
     /// Only the head.
     Head,
     /// The members of the head, and as much of arguments and results as a line shows.
@@ -110,7 +112,7 @@ impl Want {
     /// Depth of the tape.
     const fn depth(self) -> u32 {
         match self {
-            Self::Head | Self::Text => HEAD_DEPTH,
+            Self::Head | Self::Text | Self::TextOfFew => HEAD_DEPTH,
             Self::Line => LINE_DEPTH,
             Self::Places | Self::Rows | Self::Exact | Self::ExactText => u32::MAX,
         }
@@ -124,6 +126,11 @@ impl Want {
     /// Returns `true` if only a part of the message is needed.
     const fn is_part(self) -> bool {
         matches!(self, Self::Head | Self::Line)
+    }
+
+    /// Returns `true` if the tape holds only the head, and all of the message is needed as text.
+    const fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::TextOfFew)
     }
 }
 
@@ -165,6 +172,8 @@ enum ParsedSource {
     Text,
     /// Long `MessagePack` or CBOR: it is parsed again while it is written.
     Again(Span, Encoding),
+    /// `MessagePack` or CBOR whose text is made when it is written.
+    Late(Span, Encoding),
 }
 
 impl Parsed {
@@ -292,7 +301,7 @@ impl Parsed {
     ) -> Result<(), DecodeError> {
         let depth = self.depth;
         let is_long = span.len > LONG_MESSAGE;
-        if self.want == Want::Text || self.want == Want::ExactText && is_long {
+        if self.want.is_text() || self.want == Want::ExactText && is_long {
             // All fields of the usual head are at the top level.
             self.start(self.head.max(1));
             if is_long {
@@ -302,6 +311,14 @@ impl Parsed {
                 if result.is_ok() {
                     self.pair_maps = pair_maps.finish();
                     self.source = ParsedSource::Again(span, encoding);
+                    return result;
+                }
+                return self.packed_tape(encoding, bytes, span);
+            }
+            if self.want == Want::TextOfFew {
+                let result = parse_packed(encoding, bytes, span, depth, &mut self.tape);
+                if result.is_ok() {
+                    self.source = ParsedSource::Late(span, encoding);
                     return result;
                 }
                 return self.packed_tape(encoding, bytes, span);
@@ -352,7 +369,7 @@ impl Parsed {
         text: impl FnOnce(&mut JsonText) -> Result<T, DecodeError>,
         tape: impl FnOnce(&mut Tape) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
-        if self.want == Want::Text {
+        if self.want.is_text() {
             self.start(0);
             let result = text(&mut self.text);
             if result.is_ok() && self.text.is_plain() {
@@ -369,7 +386,7 @@ impl Parsed {
         parse: impl FnOnce(&mut Tape) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
         // A message that cannot be written while it is parsed is written from the tape.
-        let whole = self.want == Want::Text;
+        let whole = self.want.is_text();
         self.start(if whole { u32::MAX } else { self.tape_depth() });
         if whole {
             self.tape.set_few(false);
@@ -417,6 +434,7 @@ impl Parsed {
             }
             ParsedSource::Bytes(span) => json::write_text(span.of(bytes), self.seen.breaks, out),
             ParsedSource::Text => out.extend_from_slice(self.text.as_bytes()),
+            ParsedSource::Late(span, encoding) => self.write_late((encoding, bytes, span), out),
             ParsedSource::Tape => match (self.tape.root(bytes), self.packed) {
                 (Some(node), Some(encoding)) if self.has_header => {
                     let is_exact = self.want.is_exact();
@@ -455,7 +473,23 @@ impl Parsed {
                     full(out);
                 }
             }
-            ParsedSource::Tape => self.write_message(bytes, out),
+            ParsedSource::Tape | ParsedSource::Late(..) => self.write_message(bytes, out),
+        }
+    }
+
+    /// Makes the text of a message whose head was read.
+    fn write_late(&self, (encoding, bytes, span): (Encoding, &[u8], Span), out: &mut Vec<u8>) {
+        let mut text = JsonText::default();
+        // The first pass had no error.
+        let _ = parse_packed(encoding, bytes, span, self.depth, &mut text);
+        if text.is_plain() {
+            return out.extend_from_slice(text.as_bytes());
+        }
+        let mut tape = Tape::new();
+        tape.clear(u32::MAX);
+        let _ = parse_packed(encoding, bytes, span, self.depth, &mut tape);
+        if let Some(root) = tape.root(bytes) {
+            lossless::write(root, out);
         }
     }
 

@@ -40,11 +40,8 @@ impl<'a> Node<'a> {
         }
         let mut next = 0;
         for (key, value) in self.members() {
-            let text = key.key_bytes();
-            let is = |wanted: &T| name(wanted).as_bytes() == &*text;
-            if text.is_empty() && !key.is_text("") {
-                continue;
-            }
+            let key = self.tape.entry(key.index);
+            let is = |wanted: &T| self.is_text_of(key, name(wanted));
             // Most peers write members in a similar order: the search begins after the key that was found last.
             let (before, after) = keys.split_at_checked(next).unwrap_or((keys, &[]));
             let later = after.iter().position(&is).map(|at| before.len() + at);

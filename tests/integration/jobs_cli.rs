@@ -99,18 +99,14 @@ fn lint_of_several_files_prints_what_one_thread_prints() {
     let many = common::file(folder.path(), "many.jsonl", exchanges(true));
     let empty = common::file(folder.path(), "empty.jsonl", "");
     let missing = folder.path().join("missing.jsonl");
-    let rules = ["saikuro", "sael", "mcp"].map(|name| fixtures.join(name).join("rules"));
-    let mut inputs: Vec<PathBuf> = vec![many.into(), empty.into(), missing];
-    inputs.extend(rules);
+    let rules = fixtures.join("sael").join("rules");
+    let inputs: [PathBuf; 4] = [many.into(), empty.into(), missing, rules];
     // An error of one file does not end the others, and the last one decides.
-    for files in [&inputs[..], &inputs[3..], &inputs[..1], &inputs[1..3]] {
+    for files in [&inputs[..], &inputs[3..], &inputs[1..3]] {
         for args in [
-            &["lint"][..],
-            &["lint", "-v", "--fail-on", "never"],
+            &["lint", "-v", "--fail-on", "never"][..],
             &["lint", "-f", "json"],
-            &["lint", "-q"],
-            &["lint", "--where", "kind=call"],
-            &["lint", "--report", "junit"],
+            &["lint", "--where", "kind=INV"],
         ] {
             let run = |jobs| {
                 let mut command = common::wiretool();

@@ -30,8 +30,8 @@ fn every_format_reports_same_identity() {
             });
             reported
         };
-        for want in [Want::Head, Want::Text, Want::Exact] {
-            let with_outcome = want != Want::Text;
+        for want in [Want::Head, Want::Text, Want::TextOfFew, Want::Exact] {
+            let with_outcome = !matches!(want, Want::Text | Want::TextOfFew);
             let places = reported(Want::Places, with_outcome);
             assert_eq!(
                 reported(want, with_outcome),

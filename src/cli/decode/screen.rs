@@ -382,7 +382,9 @@ impl<'a> DecodeScreen<'a> {
     fn show_context(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
         let place = self.context.place(decoded, verdict);
         if place == Use::Skip {
-            self.renderer.skip(decoded);
+            if self.format != Some(Format::Json) {
+                self.renderer.skip(decoded);
+            }
             return Ok(());
         }
         self.display.context = true;

@@ -112,7 +112,8 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     run.counts_each_source = true;
     run.findings_explain = true;
     let stop = run.stop.clone();
-    let make = |output| LintScreen::new(args, shared, rules.clone(), display, output, &stop);
+    let make =
+        |output| LintScreen::new(args, shared, rules.clone(), display, output, stop.as_ref());
     let mut screen = make(output);
     // A report is one text, and what no message matches is said about all inputs together.
     let is_apart =
@@ -145,7 +146,7 @@ impl LintScreen {
         rules: RuleSettings,
         display: DisplayOptions,
         output: TextOutput,
-        stop: &Option<Stop>,
+        stop: Option<&Stop>,
     ) -> Self {
         let filter = args.condition.filter_of_calls();
         let report = |kind| Report::new(kind, "wiretool lint", display);
@@ -168,7 +169,7 @@ impl LintScreen {
             },
             waiting: WaitingList::default(),
             empty: Vec::new(),
-            stop: stop.clone(),
+            stop: stop.cloned(),
             verbose: shared.verbose,
             has_page: args.report == Some(Kind::Html),
         }

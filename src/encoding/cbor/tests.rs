@@ -204,7 +204,7 @@ fn examples_of_rfc_8949_are_read_and_written() {
         assert_eq!(shown(&bytes, Want::Exact), *exact, "{digits}");
         assert_eq!(written(exact).as_deref(), Ok(*digits), "{exact}");
         let plain = without_widths(exact);
-        for want in [Want::Places, Want::Text] {
+        for want in [Want::Places, Want::Text, Want::TextOfFew] {
             assert_eq!(shown(&bytes, want), plain, "{digits} {want:?}");
         }
         if plain == *exact {

@@ -42,11 +42,18 @@ impl Signs {
     pub fn of(text: &[u8]) -> Self {
         if text.len() > SHORT {
             let has_sign = memchr::memchr3(b'=', b':', b' ', text).is_some();
-            let all = if has_sign { Self::PAIR | Self::SPACE } else { 0 };
+            let all = if has_sign {
+                Self::PAIR | Self::SPACE
+            } else {
+                0
+            };
             return Self(all | Self::HYPHEN | Self::UNDERSCORE | Self::CAPITAL);
         }
         let sign = |byte: &u8| SIGN_OF.get(usize::from(*byte)).copied();
-        Self(text.iter().fold(0, |all, byte| all | sign(byte).unwrap_or(0)))
+        Self(
+            text.iter()
+                .fold(0, |all, byte| all | sign(byte).unwrap_or(0)),
+        )
     }
 
     /// Returns `true` if the text may have one of these signs.
@@ -81,6 +88,6 @@ mod tests {
         assert!(!Signs::of(long.as_bytes()).has(Signs::PAIR | Signs::SPACE));
         assert!(Signs::of((long.clone() + "=").as_bytes()).has(Signs::PAIR));
         assert!(ends_like_a_scheme(long.as_bytes()));
-        assert!(ends_like_a_scheme(b"a Bearer x") && !ends_like_a_scheme(b"a bear x"));
+        assert!(ends_like_a_scheme(b"a Bearer x") && !ends_like_a_scheme(b"a bean x"));
     }
 }

@@ -237,7 +237,9 @@ mod tests {
             };
             let [own, described] = [&NVIM as &dyn Protocol, &*NVIM.described].map(|protocol| {
                 let mut parsed = Parsed::new(Want::Head, 8);
-                format!("{:?}", protocol.read(&frame, &Context::default(), &mut parsed))
+                let mut message = protocol.read(&frame, &Context::default(), &mut parsed);
+                let root = message.value.take().and_then(|value| value.root(&bytes));
+                format!("{message:?} {:?}", root.map(Node::value))
             });
             assert_eq!(own, described, "{byte}");
         }

@@ -310,8 +310,9 @@ pub(super) fn is_base64url(byte: u8) -> bool {
 /// Marks every text that looks like a capability token as secret.
 fn tokens(root: Node<'_>, notes: &mut Notes) {
     root.each(&mut |node| {
-        if node.key_bytes().starts_with(PREFIX.as_bytes())
-            && node.is_string()
+        // An escape may stand for the first letter.
+        if matches!(node.raw_text().first(), Some(b'q' | b'\\'))
+            && node.key_bytes().starts_with(PREFIX.as_bytes())
             && node.text().is_some_and(|t| is_token(&t))
         {
             notes.secret(node);

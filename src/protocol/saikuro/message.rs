@@ -355,10 +355,10 @@ fn code_origin(code: &str) -> &'static str {
 
 /// The text of the error, the result, the messages of a batch or the arguments.
 pub(super) fn content<'n>(root: Node<'n>, message: &Message<'_>) -> Option<Node<'n>> {
+    const NAMES: [&str; 5] = ["result", "results", "batch_items", "args", "schema"];
     if message.role == Some(Role::Error) {
         return field(root, "error")?.get("message");
     }
-    const NAMES: [&str; 5] = ["result", "results", "batch_items", "args", "schema"];
     if root.is_array() {
         return NAMES.into_iter().find_map(|name| field(root, name));
     }

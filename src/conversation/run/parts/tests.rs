@@ -109,7 +109,7 @@ fn streams(protocol: &str) -> Vec<Vec<u8>> {
     paths.iter().map(read).collect()
 }
 
-const WANTS: [Want; 2] = [Want::Places, Want::Text];
+const WANTS: [Want; 3] = [Want::Places, Want::Text, Want::TextOfFew];
 
 #[test]
 fn fixtures_in_parts_of_any_size_are_read_as_a_whole() {

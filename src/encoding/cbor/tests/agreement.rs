@@ -136,7 +136,7 @@ proptest! {
         ciborium::into_writer(&value, &mut bytes).unwrap();
         prop_assert_eq!(text_of(&by_us(&bytes).unwrap().unwrap()), text_of(&value));
         prop_assert_eq!(measure(&bytes, 200).unwrap(), Some(bytes.len()));
-        for want in [Want::Text, Want::Places, Want::Exact] {
+        for want in [Want::Text, Want::TextOfFew, Want::Places, Want::Exact] {
             let text = shown(&bytes, want);
             let digits = written(&text);
             prop_assert_eq!(digits, Ok(hex::encode(&bytes)), "{} {:?}", text, want);
