@@ -132,17 +132,24 @@ fn is_readable_object(text: &[u8]) -> FormVerdict {
     Yes("it is an event of the Chrome DevTools protocol".into())
 }
 
-/// Text that is not itself a stream of messages.
+/// Text that is not itself a stream of messages. Whether it is text, the first line decides, so that the answer does not
+/// depend on how much of the input has arrived.
 pub(super) fn is_readable(text: &[u8], end: InputEnd) -> FormVerdict {
-    let is_utf8 = match std::str::from_utf8(text) {
+    let start = text.trim_ascii_start();
+    let line_end = memchr::memchr(b'\n', start);
+    let line = start.get(..line_end.unwrap_or(start.len()));
+    let line = line.unwrap_or_default();
+    let is_utf8 = match std::str::from_utf8(line) {
         Ok(_) => true,
-        Err(error) => error.error_len().is_none() && end != InputEnd::Real,
+        Err(error) => error.error_len().is_none() && line_end.is_none() && end != InputEnd::Real,
     };
     let is_plain = |c: &u8| !c.is_ascii_control() || c.is_ascii_whitespace() || *c == 0x1b;
-    if !is_utf8 || !text.iter().all(is_plain) {
+    if !is_utf8 || !line.iter().all(is_plain) {
         return No;
     }
-    let start = text.trim_ascii_start();
+    if line_end.is_none() && end == InputEnd::More {
+        return Open;
+    }
     let found = || Yes("it is text".into());
     match start.first() {
         None => Open,

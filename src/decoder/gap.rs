@@ -6,15 +6,19 @@ use super::recovery::gap_error;
 use crate::framing::{Fault, Frame, Framing, Head, Places, View};
 use crate::span::Span;
 
+/// The largest offset after missing bytes. A capture may state any number of them; offsets of later bytes still fit.
+const MAX_OFFSET: u64 = 1 << 62;
+
 impl ChunkDecoder<'_, '_, '_, '_> {
     /// Handles `len` missing bytes: a partial message ends before them.
     pub(super) fn gap(&mut self, stream: &mut Stream<'_>, len: u64) {
         self.emit_gap(stream);
         let at = stream.base + stream.buffer.len() as u64;
+        let len = len.min(MAX_OFFSET.saturating_sub(at));
         self.recovery.gap = Some((at, len));
         self.feed(stream, &[], true);
         self.emit_gap(stream);
-        stream.base = at.saturating_add(len);
+        stream.base = at + len;
         stream.wrong = None;
         stream.framer.seek();
         self.recovery.seeking = true;

@@ -64,8 +64,11 @@ impl ContentLengthFraming {
             return Step::Incomplete(None);
         }
         let bad = |code, span, wanted: String| {
-            let got = String::from_utf8_lossy(Span::of(span, window));
-            DecodeError::new(code, span, "Content-Length", wanted, got.into_owned())
+            let got = match Span::of(span, window) {
+                [] => "nothing".into(),
+                text => String::from_utf8_lossy(text).into_owned(),
+            };
+            DecodeError::new(code, span, "Content-Length", wanted, got)
         };
         let (head, value, is_doubled) = match block(window) {
             Block::Whole(head, Some(value), is_doubled) => (head, value, is_doubled),

@@ -1,32 +1,18 @@
-//! The assertions for packet captures.
+//! Packet captures.
 
-use std::fmt::Write as _;
-use wiretool::capture::{CaptureInput, Form, Item};
+use crate::capture;
+use wiretool::capture::Form;
 
-/// Reads a packet capture in pieces; returns a line for each item.
-fn items_of<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> String {
-    let mut text = String::new();
-    let mut sink = |item: Item<'_>| {
-        let _ = writeln!(text, "{item:?}");
-    };
-    let mut input = CaptureInput::new(Form::Pcap);
-    for piece in pieces {
-        input.push(piece, &mut sink);
+/// The head of a pcap file with Ethernet packets.
+pub const PCAP: &[u8] = b"\xd4\xc3\xb2\xa1\x02\0\x04\0\0\0\0\0\0\0\0\0\0\0\x04\0\x01\0\0\0";
+/// The section header of a pcapng file.
+pub const PCAPNG: &[u8] =
+    b"\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\x1c\0\0\0";
+
+/// Puts the data behind the head of a file, unless they begin with one.
+pub fn check(head: &[u8], data: &[u8]) -> u64 {
+    if data.get(..4) == head.get(..4) {
+        return capture::check(Form::Pcap, data);
     }
-    input.finish(&mut sink);
-    text
-}
-
-/// Puts the data behind the head of a file. The split of the file does not change its items.
-pub fn check(head: &[u8], data: &[u8]) {
-    let Some((rest, [high, low])) = data.split_last_chunk() else {
-        return;
-    };
-    let file = [head, rest].concat();
-    let at = usize::from(u16::from_be_bytes([*high, *low])) % (file.len() + 1);
-    let (first, second) = file.split_at(at);
-    assert!(
-        items_of([file.as_slice()]) == items_of([first, second]),
-        "cut at {at}"
-    );
+    capture::check(Form::Pcap, &[head, data].concat())
 }

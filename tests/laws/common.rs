@@ -6,6 +6,7 @@ use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Limits, Places};
+use wiretool::protocol::described::embedded;
 use wiretool::protocol::session::SessionConfig;
 use wiretool::protocol::{Notes, registry};
 use wiretool::render::{DisplayOptions, hex, json, line, tree};
@@ -43,9 +44,13 @@ impl Setup {
 
     pub fn options(&self, want: Want) -> DecodeOptions<'static> {
         let protocols = registry::all();
-        let named = |name| vec![registry::find(name).expect("a protocol of that name")];
+        let mut all = protocols.iter().chain(embedded()).copied();
+        let mut named = |name| {
+            let named = all.find(|protocol| protocol.name() == name);
+            vec![named.expect("a protocol of that name")]
+        };
         let mut options =
-            DecodeOptions::new(self.protocol.map_or_else(|| protocols.to_vec(), named));
+            DecodeOptions::new(self.protocol.map_or_else(|| protocols.to_vec(), &mut named));
         (options.framing, options.limits, options.want) = (self.framing, self.limits, want);
         // As the command line writes them.
         options.flags = true;

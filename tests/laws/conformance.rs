@@ -2,7 +2,7 @@
 //!
 //! `WIRETOOL_CONFORMANCE` names the folder: `json-parsing/` with `y_*`, `n_*` and `i_*`, and `msgpack-test-suite.json`.
 
-use crate::agreement::{accepts_json, check_msgpack_agreement};
+use crate::references::{accepts_json, check_msgpack_agreement};
 use crate::seeds::folder;
 use serde_json::Value as Json;
 use std::fs;

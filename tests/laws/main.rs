@@ -19,6 +19,7 @@ mod input_forms;
 mod operations;
 mod recovery;
 mod redaction;
+mod references;
 mod rewriting;
 mod runs;
 mod secret_places;

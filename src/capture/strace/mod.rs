@@ -176,7 +176,7 @@ impl Strace {
             let direction = role.direction(transfer.writes);
             traffic::emit_chunk(conn, direction, time, bytes, sink);
             traffic::emit_lost(conn, direction, time, missing, sink);
-            self.cut += missing;
+            self.cut = self.cut.saturating_add(missing);
         }
     }
 }

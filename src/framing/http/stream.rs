@@ -57,6 +57,11 @@ impl HttpFraming {
             window, base, eof, ..
         } = input;
         let (limit, most) = bounds(input);
+        // Missing bytes were part of the body.
+        if let Some(missing) = base.checked_sub(*at) {
+            source.took(missing as usize);
+            *at = base;
+        }
         loop {
             let event_start = lines.pending_start();
             let end = event_start.map_or(window.len(), |b| (b - base) as usize + most);

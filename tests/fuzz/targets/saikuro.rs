@@ -1,10 +1,6 @@
 //! Reads any bytes as saikuro.
 #![no_main]
 
-#[path = "../../laws/common.rs"]
-#[allow(dead_code, reason = "shared with the laws, which use all of it")]
-mod common;
-#[path = "../law.rs"]
-mod law;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| law::stream("saikuro", data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    wiretool_fuzz::check("saikuro", data);
+});

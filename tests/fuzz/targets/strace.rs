@@ -1,9 +1,6 @@
-//! Reads any bytes as a trace of strace.
+//! Reads any bytes as a trace of system calls.
 #![no_main]
 
-#[path = "../capture.rs"]
-mod capture;
-
-use wiretool::capture::Form;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| capture::check(Form::Strace, data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    wiretool_fuzz::check("strace", data);
+});

@@ -175,6 +175,7 @@ const CHANGED_FILES: &[&str] = &[
     "tests/laws/seeds.rs",
     "tests/fuzz/targets/NAME.rs",
     "tests/fuzz/Cargo.toml",
+    "tests/fuzz/lib.rs",
     "completions/",
     "README.md",
     "src/cli/topics/protocols.md",
