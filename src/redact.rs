@@ -6,11 +6,13 @@
 //!   chunks    -change-> chunks       same number and lengths; xor also works for masked bytes
 //! ```
 //!
+//! Finally, the result is read and searched for each secret ([`left`]), so that an error of any step is refused.
 //! A replacement is as long as its secret, so that lengths and offsets stay valid; see [`replacement`].
 
 mod changes;
 mod compressed;
 mod finder;
+mod left;
 mod lines;
 mod metadata;
 mod nested;
@@ -91,6 +93,8 @@ pub enum RedactError {
     Unreadable(String),
     /// It has a secret that cannot be replaced.
     Compressed(String),
+    /// A secret is left in the result.
+    Left(String),
 }
 
 /// Redacts a whole recording.
@@ -153,6 +157,10 @@ pub fn redact(recording: &[u8], config: &RedactConfig<'_>) -> Result<Redacted, R
         &redactor.replacer,
         &mut out,
     );
+    if let Some(left) = redactor.find_left(&records) {
+        return Err(RedactError::Left(left));
+    }
+    notes.extend(redactor.describe_short());
     Ok(Redacted {
         out,
         secrets,
@@ -358,6 +366,18 @@ impl<'p> Redactor<'_, 'p> {
         secret
     }
 
+    /// Returns a note about secrets that are not searched inside other text.
+    fn describe_short(&self) -> Option<String> {
+        let all = self.all_secrets();
+        let short = all.iter().filter(|s| s.len() < finder::MIN_SECRET).count();
+        (short > 0).then(|| {
+            format!(
+                "secrets shorter than {} bytes: {short}; copies of them inside other text were not searched",
+                finder::MIN_SECRET
+            )
+        })
+    }
+
     /// Returns all secrets in all their spellings.
     fn all_secrets(&self) -> Vec<Vec<u8>> {
         let texts = self.texts.iter().map(|text| text.as_bytes().to_vec());
@@ -385,18 +405,7 @@ impl<'p> Redactor<'_, 'p> {
                 self.change_view(decoded, at, old, &new);
             }
         }
-        let mut separate = Vec::new();
-        if let Some(root) = decoded.root() {
-            root.each(&mut |node| {
-                let text = node.text().filter(|text| text.len() >= MIN_SEPARATE);
-                if text.is_some_and(|text| self.texts.contains(text.as_ref())) {
-                    separate.push(node);
-                }
-            });
-        }
-        for node in separate {
-            self.change_node(decoded, node);
-        }
+        self.change_copies(decoded);
         let bytes = frame.view.bytes;
         for at in self.finder.find(bytes) {
             let old = bytes.get(at.clone()).unwrap_or_default();
@@ -411,6 +420,44 @@ impl<'p> Redactor<'_, 'p> {
             };
             self.change_unknown(decoded, start, bytes.get(start..).unwrap_or_default());
         }
+    }
+
+    /// Replaces values that are a secret, and secrets in values whose characters are escaped.
+    fn change_copies(&mut self, decoded: &Decoded<'_>) {
+        let (mut separate, mut escaped) = (Vec::new(), Vec::new());
+        if let Some(root) = decoded.root() {
+            root.each(&mut |node| {
+                let Some(text) = node.text().filter(|text| text.len() >= MIN_SEPARATE) else {
+                    return;
+                };
+                if self.texts.contains(text.as_ref()) {
+                    separate.push(node);
+                } else if node.raw_content().is_some_and(|raw| raw.contains(&b'\\')) {
+                    escaped.extend(self.without_secrets(&text).map(|text| (node, text)));
+                }
+            });
+        }
+        for node in separate {
+            self.change_node(decoded, node);
+        }
+        for (node, text) in escaped {
+            if let Some((at, old, new)) = positions::rewrite_value(node, &text) {
+                self.change_view(decoded, at, old, &new);
+            }
+        }
+    }
+
+    /// Returns a text with its secrets replaced, if it contains any.
+    fn without_secrets(&self, text: &str) -> Option<String> {
+        let found = self.finder.find(text.as_bytes());
+        let mut bytes = text.as_bytes().to_vec();
+        for at in found.iter().cloned() {
+            let target = bytes.get_mut(at)?;
+            let new = self.replace_bytes(target);
+            target.copy_from_slice(&new);
+        }
+        let text = String::from_utf8(bytes).ok();
+        text.filter(|_| !found.is_empty())
     }
 
     fn replace_bytes(&self, old: &[u8]) -> Vec<u8> {

@@ -66,7 +66,8 @@ have equal placeholders. Refused HTTP heads and trailers are read, too. redact r
 Exit codes:
   0  the secrets were replaced
   1  refused: a compressed body or message has a secret that cannot be replaced,
-     or cannot be inflated
+     or cannot be inflated; or the result still has one of the secrets, of 8
+     bytes or more: as it is, in Base64, in hex, or escaped as in URLs or JSON
   2  usage, not a recording, or a file that cannot be read or written";
 
 const SEARCHED: &str = "searched for secret names, credentials in addresses, heads and commands, and known forms of keys (`wiretool redact --help` \
@@ -114,6 +115,12 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         Err(RedactError::Unreadable(text)) => anyhow::bail!("{name}: {text}"),
         Err(RedactError::Compressed(text)) => {
             print_message(&format!("{name}: refused: {text}"));
+            return Ok(Exit::Negative);
+        }
+        Err(RedactError::Left(text)) => {
+            print_message(&format!(
+                "{name}: refused: {text}; --value replaces it there"
+            ));
             return Ok(Exit::Negative);
         }
     };

@@ -452,6 +452,8 @@ fn without_secrets(recording: &[u8], protocol: &dyn Protocol) -> Result<Vec<u8>>
     };
     match redact(recording, &settings) {
         Ok(redacted) => Ok(redacted.out),
-        Err(RedactError::Unreadable(why) | RedactError::Compressed(why)) => bail!(why),
+        Err(
+            RedactError::Unreadable(why) | RedactError::Compressed(why) | RedactError::Left(why),
+        ) => bail!(why),
     }
 }

@@ -9,16 +9,20 @@
 //! One automaton searches for all secrets at once, so that the time depends on the size of the input and not on the number
 //! of secrets. Its memory is bounded: large sets of secrets are searched in several batches.
 
+use crate::framing::fields::unescaped;
 use aho_corasick::Anchored;
 use aho_corasick::automaton::Automaton as _;
 use aho_corasick::nfa::contiguous::NFA;
 use memchr::memmem;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The maximum size of the secrets in one automaton, in bytes; the automaton takes about 30 times as much.
 const MAX_BATCH: usize = 2 << 20;
 /// The minimum length of secrets that are searched one by one, in bytes.
 const MIN_LONG: usize = 64 << 10;
+/// The number of times that JSON may be text in JSON.
+const MAX_LEVELS: usize = 3;
 /// The minimum length of a secret that is searched, in bytes.
 pub(super) const MIN_SECRET: usize = 8;
 
@@ -92,6 +96,25 @@ impl SecretFinder {
         found
     }
 
+    /// Returns how bytes spell a secret, if they contain one.
+    pub(super) fn spelling_in(&self, bytes: &[u8]) -> Option<&'static str> {
+        if !self.find(bytes).is_empty() {
+            return Some("as it is, in Base64 or in hex");
+        }
+        if memchr::memchr(b'%', bytes).is_some() && !self.find(&unescaped(bytes)).is_empty() {
+            return Some("with the escapes of a URL");
+        }
+        let mut text = Cow::Borrowed(bytes);
+        for _ in 0..MAX_LEVELS {
+            memchr::memchr(b'\\', &text)?;
+            text = Cow::Owned(without_json_escapes(&text));
+            if !self.find(&text).is_empty() {
+                return Some("with the escapes of JSON");
+            }
+        }
+        None
+    }
+
     /// Reports the longest secret that ends at each offset.
     fn search(&self, bytes: &[u8], report: &mut dyn FnMut(Range<usize>)) {
         for long in &self.long {
@@ -112,6 +135,44 @@ impl SecretFinder {
             }
         }
     }
+}
+
+/// Replaces the escapes of JSON strings by their characters, wherever they are.
+fn without_json_escapes(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        let (before, escape) = rest.split_at(at);
+        out.extend_from_slice(before);
+        let end = escape.len().min(2);
+        // A pair of surrogates is one character, and a lone one is none.
+        let unit = |at: usize| {
+            let digits = escape.get(at..)?.strip_prefix(b"\\u")?.get(..4)?;
+            u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+        };
+        let units: Vec<u16> = unit(0).into_iter().chain(unit(6)).collect();
+        let taken = match char::decode_utf16(units).next() {
+            Some(Ok(c)) => {
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                6 * c.len_utf16()
+            }
+            Some(Err(_)) => 6,
+            None => {
+                out.extend(escape.get(1).map(|c| match c {
+                    b'b' => 8,
+                    b'f' => 12,
+                    b'n' => b'\n',
+                    b'r' => b'\r',
+                    b't' => b'\t',
+                    other => *other,
+                }));
+                end
+            }
+        };
+        rest = escape.get(taken..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+    out
 }
 
 /// Returns the smallest set of these ranges that covers all of them.
@@ -269,6 +330,29 @@ mod tests {
             }
         }
         assert_eq!(found(&finder, &STANDARD.encode("another")), [""; 0]);
+    }
+
+    #[test]
+    fn escaped_secrets_are_recognised() {
+        let finder = finder(&["a/b \"c\" d\u{e9}\u{1f600}"]);
+        for text in [
+            r#"x a\/b \"c\" d\u00e9\ud83d\ude00 y"#,
+            r#"{"t":"\u0061/b \u0022c\" d\u00E9\uD83D\uDE00"}"#,
+            r#"\"a/b \\\"c\\\" d\\u00e9\\ud83d\\ude00\""#,
+            "GET /?q=a%2fb%20%22c%22+%20d%C3%a9%F0%9F%98%80"
+                .replace('+', "")
+                .as_str(),
+            "a/b%20\"c\"%20d\u{e9}%f0%9f%98%80",
+        ] {
+            let spelling = finder.spelling_in(text.as_bytes());
+            assert!(
+                spelling.is_some_and(|s| s.contains("escapes")),
+                "{text}: {spelling:?}"
+            );
+        }
+        for text in [r"a\/b \u", r"\ud83d", "\\", "%", "a/b", r"\u00g1"] {
+            assert_eq!(finder.spelling_in(text.as_bytes()), None, "{text}");
+        }
     }
 
     #[test]

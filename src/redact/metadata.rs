@@ -1,5 +1,6 @@
 //! Redacts the header and the events of a recording, and counts the bytes that were not decoded.
 
+use super::finder::SecretFinder;
 use super::positions::replace_alphanumerics;
 use super::{Redactor, StreamBytes};
 use crate::capture::{ChunkSource, Record};
@@ -156,6 +157,20 @@ pub(super) fn write_back(metadata: Vec<RecordMetadata>, records: &mut [Record]) 
             _ => {}
         }
     }
+}
+
+/// Returns the place of a secret that is left in the header or an event.
+pub(super) fn find_left(records: &[Record], finder: &SecretFinder) -> Option<String> {
+    let mut all = collect(records).into_iter();
+    all.find_map(|entry| {
+        let addresses = [entry.listen, entry.connect].into_iter().flatten();
+        let members = entry.more.values().map(Value::to_string);
+        let spelling = addresses
+            .chain(members)
+            .find_map(|text| finder.spelling_in(text.as_bytes()))?;
+        let line = entry.record + 1;
+        Some(format!("line {line}: a secret is left, {spelling}"))
+    })
 }
 
 /// Returns the names of items that are always replaced.

@@ -658,6 +658,52 @@ fn general_secret_names_apply_to_every_protocol() {
     assert_eq!(inner["api_key"].as_str().unwrap().len(), 4);
 }
 
+/// A copy in text whose characters are escaped is replaced; where it cannot be, nothing is written.
+#[test]
+fn copies_in_other_spellings_are_replaced_or_refused() {
+    let call = |text: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":0,"method":"invoke","params":{{"selector":"f","calldata":[],"text":{text}}}}}"#
+        )
+    };
+    let secret = r#"{"password":"k/7 \"quoted\" Zx81"}"#;
+    for (copy, is_replaced) in [
+        (r#""said k\/7 \u0022quoted\" Zx81 to all""#, true),
+        (r#"{"inner":"said k\/7 \"\u0071uoted\" Zx81"}"#, true),
+        (r#""GET /?q=k%2F7%20%22quoted%22%20Zx81""#, false),
+        (r#""\"said k/7 \\\"quoted\\\" Zx81 to all\"""#, false),
+    ] {
+        let lines = format!("{}\n{}\n", call(secret), call(copy));
+        let chunks = vec![(ChunkSource::C2s, lines.into_bytes())];
+        let recording = record("oracle", &[], &chunks);
+        let run = redact(&recording, &[]);
+        assert_eq!(
+            run.code,
+            Some(i32::from(!is_replaced)),
+            "{copy}: {}",
+            run.sent
+        );
+        let text = String::from_utf8_lossy(&run.out);
+        assert!(!text.contains("Zx81"), "{text}");
+        assert_eq!(run.out.is_empty(), !is_replaced, "{text}");
+        let reason = "connection 1 c2s, offset 125: a secret is left, with the escapes of";
+        assert_eq!(run.sent.contains(reason), !is_replaced, "{}", run.sent);
+        if !is_replaced {
+            let run = redact(&recording, &["--value", "said.*|GET.*"]);
+            assert_eq!(run.code, Some(0), "{copy}: {}", run.sent);
+        }
+    }
+}
+
+#[test]
+fn short_secrets_are_counted() {
+    let line = r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":[],"pin":"4711","text":"x47110"}}"#;
+    let chunks = vec![(ChunkSource::C2s, format!("{line}\n").into_bytes())];
+    let run = redact(&record("oracle", &[], &chunks), &[]);
+    let counted = "secrets shorter than 8 bytes: 1;";
+    assert!(run.sent.contains(counted), "{}", run.sent);
+}
+
 #[test]
 fn summary_counts_replacements_and_unexamined_bytes() {
     let chunks = vec![

@@ -1,7 +1,9 @@
 //! The places of secrets, and the names of secret values: no output of a command shows one, and `redact` leaves none in.
 
-use crate::secrets::{COMMANDS, http, packed, websocket, wiretool};
+use crate::secrets::{COMMANDS, http, packed, spellings, websocket, wiretool};
+use serde_json::{Value, json};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use wiretool::capture::{ChunkSource, Header, Record, RecordingWriter};
 
 /// Values with a secret, `§`, in JSON.
@@ -345,6 +347,57 @@ fn sessions(first: usize) -> Vec<Session> {
     all
 }
 
+/// Returns what an agent is told by each tool of `mcp serve` about the recordings of a folder.
+fn served(folder: &Path) -> Vec<u8> {
+    let mut requests = Vec::new();
+    let mut ask = |method: &str, params: Value| {
+        let id = requests.len();
+        requests.push(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+    };
+    let client = json!({"name": "test", "version": "1"});
+    let opening =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    ask("initialize", opening);
+    let tools = [
+        "messages",
+        "operations",
+        "findings",
+        "waiting",
+        "statistics",
+    ];
+    let mut calls: Vec<_> = tools
+        .into_iter()
+        .map(|tool| (tool, json!({"recording": "a.jsonl"})))
+        .collect();
+    for index in [1, 5, 20] {
+        for view in ["tree", "hex"] {
+            calls.push((
+                "message",
+                json!({"recording": "a.jsonl", "index": index, "view": view}),
+            ));
+        }
+    }
+    calls.push(("differences", json!({"a": "a.jsonl", "b": "b.jsonl"})));
+    for (tool, arguments) in calls {
+        ask("tools/call", json!({"name": tool, "arguments": arguments}));
+    }
+    let lines: String = requests.iter().map(|r| format!("{r}\n")).collect();
+    std::fs::write(folder.join("requests"), lines).unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+        .args(["mcp", "serve", "."])
+        .env_clear()
+        .env("HOME", folder)
+        .current_dir(folder)
+        .stdin(std::fs::File::open(folder.join("requests")).unwrap())
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    let out = String::from_utf8(run.stdout).unwrap();
+    let answered = out.lines().filter(|line| line.contains("captured")).count();
+    assert!(answered >= tools.len(), "{out}");
+    out.into_bytes()
+}
+
 /// Returns the outputs in which a secret is left, with the places.
 fn shown(session: &Session, other: &Session, folder: &Path) -> Vec<String> {
     let path = |name: &str| folder.join(name);
@@ -353,7 +406,7 @@ fn shown(session: &Session, other: &Session, folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut check = |out: &[u8], what: &str| {
         for (secret, place) in session.secrets.iter().chain(&other.secrets) {
-            for spelling in [secret.clone(), hex::encode(secret)] {
+            for spelling in spellings(secret) {
                 if memchr::memmem::find(out, spelling.as_bytes()).is_some() {
                     found.push(format!("{}: {what} shows {place}", session.name));
                 }
@@ -378,6 +431,7 @@ fn shown(session: &Session, other: &Session, folder: &Path) -> Vec<String> {
         let words: Vec<&str> = words.collect();
         check(&wiretool(folder, &words), &words.join(" "));
     }
+    check(&served(folder), "mcp serve");
     let reported = wiretool(folder, &["redact", "a.jsonl", "-o", "out.jsonl"]);
     check(&reported, "the report of redact");
     let out = std::fs::read(path("out.jsonl")).unwrap_or_default();

@@ -331,6 +331,19 @@ pub fn wiretool(folder: &Path, args: &[&str]) -> Vec<u8> {
     [run.stdout, b"\n".to_vec(), run.stderr].concat()
 }
 
+/// Returns a secret as it is, in hex, and in Base64 at each of three offsets.
+pub fn spellings(secret: &str) -> Vec<String> {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD_NO_PAD;
+    let mut all = vec![secret.to_owned(), hex::encode(secret)];
+    for shift in 0..3_usize {
+        let text = STANDARD_NO_PAD.encode(["\0".repeat(shift).as_str(), secret].concat());
+        let bits = 8 * (shift + secret.len());
+        all.push(text[(8 * shift).div_ceil(6)..bits / 6].to_owned());
+    }
+    all
+}
+
 /// Every command that shows messages. JSON of messages is data, and exact.
 pub const COMMANDS: &[&[&str]] = &[
     &["decode", "-f", "tree", "FILE"],
@@ -344,12 +357,25 @@ pub const COMMANDS: &[&[&str]] = &[
     &["decode", "--at", "700", "FILE"],
     &["lint", "FILE"],
     &["lint", "-v", "-f", "json", "FILE"],
+    &["decode", "-v", "--ops", "FILE"],
     &["lint", "--report", "sarif", "FILE"],
+    &["lint", "--report", "junit", "FILE"],
+    &["lint", "--report", "tap", "FILE"],
+    &["lint", "--report", "github", "FILE"],
+    &["lint", "--report", "html", "FILE"],
     &["stat", "FILE"],
     &["stat", "-f", "json", "FILE"],
+    &["stat", "--ops", "FILE"],
+    &["export", "-f", "mermaid", "FILE"],
+    &["export", "-f", "mermaid", "--ops", "FILE"],
+    &["export", "-f", "html", "FILE"],
+    &["export", "-f", "otlp", "--content", "FILE"],
+    &["export", "-f", "pcapng", "FILE"],
+    &["export", "-f", "har", "FILE"],
     &["diff", "FILE", "OTHER"],
     &["diff", "OTHER", "FILE"],
     &["diff", "--strict", "FILE", "OTHER"],
+    &["diff", "--strict", "-f", "json", "FILE", "OTHER"],
     &["snapshot", "test", "."],
     &["snapshot", "test", "--redact-volatile", "."],
     &["stub", "PROTOCOL", "--from", "FILE", "--print-script"],
@@ -366,8 +392,7 @@ fn secrets_are_hidden_and_redacted() {
         std::fs::write(path("b.jsonl"), second).unwrap();
         let mut secrets: Vec<Vec<u8>> = Vec::new();
         for secret in case.secrets.0.iter().chain(&other.secrets.0) {
-            secrets.push(secret.as_bytes().to_vec());
-            secrets.push(hex::encode(secret).into_bytes());
+            secrets.extend(spellings(secret).into_iter().map(String::into_bytes));
         }
         let check = |out: &[u8], what: &str| {
             for secret in &secrets {
