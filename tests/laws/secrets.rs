@@ -375,7 +375,6 @@ pub const COMMANDS: &[&[&str]] = &[
     &["diff", "FILE", "OTHER"],
     &["diff", "OTHER", "FILE"],
     &["diff", "--strict", "FILE", "OTHER"],
-    &["diff", "--strict", "-f", "json", "FILE", "OTHER"],
     &["snapshot", "test", "."],
     &["snapshot", "test", "--redact-volatile", "."],
     &["stub", "PROTOCOL", "--from", "FILE", "--print-script"],
