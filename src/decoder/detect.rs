@@ -229,6 +229,20 @@ impl<'p> Detector<'p> {
         })
     }
 
+    /// Returns `true` if this direction may have the framing of the other one: no other framing of the protocol reads it
+    /// with fewer faults.
+    pub(super) fn fits(&mut self, protocol: &dyn Protocol, framing: Framing) -> bool {
+        self.run(self.bytes.len(), false);
+        let own = self.candidates.iter();
+        let own = own.filter(|c| c.protocol.name() == protocol.name());
+        let (same, others): (Vec<_>, Vec<_>) = own.partition(|c| c.framing == framing);
+        let fewest = |all: Vec<&Candidate<'_>>| all.iter().map(|c| c.score.faults).min();
+        match (fewest(same), fewest(others)) {
+            (Some(same), Some(others)) => same <= others,
+            (same, _) => same.is_some(),
+        }
+    }
+
     /// Handles missing bytes. A message that they cut is no fault of a pair, but can show its protocol.
     pub(super) fn gap(&mut self) -> ProtocolVerdict<'p> {
         self.is_first_line = false;
@@ -349,6 +363,8 @@ impl<'p> Detector<'p> {
     /// Returns the pair with the best score; on a tie, the first. The fallback protocol comes after all others.
     fn best(&self) -> ProtocolVerdict<'p> {
         let named = self.framing_only;
+        let is_line = |c: &Candidate<'_>| c.framing == Framing::Lines && c.has_message();
+        let has_line = self.candidates.iter().any(is_line);
         for fallback in [false, true] {
             let counts = |c: &&Candidate<'_>| named || c.is_fallback() == fallback;
             let understood = self.candidates.iter().filter(counts);
@@ -367,8 +383,15 @@ impl<'p> Detector<'p> {
             let broken = self.candidates.iter().filter(counts);
             let broken = broken
                 .filter(|c| c.score.broken > 0 || (named && c.score.controls > c.score.faults));
+            // Where a line is a message, no header is missing.
+            let broken = broken.filter(|c| !has_line || !c.lacks_headers());
             if let Some(likeliest) = broken.rev().max_by_key(|c| c.rank_broken()) {
                 return self.verdict(likeliest, false);
+            }
+            // Other lines are faults.
+            let mut lines = self.candidates.iter().filter(counts);
+            if let Some(lines) = lines.find(|c| fallback && is_line(c)) {
+                return self.verdict(lines, false);
             }
         }
         // A complete message of another protocol is better than none.

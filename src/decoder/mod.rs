@@ -290,7 +290,15 @@ impl<'p> Decoder<'p> {
         });
         // A log line before the first message must not hold this direction back while the other continues.
         let verdict = match (known, beside) {
-            (Some(protocol), Some(framing)) => detector.push_beside(bytes, protocol, framing),
+            (Some(protocol), Some(framing)) if key.conn.is_some() => {
+                detector.push_beside(bytes, protocol, framing)
+            }
+            (Some(protocol), Some(framing)) => match detector.push(bytes) {
+                ProtocolVerdict::Wait if detector.fits(protocol, framing) => {
+                    detector.push_beside(&[], protocol, framing)
+                }
+                verdict => verdict,
+            },
             _ => detector.push(bytes),
         };
         self.undetected += bytes.len();
@@ -314,7 +322,7 @@ impl<'p> Decoder<'p> {
     fn framing_beside(&self, key: Lane) -> Option<Framing> {
         let other = self.streams.get(&key.back())?.framer.framing();
         let is_text = matches!(other, Framing::Lines | Framing::ContentLength);
-        (is_text && is_shared(other, key) && !self.gaps.contains_key(&key)).then_some(other)
+        (is_text && !self.gaps.contains_key(&key)).then_some(other)
     }
 
     /// Ends all streams; partial frames are reported.
@@ -431,17 +439,25 @@ impl<'p> Decoder<'p> {
 }
 
 impl Decoder<'_> {
-    /// Opens the other direction of a lane, which has the same framing. A bad first frame must not hold it back while this
+    /// Opens the other direction of a lane, which has the same framing; without a connection, if it fits: a file may hold
+    /// each direction in a layout of its own. A bad first frame must not hold it back while this
     /// direction continues: the earlier messages would be emitted last.
     fn open_beside(&mut self, key: Lane, framing: Framing, known: &mut KnownBytes) {
-        if !is_shared(framing, key) {
+        // Only the opener of a stream of HTTP/3 says what kind of stream it is.
+        if framing == Framing::Http3 {
             return;
         }
         for direction in [None, Some(Direction::ToServer), Some(Direction::ToClient)] {
             let other = Lane { direction, ..key };
-            let Some(waiting) = self.detecting.remove(&other) else {
+            let Some(mut waiting) = self.detecting.remove(&other) else {
                 continue;
             };
+            let protocol = self.protocol_of(key);
+            let fits = |protocol| waiting.fits(protocol, framing);
+            if key.conn.is_none() && !protocol.is_some_and(fits) {
+                self.detecting.insert(other, waiting);
+                continue;
+            }
             let is_start = !self.gaps.contains_key(&other);
             let own = waiting.framing_beside(framing).filter(|_| is_start);
             let framing = own.unwrap_or(framing);
@@ -453,10 +469,4 @@ impl Decoder<'_> {
             self.open_stream(other, framing);
         }
     }
-}
-
-/// Returns true if both directions of a lane have its framing: a file may hold each in a layout of its own, and only the
-/// opener of a stream of HTTP/3 says what kind of stream it is.
-fn is_shared(framing: Framing, key: Lane) -> bool {
-    key.conn.is_some() && framing != Framing::Http3
 }

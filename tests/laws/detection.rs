@@ -157,6 +157,32 @@ fn a_bad_first_message_of_a_later_connection_keeps_its_place() {
     assert_eq!(found, expected);
 }
 
+/// If the protocol is named, methods that it does not know are no reason to hold one direction of a log back.
+#[test]
+fn unknown_methods_keep_the_order_of_a_named_protocol() {
+    let messages = [
+        (Direction::ToServer, r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#),
+        (Direction::ToClient, r#"{"jsonrpc":"2.0","id":1,"result":1}"#),
+        (Direction::ToServer, r#"{"jsonrpc":"2.0","id":2,"method":"b"}"#),
+    ];
+    for protocol in ["mcp", "acp", "jsonrpc", "stepflow", "oracle"] {
+        let mut found = Vec::new();
+        let protocol = wiretool::protocol::registry::find(protocol).expect("a protocol");
+        let mut decoder = Decoder::new(Setup::of(protocol).options(Want::Head));
+        let mut sink = |decoded: &Decoded<'_>| found.push(decoded.origin.direction);
+        for (direction, line) in messages {
+            let origin = Origin {
+                direction: Some(direction),
+                ..Origin::default()
+            };
+            decoder.push(origin, format!("{line}\n").as_bytes(), &mut sink);
+        }
+        decoder.finish(&mut sink);
+        let expected = messages.map(|(direction, _)| Some(direction));
+        assert_eq!(found, expected, "{}", protocol.name());
+    }
+}
+
 /// Each of many connections whose first message never ends is decided in constant time.
 #[test]
 fn many_connections_wait_for_the_end_of_their_first_message() {

@@ -459,6 +459,17 @@ fn lines_around_messages_are_no_faults() {
     }
 }
 
+/// A list of requests or of answers on a line is a batch; one with both is a list of a log.
+#[test]
+fn batches_on_lines_are_messages() {
+    let sent = r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"}]"#;
+    let answered = r#"[{"jsonrpc":"2.0","id":1,"result":null},{"jsonrpc":"2.0","id":2,"result":{}}]"#;
+    let got = read(&format!("> {sent}\n< {answered}\n"));
+    assert_eq!(got, [format!("c2s - {sent}"), format!("s2c - {answered}")]);
+    let both = format!("recorded: [{CALL},{ANSWER}]\n");
+    assert_eq!(read(&both).len(), 2);
+}
+
 #[test]
 fn parts_of_messages_are_no_messages() {
     let hover = "{'jsonrpc': '2.0', 'id': 2, 'method': 'textDocument/hover', 'params': {'position': {'line': 1}}}";

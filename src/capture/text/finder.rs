@@ -309,6 +309,10 @@ impl Finder {
             Some(b'[') => {
                 if let Ok(bytes) = serde_json::from_slice::<Vec<u8>>(value) {
                     self.in_text(&bytes, depth + 1, messages);
+                } else if depth == 0 && is_batch(value) {
+                    let mut found = Found::new(value.to_vec(), b"", b"");
+                    found.is_certain = true;
+                    messages.push(found);
                 } else if let Ok(elements) = serde_json::from_slice::<Vec<&RawValue>>(value) {
                     self.in_parts(value, &elements, depth, messages);
                 }
@@ -387,6 +391,24 @@ impl Finder {
             }
         }
     }
+}
+
+/// Returns true if a list on one line is a batch of JSON-RPC: a log that collects messages has those of both sides.
+fn is_batch(list: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Member<'a> {
+        #[serde(borrow)]
+        jsonrpc: Cow<'a, str>,
+        method: Option<serde::de::IgnoredAny>,
+    }
+    if memchr::memchr(b'\n', list).is_some() {
+        return false;
+    }
+    let members = serde_json::from_slice::<Vec<Member<'_>>>(list).unwrap_or_default();
+    let is_sent = |one: &Member<'_>| one.method.is_some();
+    members.len() > 1
+        && members.iter().all(|one| one.jsonrpc == "2.0")
+        && (members.iter().all(is_sent) || !members.iter().any(is_sent))
 }
 
 /// Returns true if an object describes a request of HTTP: its method is a verb, which no other protocol has.

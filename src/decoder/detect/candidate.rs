@@ -1,6 +1,7 @@
 //! A pair of protocol and framing that [`super::detect`] tries, and its score.
 
 use crate::encoding::Parsed;
+use crate::error::DecodeError;
 use crate::framing::{Frame, Framer, Framing, Head, Step};
 use crate::protocol::{Context, Direction, Evidence, Message, Protocol, Role};
 use crate::span::Span;
@@ -34,6 +35,8 @@ pub(super) struct Score {
     pub(super) foreign: u32,
     /// Malformed messages that surely belong to the protocol.
     pub(super) broken: u32,
+    /// Frames without the header of their framing.
+    pub(super) headless: u32,
     /// Frames between messages: pings, HTTP without a message.
     pub(super) controls: u32,
     /// Frames of any kind.
@@ -87,6 +90,16 @@ impl<'p> Candidate<'p> {
     /// Returns `true` if it understood a message that other protocols have, too.
     pub(super) fn is_undecided(&self) -> bool {
         self.score.possible > 0 && self.score.certain_at.is_none()
+    }
+
+    /// Returns `true` if it understood a message, and may have a fault in each of the others.
+    pub(super) fn has_message(&self) -> bool {
+        self.score.certain + self.score.possible > 0
+    }
+
+    /// Returns `true` if no frame has the header of the framing.
+    pub(super) fn lacks_headers(&self) -> bool {
+        self.score.headless > 0 && self.score.headless == self.score.frames
     }
 
     /// Returns `true` if any other protocol that understands the bytes comes first.
@@ -164,8 +177,9 @@ impl Candidate<'_> {
                         self.score
                             .count_faulty(&frame, &message, self.at, is_fallback);
                     } else {
+                        let is_line = frame.framing == Framing::Lines;
                         self.score
-                            .count(&message, self.protocol, self.at, framing_only);
+                            .count(&message, self.protocol, self.at, framing_only, is_line);
                     }
                 }
             }
@@ -183,6 +197,8 @@ impl Score {
         is_fallback: bool,
     ) {
         self.faults += 1;
+        let is_headless = |error: &DecodeError| error.code == "missing-header";
+        self.headless += u32::from(frame.fault.as_ref().is_some_and(is_headless));
         let passed_over = matches!(frame.head, Head::None)
             && matches!(frame.framing, Framing::Http | Framing::WebSocket);
         // Of the fallback protocol no message is certain. Its first frame shows that the framing fits.
@@ -211,6 +227,7 @@ impl Score {
         protocol: &dyn Protocol,
         at: usize,
         framing_only: bool,
+        is_line: bool,
     ) {
         match message.evidence {
             Evidence::Certain => self.certain += 1,
@@ -235,9 +252,13 @@ impl Score {
         if protocol.descriptor().is_fallback && self.asked == LIKELY {
             self.likely_at.get_or_insert(at);
         }
-        // If the protocol is known, a possible message counts as its own.
-        let own = self.certain + if framing_only { self.possible } else { 0 };
-        if own > self.faults + self.foreign {
+        // If the protocol is known, a possible message counts as its own, and any message shows that it is on a line.
+        let (own, foreign) = match framing_only {
+            true if is_line => (self.certain + self.possible + self.foreign, 0),
+            true => (self.certain + self.possible, self.foreign),
+            false => (self.certain, self.foreign),
+        };
+        if own > self.faults + foreign {
             self.certain_at = Some(at);
         }
     }
