@@ -100,7 +100,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Record to this file; existing files are not replaced
-    #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
+    #[arg(short, long, value_name = "RECORDING", value_parser = parse_new_file, help_heading = "Output")]
     write: Option<PathBuf>,
     /// Do not mask tokens, capabilities and other secrets
     #[arg(long, help_heading = "Output")]
@@ -271,6 +271,18 @@ pub fn parse_offset(text: &str) -> Result<u64, String> {
 }
 
 /// Runs the command.
+/// Reads the name of a new file. With `-w`, other programs take a condition.
+fn parse_new_file(name: &str) -> std::result::Result<PathBuf, String> {
+    let compares = name.contains(['=', '<', '>', '~']);
+    if !compares || name.starts_with(['.', '/']) || name.parse::<Expr>().is_err() {
+        return Ok(name.into());
+    }
+    Err(format!(
+        "-w takes the name of a new recording; a condition is --where {}",
+        shell_words::quote(name)
+    ))
+}
+
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     if args.print_schema {
         return print(&json::schema());

@@ -136,7 +136,13 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         }
         return Ok(if unread { Exit::Error } else { Exit::Clean });
     }
-    let (seen, ignored) = compare_sides(args, display, &protocols, [&left, &right], &mut output)?;
+    let (seen, ignored) = compare_sides(
+        args,
+        (display, shared.quiet && !args.format.is_json()),
+        &protocols,
+        [&left, &right],
+        &mut output,
+    )?;
     if let Some(path) = &args.learn {
         write_learned(path, args, &seen, &inputs)?;
         note_learned(path, &seen, shared);
@@ -159,11 +165,11 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     })
 }
 
-/// Compares both sides in each protocol. Shows the differences, unless they are learned; returns their totals, and the
+/// Compares both sides in each protocol. Shows the differences, unless they are learned, or only the exit code counts; returns their totals, and the
 /// number of ignored ones.
 fn compare_sides<'p>(
     args: &Args,
-    display: DisplayOptions,
+    (display, is_quiet): (DisplayOptions, bool),
     protocols: &[&'p dyn Protocol],
     sides: [&SideReader<'p>; 2],
     output: &mut TextOutput,
@@ -179,7 +185,7 @@ fn compare_sides<'p>(
         let mut is_first = true;
         diff.run(&mut |difference| {
             seen.add(&difference);
-            if args.learn.is_some() {
+            if args.learn.is_some() || is_quiet {
                 return;
             }
             if args.format.is_json() {

@@ -35,7 +35,7 @@ pub const HELP: &str =
 pub struct SharedArgs {
     #[arg(long, help = help_of("color"), global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", hide_short_help = true)]
     pub color: Color,
-    /// Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result
+    /// Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result
     #[arg(short, long, global = true, hide_short_help = true)]
     pub quiet: bool,
     /// Explain on stderr what was detected, and why

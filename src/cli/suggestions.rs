@@ -231,6 +231,9 @@ impl<'a> Situation<'a> {
         {
             return Some(tip);
         }
+        if let Some(tip) = self.tip_of_words(name, flag) {
+            return Some(tip);
+        }
         let row = words::FLAGS.iter().find(is_row);
         let owners = || self.owners(flag);
         let tip = row.map(|(.., tip)| self.with_value(tip, flag));
@@ -337,11 +340,16 @@ impl<'a> Situation<'a> {
             .map(Command::get_name)
             .collect();
         let text = match owners.as_slice() {
-            [] => return None,
+            // A flag of so many is known; the question is what this command has instead.
+            [] | [_, _, _, _, ..] => return None,
             [one] => (*one).to_owned(),
             [most @ .., last] => format!("{} and {last}", most.join(", ")),
         };
-        Some(format!("{flag} is a flag of {text}"))
+        let own = self.command.map(Command::get_name);
+        let own = own.map_or(String::new(), |own| {
+            format!("; wiretool {own} -h lists those of {own}")
+        });
+        Some(format!("{flag} is a flag of {text}{own}"))
     }
 
     /// Returns a tip for an argument without a flag that is one too many.

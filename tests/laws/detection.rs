@@ -161,9 +161,18 @@ fn a_bad_first_message_of_a_later_connection_keeps_its_place() {
 #[test]
 fn unknown_methods_keep_the_order_of_a_named_protocol() {
     let messages = [
-        (Direction::ToServer, r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#),
-        (Direction::ToClient, r#"{"jsonrpc":"2.0","id":1,"result":1}"#),
-        (Direction::ToServer, r#"{"jsonrpc":"2.0","id":2,"method":"b"}"#),
+        (
+            Direction::ToServer,
+            r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#,
+        ),
+        (
+            Direction::ToClient,
+            r#"{"jsonrpc":"2.0","id":1,"result":1}"#,
+        ),
+        (
+            Direction::ToServer,
+            r#"{"jsonrpc":"2.0","id":2,"method":"b"}"#,
+        ),
     ];
     for protocol in ["mcp", "acp", "jsonrpc", "stepflow", "oracle"] {
         let mut found = Vec::new();

@@ -463,7 +463,8 @@ fn lines_around_messages_are_no_faults() {
 #[test]
 fn batches_on_lines_are_messages() {
     let sent = r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"}]"#;
-    let answered = r#"[{"jsonrpc":"2.0","id":1,"result":null},{"jsonrpc":"2.0","id":2,"result":{}}]"#;
+    let answered =
+        r#"[{"jsonrpc":"2.0","id":1,"result":null},{"jsonrpc":"2.0","id":2,"result":{}}]"#;
     let got = read(&format!("> {sent}\n< {answered}\n"));
     assert_eq!(got, [format!("c2s - {sent}"), format!("s2c - {answered}")]);
     let both = format!("recorded: [{CALL},{ANSWER}]\n");

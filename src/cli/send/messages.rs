@@ -38,8 +38,14 @@ impl<'p> MessageMaker<'p> {
     pub fn make(&mut self, words: &[String]) -> Result<String, String> {
         let name = self.protocol.name();
         let made = super::super::make::make_message(self.protocol, words, &mut self.id_gen);
-        made.map(|made| made.message)
-            .map_err(|refusal| format!("{refusal} (wiretool make {name} --list)"))
+        made.map(|made| made.message).map_err(|refusal| {
+            match words.iter().find(|word| word.contains("://")) {
+                Some(address) if refusal.wanted == "no more words" => {
+                    format!("{refusal} (the address is --connect {address})")
+                }
+                _ => format!("{refusal} (wiretool make {name} --list)"),
+            }
+        })
     }
 
     /// Reads a line: JSON, arguments in the syntax of a shell, or nothing.

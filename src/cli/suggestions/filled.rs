@@ -2,6 +2,7 @@
 
 use super::shapes::{as_address, is_method, local, tool_arguments};
 use super::{Situation, has_word, words};
+use crate::protocol::registry;
 use clap::error::{ContextKind, ErrorKind};
 use std::path::Path;
 
@@ -207,6 +208,38 @@ impl Situation<'_> {
             Some(format!("{flag}: {tip}"))
         });
         tips.collect()
+    }
+
+    /// Returns a tip for a flag of the commands that take the protocol and the message as words.
+    pub(super) fn tip_of_words(&self, command: &str, flag: &str) -> Option<String> {
+        if !["make", "send", "stub"].contains(&command) {
+            return None;
+        }
+        let own = self.args.iter().filter_map(|arg| arg.to_str());
+        let own: Vec<&str> = own.take_while(|word| *word != "--").collect();
+        let value = self.value_of(flag);
+        if ["-p", "--protocol"].contains(&flag) {
+            let protocol = value.unwrap_or("PROTOCOL");
+            let skipped = [flag, protocol, command];
+            let rest = own.iter().skip(1).filter(|word| !skipped.contains(word));
+            let rest = shell_words::join([protocol].iter().chain(rest));
+            let peer = self
+                .server()
+                .map_or(String::new(), |peer| format!(" -- {peer}"));
+            return Some(format!(
+                "the protocol comes first: wiretool {command} {rest}{peer}"
+            ));
+        }
+        let name = flag.strip_prefix("--").filter(|_| command == "make")?;
+        let pair = match value {
+            Some(value) => shell_words::quote(&format!("{name}={value}")).into_owned(),
+            None => format!("{name}=VALUE"),
+        };
+        let protocol = own.iter().find(|word| registry::find(word).is_some());
+        Some(format!(
+            "arguments are words, such as {pair}; wiretool make {} --list lists them for each message",
+            protocol.unwrap_or(&"PROTOCOL")
+        ))
     }
 
     /// Returns a tip for `send` without a message.

@@ -68,6 +68,31 @@ fn stdin_with_input_is_decoded_if_there_is_no_command() {
 /// The command line, and a part of the only tip.
 const GUESSES: &[(&str, &str)] = &[
     ("sniff -i lo", "wiretool proxy shows live traffic"),
+    ("lint --severity error FILE", "--fail-on"),
+    ("stat --latency FILE", "percentiles and the slowest calls"),
+    ("redact --replace a=b FILE", "text of the same length"),
+    (
+        "make lsp textDocument/hover --uri file:///a.rs",
+        "arguments are words, such as 'uri=file:///a.rs'; wiretool make lsp --list",
+    ),
+    ("make jsonrpc add 1 2 --id 7", "such as 'id=7'"),
+    (
+        "send -p mcp tools/list -- ./server",
+        "wiretool send mcp tools/list -- ./server",
+    ),
+    ("stub -p mcp", "the protocol comes first: wiretool stub mcp"),
+    ("decode -f Cargo.toml", "wiretool decode Cargo.toml"),
+    ("wrap --list", "wiretool wrap alone lists"),
+    ("snapshot accept --all d", "snapshot accept PATH"),
+    ("protocol list", "wiretool help protocols"),
+    ("protocol lint my.toml", "wiretool protocol check"),
+    (
+        "protocol draft lsp.bin -o my.toml",
+        "draft lsp.bin > NAME.toml",
+    ),
+    ("completions --shell zsh", "wiretool completions bash, zsh"),
+    ("--man", "wiretool man prints"),
+    ("decode -w id=3", "a condition is --where id=3"),
     ("run npx server", "wiretool proxy -- COMMAND"),
     ("sh server.sh", "wiretool proxy -- sh server.sh"),
     (

@@ -26,6 +26,14 @@ impl Situation<'_> {
                 "--report {value} writes such a report, in lint, snapshot test and replay"
             ));
         }
+        let is_file = arg.starts_with("--format") && Path::new(value).is_file();
+        if is_file {
+            let name = self.command.map_or("decode", clap::Command::get_name);
+            let file = shell_words::quote(value);
+            return Some(format!(
+                "-f is the format; a file needs no flag: wiretool {name} {file}, with --follow while it grows"
+            ));
+        }
         let is_export = self
             .command
             .is_some_and(|command| command.get_name() == "export");

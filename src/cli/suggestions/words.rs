@@ -186,6 +186,26 @@ pub(super) const SUBCOMMANDS: &[(&str, &str, &str)] = &[
         "wiretool snapshot list PATH lists captures and the state of their snapshots",
     ),
     (
+        "protocol",
+        "all list ls names",
+        "wiretool help protocols lists the protocols; wiretool protocol show NAME describes one",
+    ),
+    (
+        "protocol",
+        "lint test valid validate verify",
+        "wiretool protocol check FILE.toml says what is wrong in a description",
+    ),
+    (
+        "protocol",
+        "cat describe dump explain get help info print view",
+        "wiretool protocol show NAME describes a protocol, with --toml as a description to begin with",
+    ),
+    (
+        "protocol",
+        "create detect discover generate guess infer init learn new propose suggest",
+        "wiretool protocol draft FILE proposes a description of a capture",
+    ),
+    (
         "config",
         "add reset set unset write",
         "a setting is a line of wiretool.toml, such as color = \"never\", or a variable, such as WIRETOOL_COLOR=never; wiretool config show lists all",
@@ -255,6 +275,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         LINT,
+        "--level --min-severity --only-errors --severity",
+        "the exit code depends on --fail-on warning, error, or info; --allow RULE turns a rule off, -f json has the severity of each finding",
+    ),
+    (
+        LINT,
         "--list --list-rules --show-rules",
         "--rules lists the rules, --explain RULE explains one",
     ),
@@ -280,7 +305,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         STAT,
-        "--histogram --percentile --percentiles --slowest --top",
+        "--histogram --latencies --latency --percentile --percentiles --slow --slowest --top",
         "stat always lists percentiles and the slowest calls; -f json has all numbers",
     ),
     (WATCH, "-f", "--follow reads while the file grows"),
@@ -298,6 +323,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         REDACT,
         "--field --fields --keys --name --names",
         "a name is --key VALUE, a pattern --value REGEX",
+    ),
+    (
+        REDACT,
+        "--replace --replacement --replace-with --substitute --with",
+        "a secret becomes text of the same length and form; which ones are secret is --key NAME and --value REGEX",
     ),
     (
         REDACT,
@@ -321,6 +351,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         SNAPSHOT,
+        "--all -a",
+        "all captures of a folder are meant: wiretool snapshot accept PATH, or snapshot test PATH",
+    ),
+    (
+        SNAPSHOT,
         "--accept --bless --update --update-snapshots -u",
         "wiretool snapshot accept PATH accepts new snapshots, wiretool snapshot review shows them first",
     ),
@@ -328,6 +363,21 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         SNAPSHOT,
         "--ci --frozen --no-write",
         "nothing is written if CI is set: CI=1 wiretool snapshot test PATH",
+    ),
+    (
+        &["wrap"],
+        "--all --list --ls --show --status -a -l",
+        "wiretool wrap alone lists the servers of all clients, and changes nothing; wiretool wrap NAME records one",
+    ),
+    (
+        &["protocol"],
+        "--out --output --write -o -w",
+        "the text goes to stdout: wiretool protocol draft FILE > NAME.toml",
+    ),
+    (
+        &["completions"],
+        "--shell --sh -s",
+        "the shell is a word: wiretool completions bash, zsh, fish, powershell or elvish",
     ),
     (
         DIFF,
@@ -358,6 +408,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         READERS,
         "-O --output-file",
         "the file of the output is -o FILE, where the command has it",
+    ),
+    (
+        ANY,
+        "--man --manpage --manual",
+        "wiretool man prints the manual page, wiretool help NAME a topic",
     ),
     (
         ANY,
