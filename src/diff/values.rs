@@ -6,7 +6,7 @@ use crate::select::number::Decimal;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hasher};
 
 /// The maximum depth of a comparison by value; below it, only the text is compared.
@@ -128,7 +128,10 @@ impl Meaning<'_> {
                 path.pop();
             }
         } else if a.is_array() && b.is_array() && depth < DEPTH {
-            let [mut a, mut b] = self.elements([a, b], counts == CompareDepth::Unordered, path);
+            let [mut a, mut b] = match path.is_empty() {
+                true => self.members_of_batch([a, b], path, same),
+                false => self.elements([a, b], counts == CompareDepth::Unordered, path),
+            };
             for n in 0.. {
                 let sides = [a.next(), b.next()];
                 if sides.iter().all(Option::is_none) {
@@ -141,6 +144,66 @@ impl Meaning<'_> {
         } else if !self.is_same(a, b) && same(None, path, a, b).is_err() {
             found.differences.push(differs(path, None));
         }
+    }
+
+    /// Returns the elements of two arrays that are whole messages. Answers in a batch have any order (JSON-RPC 2.0
+    /// section 6): those whose ids correspond have the same place.
+    fn members_of_batch<'a>(
+        &self,
+        arrays: [Node<'a>; 2],
+        path: &mut Path,
+        same: &mut Same<'_>,
+    ) -> [Box<dyn Iterator<Item = Node<'a>> + 'a>; 2] {
+        let has_id = |array: &Node<'a>| array.at(0).is_some_and(|first| first.is_map());
+        if !arrays.iter().all(has_id) {
+            return self.elements(arrays, false, path);
+        }
+        let [a, mut b] = arrays.map(|array| array.children().collect::<Vec<_>>());
+        let mut places: Option<HashMap<Val, usize>> = None;
+        for (n, member) in a.iter().enumerate() {
+            path.push(PathStep::Element(n));
+            let wanted = self.corresponding_id(*member, b.get(n).copied(), path, same);
+            let id_of = |other: Node<'_>| self.id_of(other, path).and_then(|(node, _)| id(node));
+            if let Some(wanted) = wanted {
+                let places = places.get_or_insert_with(|| {
+                    let ids = b.iter().enumerate();
+                    ids.filter_map(|(at, one)| Some((id_of(*one)?, at)))
+                        .collect()
+                });
+                if let Some(at) = places.get(&wanted).copied().filter(|at| *at > n) {
+                    b.swap(n, at);
+                    let moved = b.get(at).and_then(|moved| id_of(*moved));
+                    places.extend(moved.map(|moved| (moved, at)));
+                }
+            }
+            path.pop();
+        }
+        [Box::new(a.into_iter()), Box::new(b.into_iter())]
+    }
+
+    /// Returns the id of B that corresponds to that of a member of A, if the member of B at its place has another one.
+    fn corresponding_id(
+        &self,
+        a: Node<'_>,
+        b: Option<Node<'_>>,
+        path: &mut Path,
+        same: &mut Same<'_>,
+    ) -> Option<Val> {
+        let (one, used) = self.id_of(a, path)?;
+        let (other, _) = self.id_of(b?, path)?;
+        same(Some(used), path, one, other).err().flatten()
+    }
+
+    /// Returns the id of a member of a batch, whose path is given.
+    fn id_of<'a>(&self, member: Node<'a>, path: &Path) -> Option<(Node<'a>, IdUse)> {
+        member.members().find_map(|(key, value)| {
+            let mut path = path.clone();
+            path.push(PathStep::Member(key.text()?.into_owned()));
+            match self.ignore.counts(self.name, &path) {
+                CompareDepth::Id(used) => Some((value, used)),
+                _ => None,
+            }
+        })
     }
 
     /// Returns the elements of two arrays. Without an order, equal ones come first.

@@ -21,7 +21,8 @@ use super::times::{epoch, find_clock, find_time};
 use crate::capture::chunk::{InputPlace, ItemSink, Problem};
 use crate::capture::lines::{Line, LineForm};
 use crate::capture::time::{self, Time};
-use std::collections::BTreeMap;
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, HashSet};
 
 /// The most bytes of a message that several lines carry.
 const MAX_PARTS: usize = 64 << 20;
@@ -220,12 +221,19 @@ impl Log {
         sink: &mut ItemSink<'_>,
     ) {
         let is_json = matches!(text.trim_ascii_start().first(), Some(b'{' | b'['));
-        if messages.len() > 1 && !text.starts_with(b"[") && !text.contains(&b'\n') {
+        let is_one_line = !text.contains(&b'\n');
+        // A text can have very many messages.
+        let own_time = LazyCell::new(|| {
+            let time = find_time(text).filter(|_| !is_json);
+            time.or_else(|| journald_time(text))
+        });
+        let own_clock = LazyCell::new(|| find_clock(text).filter(|_| !is_json));
+        if messages.len() > 1 && !text.starts_with(b"[") && is_one_line {
             let (count, _) = self.several.get_or_insert((0, origin.line));
             *count += 1;
         }
         let framed = std::mem::take(&mut self.framed);
-        let mut emitted: Vec<Vec<u8>> = Vec::new();
+        let mut emitted: HashSet<Vec<u8>> = HashSet::new();
         for found in messages {
             if found.is_alone() {
                 self.alone += 1;
@@ -239,12 +247,8 @@ impl Log {
                 &found.before
             };
             let mut mark = self.common.marks.of(text, before, &found.after);
-            mark.time = origin
-                .time
-                .or(mark.time)
-                .or_else(|| find_time(text).filter(|_| !is_json))
-                .or_else(|| journald_time(text));
-            mark.clock = mark.clock.or_else(|| find_clock(text).filter(|_| !is_json));
+            mark.time = origin.time.or(mark.time).or_else(|| *own_time);
+            mark.clock = mark.clock.or_else(|| *own_clock);
             let mut message = if found.is_unescaped {
                 found.message
             } else {
@@ -274,8 +278,8 @@ impl Log {
                 self.key = first_word(&message).unwrap_or_default().to_vec();
             }
             self.common.emit(mark, &bytes, sink);
-            if !text.contains(&b'\n') {
-                emitted.push(message);
+            if is_one_line {
+                emitted.insert(message);
             }
         }
     }
