@@ -63,6 +63,9 @@ use trace::Trace;
 /// The bytes of text that are held until a reading is chosen.
 const HOLD_LIMIT: usize = 256 << 10;
 
+/// The bytes of a first line that are held if its beginning shows no reading: its message may be long.
+const MAX_FIRST_LINE: usize = 16 << 20;
+
 /// The bytes of text after which a stream with faults in most lines is no longer doubted.
 const MAX_DOUBTFUL: usize = 8 << 10;
 
@@ -297,6 +300,8 @@ pub(super) struct Text {
     /// The protocol that the user named.
     expected: Expected,
     state: TextState,
+    /// The beginning of a long first line shows no reading.
+    has_tried_beginning: bool,
     chosen: Option<(Form, String)>,
     corrected: Corrected,
 }
@@ -353,6 +358,7 @@ impl Text {
             otherwise,
             expected: None,
             state: TextState::Held(Vec::new(), 1),
+            has_tried_beginning: false,
             chosen: None,
             corrected: Corrected::No,
         }
@@ -515,9 +521,27 @@ impl FormReader for Text {
                     break chosen;
                 }
             } else if held.len() >= HOLD_LIMIT {
-                match self.choose(view, false, true) {
-                    Some(chosen) => break chosen,
-                    None => return,
+                let first = memchr::memchr(b'\n', held).map(|end| end + 1);
+                let is_long = first.is_none_or(|end| end > HOLD_LIMIT);
+                let whole = first.unwrap_or(held.len()).min(MAX_FIRST_LINE);
+                if is_long && self.has_tried_beginning {
+                    if first.is_none() && held.len() < MAX_FIRST_LINE {
+                        return;
+                    }
+                    let line = held.get(..whole).unwrap_or(held);
+                    match self.choose(line, false, true) {
+                        Some(chosen) => break chosen,
+                        None => return,
+                    }
+                }
+                let chosen = self.choose(view, false, true);
+                self.has_tried_beginning = is_long;
+                match chosen {
+                    Some(chosen) if !is_long || chosen.2.is_any() || chosen.2.is_truncated() => {
+                        break chosen;
+                    }
+                    None if !is_long => return,
+                    _ => {}
                 }
             } else {
                 if let TextState::Held(_, next) = &mut self.state {

@@ -58,6 +58,8 @@ impl LineForm for Strings {
         let text = self.common.clean(line.text).into_owned();
         let mut found = false;
         let mut at = 0;
+        // The quotes that no later quote closes: all later ones of their kind are escaped.
+        let mut unclosed = Vec::new();
         while let Some((&c, after)) = text.get(at..).and_then(<[u8]>::split_first) {
             let is_escape = c == b'\\'
                 && after
@@ -65,9 +67,12 @@ impl LineForm for Strings {
                     .is_some_and(|c| matches!(c, b'x' | b'u' | b'0'..=b'3'));
             let before = text.get(..at).unwrap_or_default();
             let rest = text.get(at..).unwrap_or_default();
-            if (matches!(c, b'"' | b'\'' | b'`') || is_escape)
-                && let Some((counts, rest)) = self.literal(before, rest)
-            {
+            let is_quote = matches!(c, b'"' | b'\'' | b'`') && !unclosed.contains(&c);
+            let literal = (is_quote || is_escape).then(|| self.literal(before, rest));
+            if is_quote && matches!(literal, Some(None)) {
+                unclosed.push(c);
+            }
+            if let Some((counts, rest)) = literal.flatten() {
                 at = text.len() - rest.len();
                 self.joined = counts;
                 if !counts {
