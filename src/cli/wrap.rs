@@ -270,6 +270,10 @@ fn note_next(place: &PlaceArgs, entries: &[Entry], shared: &SharedArgs) {
     if let Some(file) = &file {
         undo.extend(["--in", file]);
     }
+    let client = place.client.as_ref().map(ToString::to_string);
+    if let Some(client) = &client {
+        undo.extend(["--client", client]);
+    }
     let entry = place.entry.as_ref().map(KeyPath::to_string);
     match &entry {
         Some(entry) => undo.extend(["--entry", entry]),

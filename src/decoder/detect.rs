@@ -233,14 +233,16 @@ impl<'p> Detector<'p> {
     /// with fewer faults.
     pub(super) fn fits(&mut self, protocol: &dyn Protocol, framing: Framing) -> bool {
         self.run(self.bytes.len(), false);
+        let is_value = matches!(self.bytes.trim_ascii_start().first(), Some(b'{' | b'['));
+        // A value over several lines may not be complete.
+        let reads =
+            |c: &Candidate<'_>| c.has_message() || is_value && c.framing == Framing::Values;
         let own = self.candidates.iter();
-        let own = own.filter(|c| c.protocol.name() == protocol.name());
-        let (same, others): (Vec<_>, Vec<_>) = own.partition(|c| c.framing == framing);
-        let fewest = |all: Vec<&Candidate<'_>>| all.iter().map(|c| c.score.faults).min();
-        match (fewest(same), fewest(others)) {
-            (Some(same), Some(others)) => same <= others,
-            (same, _) => same.is_some(),
-        }
+        let mut own = own.filter(|c| c.protocol.name() == protocol.name());
+        let same = own.clone().find(|c| c.framing == framing);
+        same.is_some_and(|same| {
+            own.all(|c| c.framing == framing || !reads(c) || c.score.faults >= same.score.faults)
+        })
     }
 
     /// Handles missing bytes. A message that they cut is no fault of a pair, but can show its protocol.
@@ -363,7 +365,10 @@ impl<'p> Detector<'p> {
     /// Returns the pair with the best score; on a tie, the first. The fallback protocol comes after all others.
     fn best(&self) -> ProtocolVerdict<'p> {
         let named = self.framing_only;
-        let is_line = |c: &Candidate<'_>| c.framing == Framing::Lines && c.has_message();
+        let is_header = |c: &Candidate<'_>| c.framing == Framing::ContentLength && c.has_header();
+        let has_header = self.candidates.iter().any(is_header);
+        let is_line =
+            |c: &Candidate<'_>| c.framing == Framing::Lines && c.has_message() && !has_header;
         let has_line = self.candidates.iter().any(is_line);
         for fallback in [false, true] {
             let counts = |c: &&Candidate<'_>| named || c.is_fallback() == fallback;
@@ -378,20 +383,20 @@ impl<'p> Detector<'p> {
                 });
                 return self.verdict(winner, tie);
             }
+            // Other lines are faults.
+            let mut lines = self.candidates.iter().filter(counts);
+            if let Some(lines) = lines.find(|c| fallback && is_line(c)) {
+                return self.verdict(lines, false);
+            }
             // No message is complete. Malformed ones may still show their protocol. If the protocol was
             // chosen, its most likely framing gives faults that explain the problem.
             let broken = self.candidates.iter().filter(counts);
             let broken = broken
                 .filter(|c| c.score.broken > 0 || (named && c.score.controls > c.score.faults));
             // Where a line is a message, no header is missing.
-            let broken = broken.filter(|c| !has_line || !c.lacks_headers());
+            let broken = broken.filter(|c| !has_line || c.framing != Framing::ContentLength);
             if let Some(likeliest) = broken.rev().max_by_key(|c| c.rank_broken()) {
                 return self.verdict(likeliest, false);
-            }
-            // Other lines are faults.
-            let mut lines = self.candidates.iter().filter(counts);
-            if let Some(lines) = lines.find(|c| fallback && is_line(c)) {
-                return self.verdict(lines, false);
             }
         }
         // A complete message of another protocol is better than none.

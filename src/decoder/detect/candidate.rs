@@ -1,8 +1,7 @@
 //! A pair of protocol and framing that [`super::detect`] tries, and its score.
 
 use crate::encoding::Parsed;
-use crate::error::DecodeError;
-use crate::framing::{Frame, Framer, Framing, Head, Step};
+use crate::framing::{Fault, Frame, Framer, Framing, Head, Step};
 use crate::protocol::{Context, Direction, Evidence, Message, Protocol, Role};
 use crate::span::Span;
 
@@ -97,9 +96,9 @@ impl<'p> Candidate<'p> {
         self.score.certain + self.score.possible > 0
     }
 
-    /// Returns `true` if no frame has the header of the framing.
-    pub(super) fn lacks_headers(&self) -> bool {
-        self.score.headless > 0 && self.score.headless == self.score.frames
+    /// Returns `true` if a frame has the header of the framing.
+    pub(super) fn has_header(&self) -> bool {
+        self.score.frames > self.score.headless
     }
 
     /// Returns `true` if any other protocol that understands the bytes comes first.
@@ -197,7 +196,7 @@ impl Score {
         is_fallback: bool,
     ) {
         self.faults += 1;
-        let is_headless = |error: &DecodeError| error.code == "missing-header";
+        let is_headless = |fault: &Fault| fault.error.code == "missing-header";
         self.headless += u32::from(frame.fault.as_ref().is_some_and(is_headless));
         let passed_over = matches!(frame.head, Head::None)
             && matches!(frame.framing, Framing::Http | Framing::WebSocket);
