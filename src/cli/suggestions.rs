@@ -27,6 +27,9 @@ use std::path::Path;
 /// The beginning of a tip with a whole command line of tcpdump or tshark.
 const READ: &str = "a capture is an argument without a flag: ";
 
+/// The most commands that are named as those with a flag.
+const MAX_OWNERS: usize = 6;
+
 /// Returns the text of a usage error for stderr, in a few lines: the error, tips, the usage.
 pub fn usage_text(error: &clap::Error, root: &Command, args: &[OsString]) -> String {
     let tips = Situation::new(error, root, args).tips();
@@ -341,7 +344,8 @@ impl<'a> Situation<'a> {
             .collect();
         let text = match owners.as_slice() {
             // A flag of so many is known; the question is what this command has instead.
-            [] | [_, _, _, _, ..] => return None,
+            [] => return None,
+            all if all.len() > MAX_OWNERS => return None,
             [one] => (*one).to_owned(),
             [most @ .., last] => format!("{} and {last}", most.join(", ")),
         };

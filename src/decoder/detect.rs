@@ -235,8 +235,7 @@ impl<'p> Detector<'p> {
         self.run(self.bytes.len(), false);
         let is_value = matches!(self.bytes.trim_ascii_start().first(), Some(b'{' | b'['));
         // A value over several lines may not be complete.
-        let reads =
-            |c: &Candidate<'_>| c.has_message() || is_value && c.framing == Framing::Values;
+        let reads = |c: &Candidate<'_>| c.has_message() || is_value && c.framing == Framing::Values;
         let own = self.candidates.iter();
         let mut own = own.filter(|c| c.protocol.name() == protocol.name());
         let same = own.clone().find(|c| c.framing == framing);
@@ -368,7 +367,7 @@ impl<'p> Detector<'p> {
         let is_header = |c: &Candidate<'_>| c.framing == Framing::ContentLength && c.has_header();
         let has_header = self.candidates.iter().any(is_header);
         let is_line =
-            |c: &Candidate<'_>| c.framing == Framing::Lines && c.has_message() && !has_header;
+            |c: &Candidate<'_>| c.framing == Framing::Lines && c.score.begins_well && !has_header;
         let has_line = self.candidates.iter().any(is_line);
         for fallback in [false, true] {
             let counts = |c: &&Candidate<'_>| named || c.is_fallback() == fallback;

@@ -88,11 +88,11 @@ const GUESSES: &[(&str, &str)] = &[
     ("protocol lint my.toml", "wiretool protocol check"),
     (
         "protocol draft lsp.bin -o my.toml",
-        "draft lsp.bin > NAME.toml",
+        "draft FILE > NAME.toml",
     ),
     ("completions --shell zsh", "wiretool completions bash, zsh"),
     ("--man", "wiretool man prints"),
-    ("decode -w id=3", "a condition is --where id=3"),
+    ("decode -w id=3", "a condition is --where 'id=3'"),
     ("run npx server", "wiretool proxy -- COMMAND"),
     ("sh server.sh", "wiretool proxy -- sh server.sh"),
     (

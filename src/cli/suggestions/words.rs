@@ -365,21 +365,6 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "nothing is written if CI is set: CI=1 wiretool snapshot test PATH",
     ),
     (
-        &["wrap"],
-        "--all --list --ls --show --status -a -l",
-        "wiretool wrap alone lists the servers of all clients, and changes nothing; wiretool wrap NAME records one",
-    ),
-    (
-        &["protocol"],
-        "--out --output --write -o -w",
-        "the text goes to stdout: wiretool protocol draft FILE > NAME.toml",
-    ),
-    (
-        &["completions"],
-        "--shell --sh -s",
-        "the shell is a word: wiretool completions bash, zsh, fish, powershell or elvish",
-    ),
-    (
         DIFF,
         "--brief --exit-code --quiet-diff",
         "the exit code is 0 without a difference, 1 with one; -f json is for programs",
@@ -784,6 +769,21 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         ANY,
         "--debug --log-level -vv",
         "-v explains what was detected, and why",
+    ),
+    (
+        &["wrap"],
+        "--all --list --ls --show --status -a -l",
+        "wiretool wrap alone lists the servers of all clients, and changes nothing; wiretool wrap NAME records one",
+    ),
+    (
+        &["protocol"],
+        "--out --output --write -o -w",
+        "the text goes to stdout: wiretool protocol draft FILE > NAME.toml",
+    ),
+    (
+        &["completions"],
+        "--shell --sh -s",
+        "the shell is a word: wiretool completions bash, zsh, fish, powershell or elvish",
     ),
     (ANY, "--silent -s", "-q prints no notes"),
 ];

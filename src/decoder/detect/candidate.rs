@@ -36,6 +36,8 @@ pub(super) struct Score {
     pub(super) broken: u32,
     /// Frames without the header of their framing.
     pub(super) headless: u32,
+    /// The first frame is a message without a fault.
+    pub(super) begins_well: bool,
     /// Frames between messages: pings, HTTP without a message.
     pub(super) controls: u32,
     /// Frames of any kind.
@@ -228,6 +230,7 @@ impl Score {
         framing_only: bool,
         is_line: bool,
     ) {
+        self.begins_well |= self.frames == 1 && message.evidence > Evidence::None;
         match message.evidence {
             Evidence::Certain => self.certain += 1,
             Evidence::Possible => {
