@@ -20,17 +20,31 @@ mod float;
 mod head;
 mod write;
 
-use crate::error::{DecodeError, show_byte};
+pub use super::packed::MAX_DEPTH;
+use super::packed::{self, Packed, PackedError, Parser, Read};
+use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::{FormKey, Scalar, Shape, Sink};
 use float::{of_half, of_single};
 use head::Head;
 pub(crate) use head::{Inside, head_size};
 pub(super) use write::width;
-pub use write::{MAX_DEPTH, write};
+pub use write::write;
 
 /// The byte that ends a value without a length.
 const BREAK: u8 = 0xff;
+
+/// The encoding.
+pub(super) enum Cbor {}
+
+impl Packed for Cbor {
+    const VALUE: &'static str = "a CBOR value";
+    const FAULT: &'static str = "bad-cbor";
+
+    fn value<S: Sink>(parser: &mut Parser<'_, Self>, sink: &mut S) -> Read {
+        parser.value(sink)
+    }
+}
 
 /// Parses one value that fills `span` of `bytes`, at most `depth` levels deep; a tag is a level.
 pub fn parse<S: Sink>(
@@ -39,106 +53,18 @@ pub fn parse<S: Sink>(
     depth: u32,
     sink: &mut S,
 ) -> Result<(), DecodeError> {
-    let end = span.end().min(bytes.len());
-    let mut parser = CborParser {
-        bytes: bytes.get(..end).unwrap_or_default(),
-        at: span.at(),
-        depth,
-    };
-    if parser.at >= end {
-        return Err(DecodeError::new(
-            "empty",
-            span,
-            "message",
-            "a CBOR value",
-            "nothing",
-        ));
-    }
-    parser
-        .value(sink)
-        .map_err(|violation| explain(*violation, bytes, span, depth))?;
-    if parser.at < end {
-        let rest = Span::new(parser.at, end);
-        let is_value = measure(rest.of(bytes), depth).ok().flatten() == Some(end - parser.at);
-        return Err(super::trailing(rest, is_value));
-    }
-    Ok(())
+    packed::parse::<Cbor, S>(bytes, span, depth, sink)
 }
 
 /// Returns the length of the value at the start of `bytes`; `None` if it is not complete.
 pub fn measure(bytes: &[u8], depth: u32) -> Result<Option<usize>, DecodeError> {
-    let mut parser = CborParser {
-        bytes,
-        at: 0,
-        depth,
-    };
-    match parser.value(&mut super::Nothing) {
-        Ok(()) => Ok(Some(parser.at)),
-        Err(violation) if matches!(*violation, CborError::Ends { .. }) => Ok(None),
-        Err(violation) => Err(explain(*violation, bytes, Span::new(0, bytes.len()), depth)),
-    }
+    packed::measure::<Cbor>(bytes, depth)
 }
 
-/// A parse error; [`explain`] converts it. Functions return it boxed, so that a result fits in one
-/// register.
-#[derive(Clone, Copy)]
-enum CborError {
-    Ends {
-        at: usize,
-        need: u64,
-        what: &'static str,
-    },
-    /// A byte that cannot be there.
-    Byte {
-        at: usize,
-        field: &'static str,
-        wanted: &'static str,
-    },
-    Deep {
-        at: usize,
-    },
-}
-
-#[cold]
-fn explain(violation: CborError, bytes: &[u8], span: Span, depth: u32) -> DecodeError {
-    match violation {
-        CborError::Ends { at, need, what } => {
-            let got = span.end().saturating_sub(at);
-            let place = Span::new(at.min(span.end()), span.end());
-            DecodeError::new(
-                "ends-early",
-                place,
-                what,
-                format!("{need} bytes"),
-                format!("{got} left in the body"),
-            )
-        }
-        CborError::Byte { at, field, wanted } => {
-            let got = show_byte(bytes.get(at).copied().unwrap_or(BREAK));
-            DecodeError::new("bad-cbor", Span::new(at, at + 1), field, wanted, got)
-        }
-        CborError::Deep { at } => super::too_deep(at, depth),
-    }
-}
-
-struct CborParser<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    depth: u32,
-}
-
-impl<'a> CborParser<'a> {
-    /// Boxed, so that a result takes one register.
-    #[cold]
-    #[allow(clippy::unnecessary_box_returns)]
-    fn ends(&self, need: u64, what: &'static str) -> Box<CborError> {
-        let at = self.at;
-        CborError::Ends { at, need, what }.into()
-    }
-
+impl Parser<'_, Cbor> {
     /// Reads an initial byte and its argument.
     #[inline]
-    fn head(&mut self) -> Result<Head, Box<CborError>> {
+    fn head(&mut self) -> Read<Head> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         match Head::read(rest) {
             Some((head, size)) => {
@@ -150,11 +76,11 @@ impl<'a> CborParser<'a> {
     }
 
     #[cold]
-    fn no_head<T>(&mut self, initial: Option<u8>) -> Result<T, Box<CborError>> {
+    fn no_head<T>(&mut self, initial: Option<u8>) -> Read<T> {
         let at = self.at;
         match initial.map(|byte| byte & 31) {
-            None => Err(self.ends(1, "value")),
-            Some(28..) => Err(CborError::Byte {
+            None => self.ends(1, "value"),
+            Some(28..) => Err(PackedError::Byte {
                 at,
                 field: "initial byte",
                 wanted: "additional information of 0 to 27 (or 31 for strings, arrays and maps)",
@@ -162,22 +88,8 @@ impl<'a> CborParser<'a> {
             .into()),
             Some(info) => {
                 self.at += 1;
-                Err(self.ends(1 << info.saturating_sub(24), "argument"))
+                self.ends(1 << info.saturating_sub(24), "argument")
             }
-        }
-    }
-
-    /// Reads the content of a string.
-    #[inline]
-    fn run(&mut self, len: u64, what: &'static str) -> Result<&'a [u8], Box<CborError>> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let run = usize::try_from(len).ok().and_then(|len| rest.get(..len));
-        match run {
-            Some(run) => {
-                self.at += run.len();
-                Ok(run)
-            }
-            None => Err(self.ends(len, what)),
         }
     }
 
@@ -188,7 +100,7 @@ impl<'a> CborParser<'a> {
         found
     }
 
-    fn value<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<CborError>> {
+    fn value<S: Sink>(&mut self, sink: &mut S) -> Read {
         let start = self.at;
         let head = self.head()?;
         let scalar = match (head.major, head.argument) {
@@ -208,7 +120,7 @@ impl<'a> CborParser<'a> {
                 (26, n) => Scalar::F64(of_single(n as u32)),
                 (27, n) => Scalar::F64(n),
                 (24, 0..=31) => {
-                    return Err(CborError::Byte {
+                    return Err(PackedError::Byte {
                         at: self.at - 1,
                         field: "simple value",
                         wanted: "32 to 255 in the second byte",
@@ -221,7 +133,7 @@ impl<'a> CborParser<'a> {
                 (_, n) => return self.simple(start, n, sink),
             },
             _ => {
-                return Err(CborError::Byte {
+                return Err(PackedError::Byte {
                     at: start,
                     field: "initial byte",
                     wanted: "a value",
@@ -233,22 +145,7 @@ impl<'a> CborParser<'a> {
         Ok(())
     }
 
-    fn descend(&mut self, start: usize) -> Result<(), Box<CborError>> {
-        match self.depth.checked_sub(1) {
-            Some(left) => {
-                self.depth = left;
-                Ok(())
-            }
-            None => Err(CborError::Deep { at: start }.into()),
-        }
-    }
-
-    fn array<S: Sink>(
-        &mut self,
-        start: usize,
-        count: Option<u64>,
-        sink: &mut S,
-    ) -> Result<(), Box<CborError>> {
+    fn array<S: Sink>(&mut self, start: usize, count: Option<u64>, sink: &mut S) -> Read {
         self.descend(start)?;
         sink.open(start, Shape::Array);
         let mut left = count;
@@ -261,12 +158,7 @@ impl<'a> CborParser<'a> {
         Ok(())
     }
 
-    fn map<S: Sink>(
-        &mut self,
-        start: usize,
-        count: Option<u64>,
-        sink: &mut S,
-    ) -> Result<(), Box<CborError>> {
+    fn map<S: Sink>(&mut self, start: usize, count: Option<u64>, sink: &mut S) -> Read {
         self.descend(start)?;
         sink.open(start, Shape::Map);
         let mut left = count;
@@ -275,7 +167,7 @@ impl<'a> CborParser<'a> {
             self.value(sink)?;
             sink.value();
             if self.bytes.get(self.at) == Some(&BREAK) {
-                return Err(CborError::Byte {
+                return Err(PackedError::Byte {
                     at: self.at,
                     field: "map",
                     wanted: "a value for the last key",
@@ -309,12 +201,7 @@ impl<'a> CborParser<'a> {
     }
 
     /// Reports `{"$tag":[number,value]}`.
-    fn tag<S: Sink>(
-        &mut self,
-        start: usize,
-        number: u64,
-        sink: &mut S,
-    ) -> Result<(), Box<CborError>> {
+    fn tag<S: Sink>(&mut self, start: usize, number: u64, sink: &mut S) -> Read {
         self.descend(start)?;
         Self::open_form(start, FormKey::Tag, sink);
         sink.open(start, Shape::Array);
@@ -330,12 +217,7 @@ impl<'a> CborParser<'a> {
 
     /// Reports `{"$simple":number}`.
     #[allow(clippy::unnecessary_wraps)] // as its siblings
-    fn simple<S: Sink>(
-        &mut self,
-        start: usize,
-        number: u64,
-        sink: &mut S,
-    ) -> Result<(), Box<CborError>> {
+    fn simple<S: Sink>(&mut self, start: usize, number: u64, sink: &mut S) -> Read {
         Self::open_form(start, FormKey::Simple, sink);
         sink.scalar(Span::new(start, self.at), Scalar::Uint(number));
         sink.close(self.at);
@@ -343,12 +225,7 @@ impl<'a> CborParser<'a> {
     }
 
     /// Reports the chunks of a string: `{"$str":["a","b"]}`.
-    fn chunks<S: Sink>(
-        &mut self,
-        start: usize,
-        major: u8,
-        sink: &mut S,
-    ) -> Result<(), Box<CborError>> {
+    fn chunks<S: Sink>(&mut self, start: usize, major: u8, sink: &mut S) -> Read {
         let is_text = major == 3;
         let key = if is_text {
             FormKey::Text
@@ -362,7 +239,7 @@ impl<'a> CborParser<'a> {
             let chunk = self.head()?;
             // RFC 8949 section 3.2.3: chunks MUST be definite-length strings of the same major type.
             let (true, Some(len)) = (chunk.major == major, chunk.argument) else {
-                return Err(CborError::Byte {
+                return Err(PackedError::Byte {
                     at,
                     field: "chunk",
                     wanted: if is_text {

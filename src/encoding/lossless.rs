@@ -24,6 +24,21 @@ use crate::tape::{KeyName, Node, Scalar, Shape, Sink, Value};
 
 /// Writes one value and its children.
 pub fn write(node: Node<'_>, out: &mut Vec<u8>) {
+    write_with(node, |_| None, out);
+}
+
+/// Writes one value and its children, with `{"$as":["width",value]}` around values that do not determine their width.
+fn write_with(
+    node: Node<'_>,
+    width: impl Fn(Node<'_>) -> Option<&'static str> + Copy,
+    out: &mut Vec<u8>,
+) {
+    let name = width(node);
+    if let Some(name) = name {
+        out.extend_from_slice(b"{\"$as\":[\"");
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b"\",");
+    }
     match node.value() {
         Value::Scalar(scalar) => write_scalar(scalar, out),
         Value::Label(name) => write_str(name, out),
@@ -33,36 +48,37 @@ pub fn write(node: Node<'_>, out: &mut Vec<u8>) {
                 if i > 0 {
                     out.push(b',');
                 }
-                write(item, out);
+                write_with(item, width, out);
             }
             out.push(b']');
         }
-        Value::Map if is_plain_map(node) => {
-            out.push(b'{');
-            for (i, (key, value)) in node.members().enumerate() {
-                if i > 0 {
-                    out.push(b',');
-                }
-                write(key, out);
-                out.push(b':');
-                write(value, out);
-            }
-            out.push(b'}');
-        }
         Value::Map => {
-            out.extend_from_slice(b"{\"$map\":[");
+            let is_plain =
+                is_plain_map(node) && node.members().all(|(key, _)| width(key).is_none());
+            let [open, end]: [&[u8]; 2] = match is_plain {
+                true => [b"{", b"}"],
+                false => [b"{\"$map\":[", b"]}"],
+            };
+            out.extend_from_slice(open);
             for (i, (key, value)) in node.members().enumerate() {
                 if i > 0 {
                     out.push(b',');
                 }
-                out.push(b'[');
-                write(key, out);
-                out.push(b',');
-                write(value, out);
-                out.push(b']');
+                if !is_plain {
+                    out.push(b'[');
+                }
+                write_with(key, width, out);
+                out.push(if is_plain { b':' } else { b',' });
+                write_with(value, width, out);
+                if !is_plain {
+                    out.push(b']');
+                }
             }
-            out.extend_from_slice(b"]}");
+            out.extend_from_slice(end);
         }
+    }
+    if name.is_some() {
+        out.extend_from_slice(b"]}");
     }
 }
 

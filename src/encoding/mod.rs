@@ -7,6 +7,7 @@ pub mod cbor;
 pub mod json;
 pub mod lossless;
 pub mod msgpack;
+mod packed;
 pub mod serde_envelope;
 mod values;
 

@@ -9,12 +9,26 @@
 
 mod write;
 
-use crate::error::{DecodeError, show_byte};
+pub use super::packed::MAX_DEPTH;
+use super::packed::{self, Packed, PackedError, Parser, Read};
+use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Shape, Sink, Tape};
+pub use write::write;
 pub(crate) use write::write_plain;
-pub use write::{MAX_DEPTH, write};
 pub(super) use write::{shortest, width_name};
+
+/// The encoding.
+pub(super) enum Msgpack {}
+
+impl Packed for Msgpack {
+    const VALUE: &'static str = "a MessagePack value";
+    const FAULT: &'static str = "bad-msgpack";
+
+    fn value<S: Sink>(parser: &mut Parser<'_, Self>, sink: &mut S) -> Read {
+        parser.value(sink)
+    }
+}
 
 /// Parses one value that fills `span` of `bytes`, at most `depth` levels deep.
 pub fn parse<S: Sink>(
@@ -23,30 +37,7 @@ pub fn parse<S: Sink>(
     depth: u32,
     sink: &mut S,
 ) -> Result<(), DecodeError> {
-    let end = span.end().min(bytes.len());
-    let mut parser = MsgpackParser {
-        bytes: bytes.get(..end).unwrap_or_default(),
-        at: span.at(),
-        depth,
-    };
-    if parser.at >= end {
-        return Err(DecodeError::new(
-            "empty",
-            span,
-            "message",
-            "a MessagePack value",
-            "nothing",
-        ));
-    }
-    parser
-        .value(sink)
-        .map_err(|violation| explain(*violation, bytes, span, depth))?;
-    if parser.at < end {
-        let rest = Span::new(parser.at, end);
-        let is_value = measure(rest.of(bytes), depth).ok().flatten() == Some(end - parser.at);
-        return Err(super::trailing(rest, is_value));
-    }
-    Ok(())
+    packed::parse::<Msgpack, S>(bytes, span, depth, sink)
 }
 
 /// Returns the value with its direct children, stored in `tape`. If only a message's head is
@@ -64,120 +55,22 @@ pub fn reach<'a>(node: Node<'a>, tape: &'a mut Tape) -> Node<'a> {
 
 /// Returns the length of the value at the start of `bytes`; `None` if it is not complete.
 pub fn measure(bytes: &[u8], depth: u32) -> Result<Option<usize>, DecodeError> {
-    let mut parser = MsgpackParser {
-        bytes,
-        at: 0,
-        depth,
-    };
-    match parser.value(&mut super::Nothing) {
-        Ok(()) => Ok(Some(parser.at)),
-        Err(violation) if matches!(*violation, MsgpackError::Ends { .. }) => Ok(None),
-        Err(violation) => Err(explain(*violation, bytes, Span::new(0, bytes.len()), depth)),
-    }
+    packed::measure::<Msgpack>(bytes, depth)
 }
 
-/// A parse error; [`explain`] converts it. Functions return it boxed, so that a result fits in one
-/// register.
-#[derive(Clone, Copy)]
-enum MsgpackError {
-    Ends {
-        at: usize,
-        need: u64,
-        what: &'static str,
-    },
-    Marker {
-        at: usize,
-    },
-    Deep {
-        at: usize,
-    },
-}
-
-#[cold]
-fn explain(violation: MsgpackError, bytes: &[u8], span: Span, depth: u32) -> DecodeError {
-    match violation {
-        MsgpackError::Ends { at, need, what } => {
-            let got = span.end().saturating_sub(at);
-            let place = Span::new(at.min(span.end()), span.end());
-            DecodeError::new(
-                "ends-early",
-                place,
-                what,
-                format!("{need} bytes"),
-                format!("{got} left in the body"),
-            )
-        }
-        MsgpackError::Marker { at } => {
-            let got = show_byte(bytes.get(at).copied().unwrap_or(0xc1));
-            DecodeError::new(
-                "bad-msgpack",
-                Span::new(at, at + 1),
-                "marker",
-                "a MessagePack type byte",
-                got,
-            )
-        }
-        MsgpackError::Deep { at } => super::too_deep(at, depth),
-    }
-}
-
-struct MsgpackParser<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    depth: u32,
-}
-
-impl<'a> MsgpackParser<'a> {
-    /// Boxed, so that a result takes one register.
-    #[cold]
-    #[allow(clippy::unnecessary_box_returns)]
-    fn ends(&self, need: u64, what: &'static str) -> Box<MsgpackError> {
-        let at = self.at;
-        MsgpackError::Ends { at, need, what }.into()
-    }
-
+impl Parser<'_, Msgpack> {
     #[inline]
-    fn take<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Box<MsgpackError>> {
+    fn take<const N: usize>(&mut self, what: &'static str) -> Read<[u8; N]> {
         match self.bytes.get(self.at..).and_then(|b| b.first_chunk::<N>()) {
             Some(chunk) => {
                 self.at += N;
                 Ok(*chunk)
             }
-            None => Err(self.ends(N as u64, what)),
+            None => self.ends(N as u64, what),
         }
     }
 
-    #[inline]
-    fn run(&mut self, len: u32, what: &'static str) -> Result<&'a [u8], Box<MsgpackError>> {
-        match self
-            .bytes
-            .get(self.at..)
-            .and_then(|b| b.get(..len as usize))
-        {
-            Some(run) => {
-                self.at += len as usize;
-                Ok(run)
-            }
-            None => Err(self.ends(len as u64, what)),
-        }
-    }
-
-    #[inline]
-    fn len8(&mut self) -> Result<u32, Box<MsgpackError>> {
-        Ok(self.take::<1>("length")?[0] as u32)
-    }
-
-    #[inline]
-    fn len16(&mut self) -> Result<u32, Box<MsgpackError>> {
-        Ok(u16::from_be_bytes(self.take("length")?) as u32)
-    }
-
-    #[inline]
-    fn len32(&mut self) -> Result<u32, Box<MsgpackError>> {
-        Ok(u32::from_be_bytes(self.take("length")?))
-    }
-
-    fn value<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<MsgpackError>> {
+    fn value<S: Sink>(&mut self, sink: &mut S) -> Read {
         let start = self.at;
         let [marker] = self.take::<1>("value")?;
         let signed = |v: i64| {
@@ -199,19 +92,26 @@ impl<'a> MsgpackParser<'a> {
             0x00..=0x7f => Scalar::Uint(marker as u64),
             0x80..=0x8f => return self.map(start, (marker & 15) as u32, sink),
             0x90..=0x9f => return self.array(start, (marker & 15) as u32, sink),
-            0xa0..=0xbf => Scalar::Str(self.run((marker & 31) as u32, "str")?),
+            0xa0..=0xbf => Scalar::Str(self.run((marker & 31).into(), "str")?),
             0xc0 => Scalar::Null,
-            0xc1 => return Err(MsgpackError::Marker { at: start }.into()),
+            0xc1 => {
+                return Err(PackedError::Byte {
+                    at: start,
+                    field: "marker",
+                    wanted: "a MessagePack type byte",
+                }
+                .into());
+            }
             0xc2 => Scalar::Bool(false),
             0xc3 => Scalar::Bool(true),
             0xc4..=0xc6 => {
                 let len = self.length(marker - 0xc4)?;
-                Scalar::Bin(self.run(len, "bin")?)
+                Scalar::Bin(self.run(len.into(), "bin")?)
             }
             0xc7..=0xc9 => {
                 let len = self.length(marker - 0xc7)?;
                 let [kind] = self.take::<1>("ext type")?;
-                Scalar::Ext(kind.cast_signed(), self.run(len, "ext")?)
+                Scalar::Ext(kind.cast_signed(), self.run(len.into(), "ext")?)
             }
             0xca => Scalar::F32(u32::from_be_bytes(self.take("float 32")?)),
             0xcb => Scalar::F64(u64::from_be_bytes(self.take("float 64")?)),
@@ -229,7 +129,7 @@ impl<'a> MsgpackParser<'a> {
             }
             0xd9..=0xdb => {
                 let len = self.length(marker - 0xd9)?;
-                Scalar::Str(self.run(len, "str")?)
+                Scalar::Str(self.run(len.into(), "str")?)
             }
             0xdc | 0xdd => {
                 let len = self.length(marker - 0xdb)?;
@@ -247,30 +147,25 @@ impl<'a> MsgpackParser<'a> {
 
     /// Reads a length of 1, 2 or 4 bytes.
     #[inline]
-    fn length(&mut self, width: u8) -> Result<u32, Box<MsgpackError>> {
-        match width {
-            0 => self.len8(),
-            1 => self.len16(),
-            _ => self.len32(),
-        }
+    fn length(&mut self, width: u8) -> Read<u32> {
+        Ok(match width {
+            0 => self.take::<1>("length")?[0].into(),
+            1 => u16::from_be_bytes(self.take("length")?).into(),
+            _ => u32::from_be_bytes(self.take("length")?),
+        })
     }
 
     /// Reads text whose length is in a fixstr marker.
     #[inline(always)]
-    fn short_text<S: Sink>(
-        &mut self,
-        start: usize,
-        marker: u8,
-        sink: &mut S,
-    ) -> Result<(), Box<MsgpackError>> {
-        let text = self.run((marker & 31) as u32, "str")?;
+    fn short_text<S: Sink>(&mut self, start: usize, marker: u8, sink: &mut S) -> Read {
+        let text = self.run((marker & 31).into(), "str")?;
         sink.scalar(Span::new(start, self.at), Scalar::Str(text));
         Ok(())
     }
 
     /// Reads a key: nearly always a fixstr, which is not worth a call.
     #[inline(always)]
-    fn key<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<MsgpackError>> {
+    fn key<S: Sink>(&mut self, sink: &mut S) -> Read {
         sink.key();
         match self.bytes.get(self.at) {
             Some(&marker @ 0xa0..=0xbf) => {
@@ -281,22 +176,7 @@ impl<'a> MsgpackParser<'a> {
         }
     }
 
-    fn descend(&mut self, start: usize) -> Result<(), Box<MsgpackError>> {
-        match self.depth.checked_sub(1) {
-            Some(left) => {
-                self.depth = left;
-                Ok(())
-            }
-            None => Err(MsgpackError::Deep { at: start }.into()),
-        }
-    }
-
-    fn array<S: Sink>(
-        &mut self,
-        start: usize,
-        count: u32,
-        sink: &mut S,
-    ) -> Result<(), Box<MsgpackError>> {
+    fn array<S: Sink>(&mut self, start: usize, count: u32, sink: &mut S) -> Read {
         self.descend(start)?;
         sink.open(start, Shape::Array);
         for _ in 0..count {
@@ -308,12 +188,7 @@ impl<'a> MsgpackParser<'a> {
         Ok(())
     }
 
-    fn map<S: Sink>(
-        &mut self,
-        start: usize,
-        count: u32,
-        sink: &mut S,
-    ) -> Result<(), Box<MsgpackError>> {
+    fn map<S: Sink>(&mut self, start: usize, count: u32, sink: &mut S) -> Read {
         self.descend(start)?;
         sink.open(start, Shape::Map);
         for _ in 0..count {

@@ -3,11 +3,9 @@
 use super::float::{half, single};
 use super::head::Head;
 use crate::encoding::lossless::{ObjectForm, form, quote, text};
+use crate::encoding::packed::{MAX_DEPTH, level};
 use crate::error::Refusal;
 use crate::tape::{Node, Scalar, Value};
-
-/// The maximum nesting depth of written values.
-pub const MAX_DEPTH: u32 = 1000;
 
 /// The encoding indicators of RFC 8949 section 8.1 for arguments of 1, 2, 4 and 8 bytes.
 const WIDTHS: [&str; 4] = ["_0", "_1", "_2", "_3"];
@@ -171,13 +169,6 @@ fn no_bool_byte() -> Refusal {
 fn no_ext() -> Refusal {
     let wanted = "{\"$tag\":[number,value]}: CBOR has no extension values";
     Refusal::whole(wanted, "$ext")
-}
-
-/// Enters one level.
-fn level(depth: u32) -> Result<u32, Refusal> {
-    let wanted = || format!("at most {MAX_DEPTH} levels of nesting");
-    let left = depth.checked_sub(1);
-    left.ok_or_else(|| Refusal::whole(wanted(), format!("level {}", MAX_DEPTH + 1)))
 }
 
 /// Writes a head with the requested width.

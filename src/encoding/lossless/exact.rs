@@ -1,6 +1,6 @@
 //! `MessagePack` and CBOR as JSON that reproduces the same bytes.
 
-use super::{write_scalar, write_str};
+use super::write_with;
 use crate::encoding::json::write_text;
 use crate::encoding::msgpack::{shortest, width_name};
 use crate::encoding::{Encoding, cbor};
@@ -30,57 +30,6 @@ pub fn write_parts(node: Node<'_>, encoding: Encoding, is_exact: bool, out: &mut
         }
     }
     out.push(b'}');
-}
-
-/// Returns the name of a value's width, if the value does not determine it.
-type Width = fn(Node<'_>) -> Option<&'static str>;
-
-fn write_with(node: Node<'_>, width: Width, out: &mut Vec<u8>) {
-    let name = width(node);
-    if let Some(name) = name {
-        out.extend_from_slice(b"{\"$as\":[\"");
-        out.extend_from_slice(name.as_bytes());
-        out.extend_from_slice(b"\",");
-    }
-    match node.value() {
-        Value::Scalar(scalar) => write_scalar(scalar, out),
-        Value::Label(name) => write_str(name, out),
-        Value::Array => {
-            out.push(b'[');
-            for (i, item) in node.children().enumerate() {
-                if i > 0 {
-                    out.push(b',');
-                }
-                write_with(item, width, out);
-            }
-            out.push(b']');
-        }
-        Value::Map => write_map(node, width, out),
-    }
-    if name.is_some() {
-        out.extend_from_slice(b"]}");
-    }
-}
-
-fn write_map(node: Node<'_>, width: Width, out: &mut Vec<u8>) {
-    let plain = super::is_plain_map(node) && node.members().all(|(key, _)| width(key).is_none());
-    let [open, colon, close, end]: [&[u8]; 4] = if plain {
-        [b"", b":", b"", b"}"]
-    } else {
-        [b"[", b",", b"]", b"]}"]
-    };
-    out.extend_from_slice(if plain { b"{" } else { b"{\"$map\":[" });
-    for (i, (key, value)) in node.members().enumerate() {
-        if i > 0 {
-            out.push(b',');
-        }
-        out.extend_from_slice(open);
-        write_with(key, width, out);
-        out.extend_from_slice(colon);
-        write_with(value, width, out);
-        out.extend_from_slice(close);
-    }
-    out.extend_from_slice(end);
 }
 
 /// Returns the name of the width of a value of `MessagePack`, if the value does not determine it.

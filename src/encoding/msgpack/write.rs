@@ -1,11 +1,9 @@
 //! Writes `MessagePack`.
 
 use crate::encoding::lossless::{ObjectForm, form, quote, text};
+use crate::encoding::packed::{MAX_DEPTH, level};
 use crate::error::Refusal;
 use crate::tape::{Node, Scalar, Value};
-
-/// The maximum nesting depth of written values.
-pub const MAX_DEPTH: u32 = 1000;
 
 /// Names of the widths that a value can request, and the type byte of each.
 const WIDTHS: &[(&str, u8)] = &[
@@ -345,13 +343,6 @@ fn write_object(
 
 fn no_bool_byte() -> Refusal {
     Refusal::whole("true or false: MessagePack has no other bools", "$bool")
-}
-
-/// Enters one level.
-fn level(depth: u32) -> Result<u32, Refusal> {
-    let wanted = || format!("at most {MAX_DEPTH} levels of nesting");
-    let left = depth.checked_sub(1);
-    left.ok_or_else(|| Refusal::whole(wanted(), format!("level {}", MAX_DEPTH + 1)))
 }
 
 fn write_number(node: Node<'_>, asked: Width<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
