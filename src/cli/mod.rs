@@ -344,8 +344,25 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
     for text in warnings.iter().chain(&replaced) {
         cli.shared.note(text);
     }
+    match run_parsed(cli, is_format_given) {
+        Ok(exit) => exit,
+        Err(error) if is_closed_pipe(&error) => Exit::Clean,
+        // The errors of a description show its lines.
+        Err(error) if error.is::<DescriptionError>() => {
+            print_lines(&format!("{error:#}"));
+            Exit::Error
+        }
+        Err(error) => {
+            print_message(&format!("{error:#}"));
+            Exit::Error
+        }
+    }
+}
+
+/// Runs a command.
+fn run_parsed(cli: Cli, is_format_given: bool) -> anyhow::Result<Exit> {
     let display = options::look(&cli.shared);
-    let result = match cli.command {
+    match cli.command {
         CliCommand::Decode(args) => decode::run(&args, &cli.shared, display),
         CliCommand::Lint(args) => lint::run(&args, &cli.shared, display),
         CliCommand::Stat(args) => stat::run(&args, &cli.shared, display),
@@ -375,19 +392,6 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
         CliCommand::Completions(args) => completions::run(&args),
         CliCommand::Man(args) => man::run(&args),
         CliCommand::Help(args) => help::run(&args, display),
-    };
-    match result {
-        Ok(exit) => exit,
-        Err(error) if is_closed_pipe(&error) => Exit::Clean,
-        // The errors of a description show its lines.
-        Err(error) if error.is::<DescriptionError>() => {
-            print_lines(&format!("{error:#}"));
-            Exit::Error
-        }
-        Err(error) => {
-            print_message(&format!("{error:#}"));
-            Exit::Error
-        }
     }
 }
 

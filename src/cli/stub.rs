@@ -164,6 +164,41 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+fn peer_config(args: &Args) -> Result<PeerConfig> {
+    let secret = args.secret_file.as_deref();
+    Ok(PeerConfig {
+        seed: fastrand::u64(..),
+        now: i64::try_from(crate::transport::now()).unwrap_or_default(),
+        secret: secret.map(options::read_secret).transpose()?,
+        ..PeerConfig::default()
+    })
+}
+
+fn printer(stdio: bool) -> MessagePrinter {
+    if stdio {
+        // The parent process may read our stderr late or never.
+        Arc::new(print_nonblocking)
+    } else {
+        Arc::new(print_message)
+    }
+}
+
+/// Returns what a request without a rule gets.
+fn on_miss(word: &str) -> Result<OnMiss> {
+    Ok(match word {
+        "error" => OnMiss::Error,
+        "close" => OnMiss::Close,
+        "hang" => OnMiss::Hang,
+        file => OnMiss::Answer(
+            OpenValue::json(&read_string(Path::new(file))?).map_err(|e| {
+                anyhow::anyhow!(
+                    "{file}: {e} (wanted: a file with the result as JSON, or error, close, hang)"
+                )
+            })?,
+        ),
+    })
+}
+
 /// Runs the command.
 pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     refuse_useless_flags(args)?;
@@ -184,14 +219,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         refuse_socket_flags(args)?;
     }
     if let Some(path) = &args.from_recording {
-        let recorded = compile_recording(args, path, protocol)?;
-        script.rules.extend(recorded.rules);
-        script.hellos.extend(recorded.hellos);
-        if script.opening.is_empty() {
-            script.opening = recorded.opening;
-        }
-        script.unreadable.extend(recorded.unreadable);
-        script.older_path = script.older_path.or(recorded.older_path);
+        script.extend(compile_recording(args, path, protocol)?);
     }
     if args.connect.is_some() {
         add_announcement(&mut script, protocol)?;
@@ -199,32 +227,14 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     if args.print_script {
         return output::print(&print::script(&script, protocol));
     }
-    let on_miss = match args.on_miss.as_str() {
-        "error" => OnMiss::Error,
-        "close" => OnMiss::Close,
-        "hang" => OnMiss::Hang,
-        file => OnMiss::Answer(
-            OpenValue::json(&read_string(Path::new(file))?).map_err(|e| {
-                anyhow::anyhow!(
-                    "{file}: {e} (wanted: a file with the result as JSON, or error, close, hang)"
-                )
-            })?,
-        ),
-    };
     let older_path = script.older_path.take();
     let older_path = older_path.or_else(|| older_path_of(protocol));
-    let secret = args.secret_file.as_deref();
     let settings = StubConfig {
         script,
-        on_miss,
+        on_miss: on_miss(&args.on_miss)?,
         stdio,
         dials: args.connect.is_some(),
-        peer_config: PeerConfig {
-            seed: fastrand::u64(..),
-            now: i64::try_from(crate::transport::now()).unwrap_or_default(),
-            secret: secret.map(options::read_secret).transpose()?,
-            ..PeerConfig::default()
-        },
+        peer_config: peer_config(args)?,
         limits: Limits::default(),
     };
     let config = ConnectionConfig {
@@ -233,12 +243,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         ..config(args, protocol, framing)
     };
     let status = ExitStatus::default();
-    // The parent process may read our stderr late or never.
-    let say: MessagePrinter = if stdio {
-        Arc::new(print_nonblocking)
-    } else {
-        Arc::new(print_message)
-    };
+    let say = printer(stdio);
     let log = RequestLog::new(
         Arc::clone(&status),
         args.report.clone(),
@@ -264,6 +269,23 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         let [_, server] = protocol.descriptor().sides;
         say(&format!("the {server} has ended the connection"));
     }
+    let is_missing = report_end(args, shared, &mut stub, &say)?;
+    let status = *status.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(match (status, outcome.signal) {
+        _ if bad => Exit::Error,
+        (Some(status), _) => Exit::Status(status),
+        (None, Some(signal)) => Exit::of_signal(signal),
+        _ => Exit::negative_if(is_refused || is_left || is_missing),
+    })
+}
+
+/// Reports what the stub has answered. Returns true if answers or requests are missing that the flags ask for.
+fn report_end(
+    args: &Args,
+    shared: &SharedArgs,
+    stub: &mut Stub<'_>,
+    say: &MessagePrinter,
+) -> Result<bool> {
     if let Some(text) = stub.suppressed_note() {
         say(&text);
     }
@@ -284,15 +306,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
             print_message(&format!("not requested: {one}"));
         }
     }
-    let status = *status.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(match (status, outcome.signal) {
-        _ if bad => Exit::Error,
-        (Some(status), _) => Exit::Status(status),
-        (None, Some(signal)) => Exit::of_signal(signal),
-        _ if is_refused || is_left => Exit::Negative,
-        _ if is_missed || args.require_all && !missing.is_empty() => Exit::Negative,
-        _ => Exit::Clean,
-    })
+    Ok(is_missed || args.require_all && !missing.is_empty())
 }
 
 fn serve(

@@ -127,6 +127,23 @@ impl Args {
             ..self.input.clone()
         }))
     }
+
+    /// Checks the flags for captures, and that these can be opened.
+    fn check_for_files(&self, input: &InputArgs) -> Result<()> {
+        anyhow::ensure!(
+            self.write.is_none(),
+            "-w records live traffic; the key w saves the messages of a FILE"
+        );
+        anyhow::ensure!(
+            !self.allow_edit,
+            "--allow-edit sends messages to live traffic; a FILE takes none"
+        );
+        for path in input.paths().iter().filter(|p| *p != Path::new("-")) {
+            let found = path.metadata();
+            found.with_context(|| format!("cannot open {}", path.display()))?;
+        }
+        Ok(())
+    }
 }
 
 /// Runs the command.
@@ -134,19 +151,10 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let captures = args.captures()?;
     let is_live = captures.is_none();
     let input = captures.unwrap_or_else(|| args.input.clone());
-    anyhow::ensure!(
-        is_live || args.write.is_none(),
-        "-w records live traffic; the key w saves the messages of a FILE"
-    );
-    anyhow::ensure!(
-        is_live || !args.allow_edit,
-        "--allow-edit sends messages to live traffic; a FILE takes none"
-    );
-    let out = screen_file(args.place.has_child())?;
-    for path in input.paths().iter().filter(|p| *p != Path::new("-")) {
-        let found = path.metadata();
-        found.with_context(|| format!("cannot open {}", path.display()))?;
+    if !is_live {
+        args.check_for_files(&input)?;
     }
+    let out = screen_file(args.place.has_child())?;
     // The threads need them until the process ends.
     let protocols = Box::leak(Box::new(args.wire.protocols()?));
     let port = protocols.named().and_then(|p| p.descriptor().port);
@@ -154,7 +162,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         !is_live || args.place.is_given() || port.is_some(),
         "nothing to show: name a FILE, a protocol with a usual port, --connect, or a command after --"
     );
-    let input = InputArgs {
+    let mut input = InputArgs {
         merge: !input.follow && !is_live,
         ..input
     };
@@ -165,21 +173,15 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let frames = StoredFrames::new(protocols.all());
     let messages = Shared::new(Store::new(frames.clone())?);
     let stop = Stop::on_signals()?;
-    let mut live = if is_live {
-        if args.place.is_http() {
-            options.framing.get_or_insert(Framing::Http);
-        }
-        Some(LiveTraffic::new(args.write.as_deref(), shared.quiet)?)
-    } else {
-        None
-    };
-    let input = match &live {
-        Some(live) => live.input(&input.packets),
-        None => input,
-    };
+    if is_live && args.place.is_http() {
+        options.framing.get_or_insert(Framing::Http);
+    }
+    let begin = || LiveTraffic::new(args.write.as_deref(), shared.quiet);
+    let mut live = is_live.then(begin).transpose()?;
     let inserts = args.allow_edit.then(Arc::<Inserts>::default);
     if let Some(live) = &mut live {
         live.inserts.clone_from(&inserts);
+        input = live.input(&input.packets);
     }
     let temporary = live.as_mut().and_then(|live| live.temporary.take());
     let reader = Reader {
@@ -190,7 +192,6 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         show_secrets: args.show_secrets,
         sources,
     };
-    let theme = Theme::of(shared);
     let follows = is_live || reader.input.follow;
     std::thread::scope(|scope| {
         let relaying = live.map(|live| {
@@ -201,7 +202,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         let reading = scope.spawn(|| reader.read(shared, &messages, &stop));
         let mut model = Model::new(messages.clone(), StoreReader::new(depth), follows);
         let shown = FullScreen::begin(out).and_then(|mut screen| {
-            let mut view = View::new(theme, args.show_secrets, sources);
+            let mut view = View::new(Theme::of(shared), args.show_secrets, sources);
             let mut editing = inserts.map(|inserts| Editing::new(inserts, fastrand::u64(..)));
             run_screen(&mut screen, &mut view, &mut model, &mut editing, &stop)
         });

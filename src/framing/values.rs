@@ -110,10 +110,7 @@ impl ValuesFraming {
             };
         }
         if self.framing == Framing::Values && !self.is_cbor {
-            let space = window
-                .iter()
-                .take_while(|b| b.is_ascii_whitespace())
-                .count();
+            let space = count_spaces(window, 0);
             if space > 0 {
                 return Step::Took(space);
             }
@@ -133,12 +130,7 @@ impl ValuesFraming {
             if is_large && !eof && !over && !self.scan.may_end(rest, self.is_cbor) {
                 return Step::Incomplete(None);
             }
-            let measured = match rest.first() {
-                Some(b'{' | b'[') => json::measure(rest, limits.depth, eof),
-                _ if self.is_cbor => cbor::measure(rest, limits.depth),
-                _ => msgpack::measure(rest, limits.depth),
-            };
-            match measured {
+            match self.measure(rest, limits.depth, eof) {
                 Ok(Some(len)) => return self.frame(input, begin, begin + len, None),
                 Ok(None) if over => return self.over_limit(input),
                 Ok(None) if !eof => {
@@ -166,6 +158,14 @@ impl ValuesFraming {
                 Step::Incomplete(None)
             }
             None => self.frame(input, begin, window.len(), None),
+        }
+    }
+
+    fn measure(&self, rest: &[u8], depth: u32, eof: bool) -> Result<Option<usize>, DecodeError> {
+        match rest.first() {
+            Some(b'{' | b'[') => json::measure(rest, depth, eof),
+            _ if self.is_cbor => cbor::measure(rest, depth),
+            _ => msgpack::measure(rest, depth),
         }
     }
 

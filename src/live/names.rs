@@ -12,6 +12,7 @@
 mod generate;
 mod values;
 
+use crate::decoder::Decoded;
 use crate::diff::{Ignore, MessageName, PathPattern, Val, WalkedValue, walk};
 use crate::path::Path;
 use crate::protocol::schema::marks::Generated;
@@ -126,8 +127,34 @@ impl Names {
             .map(String::as_str)
     }
 
-    /// Reads the next message of the recording. Returns its values that have a meaning.
-    pub fn read(&mut self, message: &str, about: &MessageInfo<'_>) -> Vec<ValuePlace> {
+    /// Reads the next message of the recording. Returns its text, if it is valid, and its values that have a meaning.
+    /// `request_direction`: that of the message that it answers.
+    pub fn read_decoded(
+        &mut self,
+        decoded: &Decoded<'_>,
+        request_direction: Option<Direction>,
+    ) -> (String, Vec<ValuePlace>) {
+        let Some(direction) = decoded.origin.direction.filter(|_| decoded.message.valid) else {
+            return Default::default();
+        };
+        let root = decoded.root();
+        let parts = root.map_or(Vec::new(), |root| decoded.protocol.part_names(root));
+        let about = MessageInfo {
+            name: MessageName {
+                parts: &parts,
+                ..MessageName::of(decoded.message)
+            },
+            role: decoded.message.role,
+            direction,
+            request_direction,
+        };
+        let message = decoded.message_text();
+        let places = self.read(&message, &about);
+        (message, places)
+    }
+
+    /// Reads a message. Returns its values that have a meaning.
+    fn read(&mut self, message: &str, about: &MessageInfo<'_>) -> Vec<ValuePlace> {
         let mut places = Vec::new();
         walk(message, &mut |path, spot| {
             let binding = self.binding(path, &spot, about);

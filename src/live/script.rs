@@ -59,6 +59,19 @@ pub struct Script {
     pub rules: Vec<ScriptRule>,
 }
 
+impl Script {
+    /// Adds what a recording answers. Its own opening and path come first.
+    pub fn extend(&mut self, recorded: Self) {
+        self.rules.extend(recorded.rules);
+        self.hellos.extend(recorded.hellos);
+        if self.opening.is_empty() {
+            self.opening = recorded.opening;
+        }
+        self.unreadable.extend(recorded.unreadable);
+        self.older_path = self.older_path.take().or(recorded.older_path);
+    }
+}
+
 /// The answer to a hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelloReply {

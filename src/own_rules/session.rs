@@ -12,7 +12,7 @@ use crate::protocol::session::{
     Answer, ConnectionChange, Place, Report, Seen, Session, Severity, broken, forward_to_inner,
 };
 use crate::protocol::{Direction, Origin, Protocol, Role};
-use crate::select::{Decimal, with_number};
+use crate::select::{Decimal, Expr, with_number};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -195,6 +195,16 @@ impl Session for Judged<'_> {
     forward_to_inner!();
 }
 
+impl Connections {
+    /// Returns `true` if a message before another in a group may be lost.
+    fn may_lack(&self, scope: Scope, key: &Key) -> bool {
+        match scope {
+            Scope::Capture => !self.lost.is_empty(),
+            _ => self.lost.contains(&key.conn),
+        }
+    }
+}
+
 impl OwnRule {
     /// Returns what a message is compared with; `None` if it is in no such group.
     fn key(&self, case: &Case<'_, '_>, connections: &Connections) -> Option<Key> {
@@ -263,28 +273,28 @@ impl State {
         scratch: &mut Vec<u8>,
         report: &mut Report,
     ) {
-        let place = case.place;
-        let mut holds = |condition: &crate::select::Expr| {
-            condition.holds_with(&case.decoded, case.answer, scratch)
-        };
+        let mut holds =
+            |condition: &Expr| condition.holds_with(&case.decoded, case.answer, scratch);
         let is_about = rule.when.as_ref().is_none_or(&mut holds);
         if !is_about && !rule.form.is_pair() {
             return;
         }
         let mut tell = |report: &mut Report, related: Option<u64>, usual: &dyn Fn() -> String| {
-            report.add(rule.rule.id, place, related, &|| case.text(rule, usual));
+            report.add(rule.rule.id, case.place, related, &|| {
+                case.text(rule, usual)
+            });
         };
-        match &rule.form {
-            Form::Must(must) if !holds(must) => {
-                return tell(report, None, &|| {
-                    format!("the message does not match {must}")
-                });
+        if let Form::Must(condition) | Form::Never(condition) = &rule.form {
+            let is_wanted = matches!(rule.form, Form::Must(_));
+            let verb = if is_wanted {
+                "does not match"
+            } else {
+                "matches"
+            };
+            if holds(condition) != is_wanted {
+                tell(report, None, &|| format!("the message {verb} {condition}"));
             }
-            Form::Never(never) if holds(never) => {
-                return tell(report, None, &|| format!("the message matches {never}"));
-            }
-            Form::Must(_) | Form::Never(_) => return,
-            _ => {}
+            return;
         }
         let matches = rule.form.condition().is_some_and(&mut holds);
         if !is_about && !matches {
@@ -294,21 +304,11 @@ impl State {
             return;
         };
         match &rule.form {
-            Form::Must(_) | Form::Never(_) => {}
-            Form::Once(once) if matches => match self.first.get(&key) {
-                Some(first) => tell(report, Some(*first), &|| {
-                    format!("a message before, #{first}, matches {once}, too")
-                }),
-                None => self.store_first(rule, key, case, report),
-            },
-            Form::Once(_) => {}
+            Form::Once(once) if matches => self.once(rule, once, key, case, &mut tell, report),
+            Form::Once(_) | Form::Must(_) | Form::Never(_) => {}
             Form::After(after) => {
                 let is_known = self.first.contains_key(&key);
-                let may_be_lost = match rule.scope {
-                    Scope::Capture => !connections.lost.is_empty(),
-                    _ => connections.lost.contains(&key.conn),
-                };
-                if is_about && !is_known && !may_be_lost {
+                if is_about && !is_known && !connections.may_lack(rule.scope, &key) {
                     tell(report, None, &|| {
                         format!("no earlier message matches {after}")
                     });
@@ -363,7 +363,7 @@ impl State {
         rule: &OwnRule,
         key: Key,
         case: &Case<'_, '_>,
-        (then, within): (&crate::select::Expr, Option<i64>),
+        (then, within): (&Expr, Option<i64>),
         report: &mut Report,
     ) {
         let time = case.place.origin.time;
@@ -455,6 +455,23 @@ impl State {
         let times = self.counts.values().map(|count| count.times.len().max(1));
         self.stored =
             self.first.len() + self.numbers.len() + times.sum::<usize>() + self.waiting.len();
+    }
+
+    fn once(
+        &mut self,
+        rule: &OwnRule,
+        once: &Expr,
+        key: Key,
+        case: &Case<'_, '_>,
+        tell: &mut Tell<'_>,
+        report: &mut Report,
+    ) {
+        match self.first.get(&key) {
+            Some(first) => tell(report, Some(*first), &|| {
+                format!("a message before, #{first}, matches {once}, too")
+            }),
+            None => self.store_first(rule, key, case, report),
+        }
     }
 
     fn increases(

@@ -181,6 +181,85 @@ impl Lines {
         display: DisplayOptions,
         out: &mut String,
     ) {
+        let columns = Columns::new(display);
+        if !self.follows {
+            self.expect_usual(decoded, &columns);
+        }
+        self.fill_cells(decoded, answer, display, &columns);
+        let (is_error, style) = (decoded.message.is_error(), display.style);
+        let cells = self.cells.finish();
+        let row = &mut self.line;
+        let space = if self.holds {
+            display.width.unwrap_or_default()
+        } else {
+            columns.widen(&cells, &mut self.widths);
+            let used = columns.place(&cells, &self.widths, false, row);
+            columns.detail_width(used)
+        };
+        let space = if is_error {
+            space.max(columns.error)
+        } else {
+            space
+        };
+        let cell = &mut self.cell;
+        cell.clear();
+        let outcome = findings::outcome(decoded, answer);
+        cell.push_str(&outcome);
+        if columns.content || is_error {
+            let show_secrets = display.show_secrets;
+            let used = if self.holds {
+                cells.iter().map(|(_, wide)| wide + 1).sum()
+            } else {
+                0
+            };
+            let content = Content {
+                show_secrets,
+                space,
+                text: MAX_TEXT,
+                escapes: true,
+            };
+            let free = columns.cuts.then(|| space.saturating_sub(used));
+            content.fill(decoded, free, &mut self.notes, cell);
+        }
+        // The outcome of a message is not cut in a file.
+        let space = if columns.cuts {
+            space
+        } else {
+            space.max(outcome.len())
+        };
+        let text = escape(cell);
+        let highlight = if is_error {
+            Highlight::Error
+        } else {
+            Highlight::Plain
+        };
+        #[cfg(feature = "cli")]
+        if self.holds {
+            if !text.is_empty() {
+                style.push(row, highlight, &fit(&text, space));
+            }
+            cells::write_marked(&cells, row, out);
+            row.clear();
+            return;
+        }
+        if !text.is_empty() {
+            style.push(row, highlight, &fit(&text, space));
+        } else if columns.cuts && columns::continues(&cells) {
+            row.clear();
+            columns.place(&cells, &self.widths, true, row);
+        }
+        push_cut(row.trim_end(), display, out);
+        row.clear();
+    }
+
+    /// Writes the cells of a message, apart from the last one.
+    fn fill_cells(
+        &mut self,
+        decoded: &Decoded<'_>,
+        answer: Option<&Answer>,
+        display: DisplayOptions,
+        columns: &Columns,
+    ) {
         let (message, origin, style) = (decoded.message, decoded.origin, display.style);
         let request = self.pairs.request_of(decoded);
         let latency = match answer {
@@ -193,10 +272,6 @@ impl Lines {
             Some(to) => Cow::Owned(format!("↩ #{to}")),
             None => short_id(&id),
         };
-        let columns = Columns::new(display);
-        if !self.follows {
-            self.expect_usual(decoded, &columns);
-        }
         self.cells.clear();
         let (cells, cell) = (&mut self.cells, &mut self.cell);
         let mut push = |column, highlight, write: &dyn Fn(&mut String)| {
@@ -238,31 +313,16 @@ impl Lines {
         push(Column::Arrow, highlight, &|cell| {
             cell.push_str(arrow(origin.direction));
         });
-        let is_error = message.is_error();
-        let highlight = match message.role {
-            Some(Role::Error) => Highlight::Error,
-            Some(Role::Control | Role::Heartbeat) => Highlight::Dim,
-            _ if display.context => Highlight::Dim,
-            _ => Highlight::Kind,
-        };
-        push(Column::Kind, highlight, &|cell| {
-            cell.push_str(&kind_text(message, "-"));
-        });
+        push(
+            Column::Kind,
+            kind_highlight(message.role, display),
+            &|cell| {
+                cell.push_str(&kind_text(message, "-"));
+            },
+        );
         let asked = answer.and_then(|answer| answer.subject.as_deref());
         let asked = asked.or_else(|| self.pairs.subject(request));
-        let own = subject::subject(decoded, answer, display.show_secrets);
-        let highlight = match own {
-            Some(_) => Highlight::Plain,
-            None => Highlight::Dim,
-        };
-        // Snapshots are stored: their lines stay as they are.
-        let asked = asked.filter(|_| !display.without_positions);
-        let asked = asked.map(|asked| subject::masked_subject(asked, display.show_secrets));
-        let subject = subject::of_answer(decoded, own, asked).unwrap_or_default();
-        let subject = match display.width {
-            Some(width) => fit(&subject, width),
-            None => Cow::Borrowed(subject.as_ref()),
-        };
+        let (highlight, subject) = subject_cell(decoded, answer, asked, display);
         push(Column::Subject, highlight, &|cell| {
             cell.push_str(&subject);
         });
@@ -272,80 +332,6 @@ impl Lines {
                 findings::push_duration(latency, cell);
             });
         }
-        let cells = self.cells.finish();
-        let row = &mut self.line;
-        let space = if self.holds {
-            display.width.unwrap_or_default()
-        } else {
-            columns.widen(&cells, &mut self.widths);
-            let used = columns.place(&cells, &self.widths, false, row);
-            columns.detail_width(used)
-        };
-        let space = if is_error {
-            space.max(columns.error)
-        } else {
-            space
-        };
-        cell.clear();
-        let outcome = findings::outcome(decoded, answer);
-        cell.push_str(&outcome);
-        if columns.content || is_error {
-            let show_secrets = display.show_secrets;
-            let mut content = Content {
-                show_secrets,
-                space,
-                text: MAX_TEXT,
-                escapes: true,
-            };
-            content.push(decoded, &mut self.notes, cell);
-            let cut = if cell.is_ascii() {
-                0
-            } else {
-                cell.matches('…').count()
-            };
-            let used = if self.holds {
-                cells.iter().map(|(_, wide)| wide + 1).sum()
-            } else {
-                0
-            };
-            let free = space.saturating_sub(used + columns::width(cell));
-            // Longer texts fill the line.
-            if columns.cuts && cut > 0 && free > 0 {
-                content.text += free / cut;
-                cell.clear();
-                cell.push_str(&outcome);
-                content.push(decoded, &mut self.notes, cell);
-            }
-        }
-        // The outcome of a message is not cut in a file.
-        let space = if columns.cuts {
-            space
-        } else {
-            space.max(outcome.len())
-        };
-        let text = escape(cell);
-        let highlight = if is_error {
-            Highlight::Error
-        } else {
-            Highlight::Plain
-        };
-        #[cfg(feature = "cli")]
-        if self.holds {
-            if !text.is_empty() {
-                style.push(row, highlight, &fit(&text, space));
-            }
-            cells::write_marked(&cells, row, out);
-            row.clear();
-            return;
-        }
-        if !text.is_empty() {
-            style.push(row, highlight, &fit(&text, space));
-        } else if columns.cuts && columns::continues(&cells) {
-            row.clear();
-            columns.place(&cells, &self.widths, true, row);
-        }
-        push_cut(row.trim_end(), display, out);
-        row.clear();
     }
 
     /// Widens columns for what is usual in a protocol and in a capture with times.
@@ -376,6 +362,38 @@ impl Lines {
             expect(Column::Latency, LATENCY_WIDTH);
         }
     }
+}
+
+fn kind_highlight(role: Option<Role>, display: DisplayOptions) -> Highlight {
+    match role {
+        Some(Role::Error) => Highlight::Error,
+        Some(Role::Control | Role::Heartbeat) => Highlight::Dim,
+        _ if display.context => Highlight::Dim,
+        _ => Highlight::Kind,
+    }
+}
+
+/// Returns the subject of a message and its highlight. `asked`: that of its request.
+fn subject_cell<'a>(
+    decoded: &Decoded<'a>,
+    answer: Option<&'a Answer>,
+    asked: Option<&'a str>,
+    display: DisplayOptions,
+) -> (Highlight, Cow<'a, str>) {
+    let own = subject::subject(decoded, answer, display.show_secrets);
+    let highlight = match own {
+        Some(_) => Highlight::Plain,
+        None => Highlight::Dim,
+    };
+    // Snapshots are stored: their lines stay as they are.
+    let asked = asked.filter(|_| !display.without_positions);
+    let asked = asked.map(|asked| subject::masked_subject(asked, display.show_secrets));
+    let subject = subject::of_answer(decoded, own, asked).unwrap_or_default();
+    let subject = match display.width {
+        Some(width) if subject.len() > width => fit(&subject, width).into_owned().into(),
+        _ => subject,
+    };
+    (highlight, subject)
 }
 
 fn push_number(number: u64, out: &mut String) {

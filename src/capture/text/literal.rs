@@ -67,6 +67,34 @@ enum Presence {
     Undefined,
 }
 
+/// Ends a list that begins at `start`. `presence`: that of its last value.
+fn end_list(
+    (open, is_class): (u8, bool),
+    count: u32,
+    start: usize,
+    presence: Presence,
+    out: &mut Vec<u8>,
+) -> Presence {
+    // `Some(1)`, `JSONRPCMessage(..)`: a class around one value; brackets around one value in Python.
+    if open == b'(' && count == 1 {
+        out.remove(start);
+        return presence;
+    }
+    if count == 0 {
+        out.truncate(start);
+        // A class without members, `JSONRPCMessage()`.
+        let empty: &[u8] = if is_class && open == b'(' {
+            b"{}"
+        } else {
+            b"[]"
+        };
+        out.extend_from_slice(empty);
+    } else {
+        out.push(b']');
+    }
+    Presence::Value
+}
+
 struct Reader<'a> {
     rest: &'a [u8],
     is_cut: bool,
@@ -270,22 +298,14 @@ impl<'a> Reader<'a> {
                 break;
             }
             if open == b'[' && self.is_left_out(count) {
-                self.is_cut = true;
-                let end = self
-                    .rest
-                    .iter()
-                    .position(|c| *c == b']')
-                    .ok_or(Failure::Open)?;
-                let text = self.rest.get(..end).unwrap_or_default();
-                self.rest = self.rest.get(end + 1..).unwrap_or_default();
-                return if count == 0 {
+                let text = self.left_out()?;
+                if count == 0 {
                     out.truncate(start);
                     push_string(&[b"[", text, b"]"].concat(), out);
-                    Ok(Presence::Value)
                 } else {
                     out.push(b']');
-                    Ok(Presence::Value)
-                };
+                }
+                return Ok(Presence::Value);
             }
             let before = out.len();
             if count > 0 {
@@ -302,24 +322,22 @@ impl<'a> Reader<'a> {
                 self.key(out)?
             };
             let has_key = key != Key::None;
-            match is_object {
-                None => {
-                    is_object = Some(has_key);
-                    if !has_key && let Some(first) = out.get_mut(start) {
-                        *first = b'[';
-                    }
-                }
-                Some(is) if is != has_key => return Err(Failure::Other),
-                Some(_) => {}
+            if is_object.is_none()
+                && !has_key
+                && let Some(first) = out.get_mut(start)
+            {
+                *first = b'[';
+            }
+            if *is_object.get_or_insert(has_key) != has_key {
+                return Err(Failure::Other);
             }
             presence = self.value(out, depth + 1)?;
-            let is_left_out = has_key
-                && match presence {
-                    Presence::Undefined => true,
-                    Presence::Empty => is_class && key == Key::Bare,
-                    Presence::Value => false,
-                };
-            if is_left_out {
+            let is_absent = match presence {
+                Presence::Undefined => true,
+                Presence::Empty => is_class && key == Key::Bare,
+                Presence::Value => false,
+            };
+            if has_key && is_absent {
                 out.truncate(before);
             } else {
                 count += 1;
@@ -334,24 +352,17 @@ impl<'a> Reader<'a> {
             out.push(b'}');
             return Ok(Presence::Value);
         }
-        // `Some(1)`, `JSONRPCMessage(..)`: a class around one value; brackets around one value in Python.
-        if open == b'(' && count == 1 {
-            out.remove(start);
-            return Ok(presence);
-        }
-        if count == 0 {
-            out.truncate(start);
-            // A class without members, `JSONRPCMessage()`.
-            let empty: &[u8] = if is_class && open == b'(' {
-                b"{}"
-            } else {
-                b"[]"
-            };
-            out.extend_from_slice(empty);
-        } else {
-            out.push(b']');
-        }
-        Ok(Presence::Value)
+        Ok(end_list((open, is_class), count, start, presence, out))
+    }
+
+    /// Passes over what Node prints in place of values, and returns it.
+    fn left_out(&mut self) -> Result<&'a [u8], Failure> {
+        self.is_cut = true;
+        let end = self.rest.iter().position(|c| *c == b']');
+        let end = end.ok_or(Failure::Open)?;
+        let text = self.rest.get(..end).unwrap_or_default();
+        self.rest = self.rest.get(end + 1..).unwrap_or_default();
+        Ok(text)
     }
 
     /// Returns true at `[Object]` and `... 3 more items`, which Node prints in place of values.

@@ -287,20 +287,51 @@ impl Model {
         }
     }
 
+    fn move_by_pages(&mut self, pages: isize) {
+        let height = match self.focus {
+            Pane::Messages => self.height,
+            _ => self.lines_height,
+        };
+        let page = height.saturating_sub(1).max(1);
+        self.move_by(pages.saturating_mul(isize::try_from(page).unwrap_or(1)));
+    }
+
+    /// Shows only the connection of the selected message, or all again.
+    fn one_connection(&mut self) {
+        let conn = self.selected_entry().map(|entry| entry.conn());
+        let only = conn.filter(|_| self.only.is_none());
+        self.only = only.map(|conn| OneLink { conn });
+        self.restart();
+    }
+
+    fn fold_connection(&mut self) {
+        if let Some(entry) = self.selected_entry() {
+            flip(&mut self.folded_conns, entry.conn());
+            self.restart();
+        }
+    }
+
+    /// Marks the selected message, or compares it with the marked one.
+    fn mark_or_compare(&mut self) {
+        match self.marked.take() {
+            Some(first) if first != self.selected => {
+                self.toggle(Overlay::Compare(first, self.selected));
+            }
+            Some(_) => "no message is marked".clone_into(&mut self.answer),
+            None => {
+                self.marked = Some(self.selected);
+                self.answer = format!("#{} is marked: d on another compares", self.selected);
+            }
+        }
+    }
+
     /// Carries out a command; returns false for those that need the terminal or files.
     pub fn apply(&mut self, command: Command) -> bool {
         self.answer.clear();
         self.seen_note = self.shared.store().status.notes.last().cloned();
         match command {
             Command::Move(lines) => self.move_by(lines),
-            Command::Page(pages) => {
-                let height = match self.focus {
-                    Pane::Messages => self.height,
-                    _ => self.lines_height,
-                };
-                let page = height.saturating_sub(1).max(1);
-                self.move_by(pages.saturating_mul(isize::try_from(page).unwrap_or(1)));
-            }
+            Command::Page(pages) => self.move_by_pages(pages),
             Command::First => self.move_by(isize::MIN),
             Command::Last => {
                 self.move_by(isize::MAX);
@@ -330,27 +361,13 @@ impl Model {
                 self.open_only = !self.open_only;
                 self.restart();
             }
-            Command::OneConnection => {
-                let conn = self.selected_entry().map(|entry| entry.conn());
-                let only = conn.filter(|_| self.only.is_none());
-                self.only = only.map(|conn| OneLink { conn });
-                self.restart();
-            }
+            Command::OneConnection => self.one_connection(),
             Command::OneOperation => self.one_operation(),
             Command::Operations => self.toggle_tree(),
             Command::Delta | Command::Wrap | Command::Zoom | Command::Scroll { .. } => {
                 self.look.apply(command);
             }
-            Command::Compare => match self.marked.take() {
-                Some(first) if first != self.selected => {
-                    self.toggle(Overlay::Compare(first, self.selected));
-                }
-                Some(_) => "no message is marked".clone_into(&mut self.answer),
-                None => {
-                    self.marked = Some(self.selected);
-                    self.answer = format!("#{} is marked: d on another compares", self.selected);
-                }
-            },
+            Command::Compare => self.mark_or_compare(),
             Command::Pause => {
                 let count = self.shared.store().entries.len();
                 self.paused_at = self.paused_at.is_none().then_some(count);
@@ -360,12 +377,7 @@ impl Model {
                     self.fold_pair();
                 }
             }
-            Command::FoldConnection => {
-                if let Some(entry) = self.selected_entry() {
-                    flip(&mut self.folded_conns, entry.conn());
-                    self.restart();
-                }
-            }
+            Command::FoldConnection => self.fold_connection(),
             Command::Row(row) => {
                 self.focus = Pane::Messages;
                 self.go_to_row(self.top + row);

@@ -79,13 +79,24 @@ impl ClientRun<'_> {
         }
         let message = decoded.message_text();
         (self.values).receive(&plan.names, &recorded.places, stored.conn, &message);
+        self.report_differing(recorded, &stored, commands);
+    }
+
+    /// Compares a message with the recorded one, and reports the fields that differ.
+    fn report_differing(
+        &mut self,
+        recorded: &Expected,
+        stored: &StoredMessage,
+        commands: &mut Vec<Command>,
+    ) {
+        let plan = self.plan;
         self.outcome.compared += 1;
         let (values, ids) = (&self.values, &mut self.ids);
         let scope = |stored: &StoredMessage| IdScope {
             conn: stored.conn,
             direction: stored.direction,
         };
-        let scopes = [scope(&recorded.stored), scope(&stored)];
+        let scopes = [scope(&recorded.stored), scope(stored)];
         let places = OnceCell::new();
         let mut same = |used, path: &Path, recorded_is: Node<'_>, here: Node<'_>| {
             // Own ids have the form of the recorded ones.
@@ -113,13 +124,13 @@ impl ClientRun<'_> {
             }
             Ok(())
         };
-        let fields = (self.compare).fields_with(&recorded.stored, &stored, &mut same);
+        let fields = (self.compare).fields_with(&recorded.stored, stored, &mut same);
         self.outcome.ignored = self.compare.ignored;
         if !fields.is_empty() {
             let flags = ignored_flags(&recorded.stored.kind, &fields);
             let recorded_is = crate::diff::describe(&recorded.stored);
             let how =
-                RunDifference::Differs(recorded_is, crate::diff::describe(&stored), fields, flags);
+                RunDifference::Differs(recorded_is, crate::diff::describe(stored), fields, flags);
             let request = recorded.answers.and_then(|step| plan.steps.get(step));
             self.report_difference(request, how, commands);
         }

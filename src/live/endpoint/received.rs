@@ -2,7 +2,7 @@
 
 use super::http_session::{Effect, peer_conn};
 use super::{Endpoint, MessageObserver, Received, SessionEvent, origin};
-use crate::conversation::{Output, Verdict};
+use crate::conversation::Output;
 use crate::decoder::{Decoded, Decoder, FrameSink, Origin};
 use crate::framing::EventStream;
 use crate::live::codec::Signal;
@@ -104,30 +104,26 @@ impl<'p> Endpoint<'p> {
         } = self;
         let peer_conn = peer_conn(config.protocol, config.framing, conn);
         let mut codec = codecs.get_mut(&conn);
-        let mut take = |decoded: &Decoded<'_>, verdict: Verdict<'_>| {
+        let mut sink = |output: Output<'_>| -> ControlFlow<()> {
+            let Output::Message(decoded, verdict) = output else {
+                return ControlFlow::Continue(());
+            };
             let effect = http.as_mut().map(|http| http.received(conn, decoded));
             let is_internal = effect.as_ref().is_some_and(|effect| effect.is_internal);
             let effect = effect.filter(|effect| *effect != Effect::default());
             taken.effects.extend(effect);
-            let (mut goes_on, mut to) = (true, None);
+            let (mut flow, mut to) = (ControlFlow::Continue(()), None);
             if let Some(codec) = &mut codec {
-                match codec.received(decoded, &mut taken.bytes) {
-                    Signal::Nothing => {}
-                    Signal::Open => taken.opens = true,
-                    Signal::Closing => {
-                        taken.closes = true;
-                        events.push(SessionEvent::Closing(conn));
-                    }
-                    Signal::Refused(why) => {
-                        events.push(SessionEvent::Refused(conn, why));
-                        let is_control = decoded.message.role == Some(Role::Control);
-                        let is_message = !is_control && !decoded.is_faulty();
-                        if codec.ignores_input() && is_message {
-                            return false;
-                        }
-                    }
+                let signal = codec.received(decoded, &mut taken.bytes);
+                let is_refused = matches!(signal, Signal::Refused(_));
+                events.extend(taken.signal(conn, signal));
+                if codec.ignores_input() {
+                    flow = ControlFlow::Break(());
                 }
-                goes_on = !codec.ignores_input();
+                let is_control = decoded.message.role == Some(Role::Control);
+                if is_refused && flow.is_break() && !is_control && !decoded.is_faulty() {
+                    return flow;
+                }
                 if codec.is_older_stream() {
                     older_streams.insert(conn);
                 }
@@ -139,17 +135,10 @@ impl<'p> Endpoint<'p> {
                 peer.received(&seen_on(peer_conn, decoded), now, &mut replies);
             }
             if is_internal {
-                return goes_on;
+                return flow;
             }
             // Its answers are events of that connection.
-            let on_stream = to.map(|stream| Decoded {
-                origin: Origin {
-                    conn: Some(stream),
-                    ..decoded.origin
-                },
-                raw: None,
-                ..*decoded
-            });
+            let on_stream = to.map(|stream| on_connection(decoded, stream));
             let conn = to.unwrap_or(conn);
             for reply in &mut replies {
                 reply.stream = decoded.origin.stream;
@@ -160,27 +149,28 @@ impl<'p> Endpoint<'p> {
             }
             observe(Received {
                 decoded: on_stream.as_ref().unwrap_or(decoded),
-                verdict,
+                verdict: verdict.unwrap_or_default(),
                 replies: &mut replies,
                 peer: peer.as_mut(),
             });
             taken.outgoing.append(&mut replies);
-            goes_on
-        };
-        let mut sink = |output: Output<'_>| -> ControlFlow<()> {
-            match output {
-                Output::Message(decoded, verdict)
-                    if !take(decoded, verdict.unwrap_or_default()) =>
-                {
-                    ControlFlow::Break(())
-                }
-                _ => ControlFlow::Continue(()),
-            }
+            flow
         };
         if run.decode(step, &mut sink).is_break() {
             // Further input is ignored.
             run.drop_waiting();
         }
+    }
+}
+
+fn on_connection<'a>(decoded: &Decoded<'a>, conn: u32) -> Decoded<'a> {
+    Decoded {
+        origin: Origin {
+            conn: Some(conn),
+            ..decoded.origin
+        },
+        raw: None,
+        ..*decoded
     }
 }
 
@@ -193,6 +183,24 @@ struct Taken {
     bytes: Vec<u8>,
     opens: bool,
     closes: bool,
+}
+
+impl Taken {
+    /// Notes what a message says about its connection; returns the event that follows.
+    fn signal(&mut self, conn: u32, signal: Signal) -> Option<SessionEvent> {
+        match signal {
+            Signal::Nothing => None,
+            Signal::Open => {
+                self.opens = true;
+                None
+            }
+            Signal::Closing => {
+                self.closes = true;
+                Some(SessionEvent::Closing(conn))
+            }
+            Signal::Refused(why) => Some(SessionEvent::Refused(conn, why)),
+        }
+    }
 }
 
 /// Returns a message as one of this connection.

@@ -8,30 +8,34 @@ use super::{Expected, MAX_BYTES, PlanError, PlanStep, PlannedConnection};
 use crate::capture::{CaptureInput, Event, EventKind, Form, Header, Item, ProblemSeverity};
 use crate::conversation::{Conversation, Output, RuleSettings, Run, Sink, Verdict};
 use crate::decoder::{DecodeOptions, Decoded};
-use crate::diff::{MessageName, StoredMessage};
+use crate::diff::StoredMessage;
 use crate::framing::Framing;
 use crate::live::codec::EventStreams;
 use crate::live::endpoint::http_session::peer_conn;
-use crate::live::names::{Binding, MessageInfo, Names};
+use crate::live::names::{Binding, Names};
 use crate::protocol::peer::{Peer, PeerConfig, Readiness};
+use crate::protocol::session::Answer;
 use crate::protocol::{Direction, Protocol, Role};
 use crate::select::Filter;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-/// A recorded message, as far as it is classified.
+const HTTP3: &str =
+    "it has streams of HTTP/3 (WebTransport), and replay cannot open such a session";
+
+/// A recorded message: of the calling side, or of its peer.
+#[derive(Clone, Copy)]
 enum RecordedMessage {
-    Step(usize, Direction),
-    Unselected(Direction),
-    Expected(usize, Direction),
+    Step(usize),
+    Unselected,
+    Expected(usize),
 }
 
 impl RecordedMessage {
-    fn direction(&self) -> Direction {
+    fn direction(self) -> Direction {
         match self {
-            Self::Step(_, direction)
-            | Self::Unselected(direction)
-            | Self::Expected(_, direction) => *direction,
+            Self::Step(_) | Self::Unselected => Direction::ToServer,
+            Self::Expected(_) => Direction::ToClient,
         }
     }
 }
@@ -148,23 +152,13 @@ impl<'p> PlanReader<'p> {
             return Ok(());
         };
         if decoded.frame.framing == Framing::Http3 {
-            return Err(
-                "it has streams of HTTP/3 (WebTransport), and replay cannot open such a session"
-                    .into(),
-            );
+            return Err(HTTP3.into());
         }
         if decoded.frame.control.is_some() {
             self.read_http_head(decoded);
             return Ok(());
         }
-        let framing = *self.framing.get_or_insert(decoded.frame.framing);
-        let is_mixed = framing != decoded.frame.framing;
-        if is_mixed && [framing, decoded.frame.framing].contains(&Framing::WebSocket) {
-            return Err(
-                "it has messages over WebSocket and others without it, and replay sends all in one way"
-                    .into(),
-            );
-        }
+        self.check_framing(decoded.frame.framing)?;
         if decoded.frame.framing == Framing::Http {
             self.read_http_head(decoded);
         }
@@ -172,93 +166,113 @@ impl<'p> PlanReader<'p> {
             return Ok(());
         }
         let was_ready = self.follow(protocol, decoded);
-        let request = answer.as_ref().and_then(|a| self.classified.get(&a.to));
-        let parts = decoded.root().map(|root| protocol.part_names(root));
-        let parts = parts.unwrap_or_default();
-        let about = MessageInfo {
-            name: MessageName {
-                parts: &parts,
-                ..MessageName::of(decoded.message)
-            },
-            role,
-            direction,
-            request_direction: request.map(RecordedMessage::direction),
-        };
-        let mut message = String::new();
-        if decoded.message.valid {
-            message = decoded.message_text();
-        }
+        let request = answer
+            .as_ref()
+            .and_then(|a| self.classified.get(&a.to))
+            .copied();
         let names = self.names.get_or_insert_with(|| Names::new(protocol));
-        let places = names.read(&message, &about);
+        let of_request = request.map(RecordedMessage::direction);
+        let (message, places) = names.read_decoded(decoded, of_request);
         let stored = StoredMessage::of(decoded, answer.as_ref());
-        self.size += stored.weight() + message.len() + places.len() * 128;
+        self.add_size(stored.weight() + message.len() + places.len() * 128)?;
+        match direction {
+            Direction::ToServer => {
+                let replies_to = match request {
+                    Some(RecordedMessage::Expected(expected)) => Some(expected),
+                    _ => None,
+                };
+                let step = PlanStep {
+                    is_hello: protocol.is_hello(decoded.message),
+                    was_ready,
+                    message,
+                    places,
+                    replies_to,
+                    received_before: self.expected.len(),
+                    ..PlanStep::of(decoded, &stored)
+                };
+                self.add_selected(decoded, step, chosen);
+            }
+            Direction::ToClient => {
+                // Over HTTP, an error to no message refuses an exchange without one, such as an event stream.
+                let is_refusal = role == Some(Role::Error)
+                    && answer.is_none()
+                    && decoded.frame.framing == Framing::Http;
+                let message = Expected {
+                    stored,
+                    places,
+                    answers: None,
+                    is_orphan: matches!(request, Some(RecordedMessage::Unselected)),
+                    // A message without a request may depend on messages that are not selected.
+                    is_required: chosen && !is_refusal || role == Some(Role::Request),
+                    is_answered: false,
+                };
+                self.add_expected(decoded, answer.as_ref(), request, message);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_size(&mut self, size: usize) -> Result<(), PlanError> {
+        self.size += size;
         if self.size > MAX_BYTES {
             return Err(format!(
                 "it holds more than {} MiB of messages: choose fewer with --where 'index<N'",
                 MAX_BYTES >> 20
             ));
         }
-        let index = decoded.index;
-        match direction {
-            Direction::ToServer => {
-                let replies_to = match request {
-                    Some(RecordedMessage::Expected(expected, _)) => Some(*expected),
-                    _ => None,
-                };
-                let hello = protocol.is_hello(decoded.message);
-                if !(chosen || hello || replies_to.is_some()) {
-                    self.unselected += 1;
-                    self.classified
-                        .insert(index, RecordedMessage::Unselected(direction));
-                    return Ok(());
-                }
-                let mut step = PlanStep {
-                    is_hello: hello,
-                    was_ready,
-                    message,
-                    places,
-                    replies_to,
-                    ..PlanStep::of(decoded, &stored)
-                };
-                step.received_before = self.expected.len();
-                let conn = step.conn;
-                if self.add_step(decoded, step) && chosen {
-                    self.chosen += 1;
-                    self.chosen_on.insert(conn);
-                }
-            }
-            Direction::ToClient => {
-                let step = match request {
-                    Some(RecordedMessage::Step(step, _)) => Some(*step),
-                    _ => None,
-                };
-                let is_orphan = matches!(request, Some(RecordedMessage::Unselected(_)));
-                // Over HTTP, an error to no message refuses an exchange without one, such as an event stream.
-                let is_refusal = role == Some(Role::Error)
-                    && answer.is_none()
-                    && decoded.frame.framing == Framing::Http;
-                let expected = self.expected.len();
-                if let Some(step) = step.and_then(|step| self.steps.get_mut(step)) {
-                    step.answers.push(expected);
-                    if role != Some(Role::Item) {
-                        step.required_answers = step.answers.len();
-                    }
-                    step.is_complete |= answer.is_some_and(|a| a.last);
-                }
-                self.classified
-                    .insert(index, RecordedMessage::Expected(expected, direction));
-                self.expected.push(Expected {
-                    stored,
-                    places,
-                    answers: step,
-                    is_orphan,
-                    // A message without a request may depend on messages that are not selected.
-                    is_required: chosen && !is_refusal || role == Some(Role::Request),
-                    is_answered: false,
-                });
-            }
+        Ok(())
+    }
+
+    /// Refuses messages that cannot be sent on one connection.
+    fn check_framing(&mut self, of_message: Framing) -> Result<(), PlanError> {
+        let framing = *self.framing.get_or_insert(of_message);
+        if framing != of_message && [framing, of_message].contains(&Framing::WebSocket) {
+            return Err(
+                "it has messages over WebSocket and others without it, and replay sends all in one way"
+                    .into(),
+            );
         }
         Ok(())
+    }
+
+    /// Adds a message of the calling side, if it is sent.
+    fn add_selected(&mut self, decoded: &Decoded<'_>, step: PlanStep, chosen: bool) {
+        if !(chosen || step.is_hello || step.replies_to.is_some()) {
+            self.unselected += 1;
+            self.classified
+                .insert(decoded.index, RecordedMessage::Unselected);
+            return;
+        }
+        let conn = step.conn;
+        if self.add_step(decoded, step) && chosen {
+            self.chosen += 1;
+            self.chosen_on.insert(conn);
+        }
+    }
+
+    /// Adds a message of the peer.
+    fn add_expected(
+        &mut self,
+        decoded: &Decoded<'_>,
+        answer: Option<&Answer>,
+        request: Option<RecordedMessage>,
+        mut message: Expected,
+    ) {
+        let role = decoded.message.role;
+        let expected = self.expected.len();
+        if let Some(RecordedMessage::Step(step)) = request {
+            message.answers = Some(step);
+            if let Some(step) = self.steps.get_mut(step) {
+                step.answers.push(expected);
+                if role != Some(Role::Item) {
+                    step.required_answers = step.answers.len();
+                }
+                step.is_complete |= answer.is_some_and(|a| a.last);
+            }
+        }
+        self.classified
+            .insert(decoded.index, RecordedMessage::Expected(expected));
+        self.expected.push(message);
     }
 
     /// Follows the recording as the calling side did. Returns `true` if calls were possible before this message.
@@ -292,10 +306,8 @@ impl<'p> PlanReader<'p> {
         let is_cut = decoded.faults().any(|(_, fault)| fault.code == "truncated");
         if is_cut || (step.message.is_empty() && step.verbatim.is_none()) {
             self.unreadable += 1;
-            self.classified.insert(
-                decoded.index,
-                RecordedMessage::Unselected(Direction::ToServer),
-            );
+            self.classified
+                .insert(decoded.index, RecordedMessage::Unselected);
             return false;
         }
         let number = self.steps.len();
@@ -312,10 +324,8 @@ impl<'p> PlanReader<'p> {
         {
             expected.is_answered = true;
         }
-        self.classified.insert(
-            decoded.index,
-            RecordedMessage::Step(number, Direction::ToServer),
-        );
+        self.classified
+            .insert(decoded.index, RecordedMessage::Step(number));
         let names = self.names.as_ref();
         let theirs = |number: &usize| {
             let name = names.and_then(|names| names.name(*number));

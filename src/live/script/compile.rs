@@ -1,6 +1,7 @@
 //! Compiles a recording to a script.
 
 mod exchanges;
+mod messages;
 mod parts;
 mod unread;
 
@@ -13,11 +14,12 @@ use crate::conversation::{Output, RuleSettings, Run, Verdict};
 use crate::decoder::{DecodeOptions, Decoded};
 use crate::diff::MessageName;
 use crate::framing::{Framing, Limits};
-use crate::live::names::{Binding, MessageInfo, Names, ValuePlace};
+use crate::live::names::{Binding, Names, ValuePlace};
 use crate::live::plan::check;
 use crate::live::speed::Speed;
 use crate::protocol::{Direction, Protocol, Role};
 use exchanges::Exchanges;
+use messages::SeenMessage;
 use parts::{
     CompiledRequest, Holders, Opening, Timeline, Undecided, name_at, recorded, replies_to,
     send_action,
@@ -338,13 +340,13 @@ impl CompileState<'_> {
     }
 
     /// Adds a request, a notification or a hello of the peer.
-    fn add_entry(
-        &mut self,
-        decoded: &Decoded<'_>,
-        message: String,
-        places: Vec<ValuePlace>,
-        hello: Option<HelloReply>,
-    ) {
+    fn add_entry(&mut self, seen: SeenMessage<'_>, hello: Option<HelloReply>) {
+        let SeenMessage {
+            decoded,
+            message,
+            places,
+            ..
+        } = seen;
         let index = decoded.index;
         let generated = places.iter().filter(|place| name_at(place).is_some());
         let generated = generated.map(|place| &place.path).collect();
@@ -385,124 +387,72 @@ impl CompileState<'_> {
         }));
     }
 
+    /// Returns `true` if a message adds nothing to the script.
+    fn passes_over(&mut self, decoded: &Decoded<'_>, is_ours: bool, is_answer: bool) -> bool {
+        let role = decoded.message.role;
+        let passive = matches!(role, Some(Role::Heartbeat | Role::Control) | None);
+        if !is_ours && (!decoded.message.valid || role.is_none()) {
+            self.unread.add(decoded.origin.conn);
+        }
+        if !decoded.message.valid || passive {
+            return true;
+        }
+        if !is_ours || is_answer {
+            return false;
+        }
+        // An HTTP server sends nothing without a request: such an answer belongs to a request that is no message.
+        let is_http = decoded.frame.framing == Framing::Http && self.side == Direction::ToClient;
+        let answers = matches!(role, Some(Role::Response | Role::Error));
+        is_http && (answers || self.is_empty()) || self.unread.refuses(decoded)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.greeted.is_empty()
+    }
+
     fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
         let Some(direction) = decoded.origin.direction else {
             return;
         };
-        let role = decoded.message.role;
         self.exchanges.see_head(decoded);
-        if decoded.frame.control.is_some() {
-            return;
-        }
         let is_ours = direction == self.side;
-        if !is_ours && (!decoded.message.valid || role.is_none()) {
-            self.unread.add(decoded.origin.conn);
-        }
-        if !decoded.message.valid {
-            return;
-        }
-        if matches!(role, Some(Role::Heartbeat | Role::Control) | None) {
-            return;
-        }
         let answer = verdict.answer;
-        // An HTTP server sends nothing without a request: such an answer belongs to a request that is no message.
-        let is_http = decoded.frame.framing == Framing::Http && self.side == Direction::ToClient;
-        let is_answer = matches!(role, Some(Role::Response | Role::Error));
-        let is_first = self.entries.is_empty() && self.greeted.is_empty();
-        if is_ours && is_http && answer.is_none() && (is_answer || is_first) {
+        if decoded.frame.control.is_some() || self.passes_over(decoded, is_ours, answer.is_some()) {
             return;
         }
-        if is_ours && answer.is_none() && self.unread.refuses(decoded) {
-            return;
-        }
-        let parts = decoded.root().map(|root| self.protocol.part_names(root));
-        let parts = parts.unwrap_or_default();
-        let about = MessageInfo {
-            name: MessageName {
-                parts: &parts,
-                ..MessageName::of(decoded.message)
-            },
-            role,
-            direction,
-            request_direction: answer.and_then(|a| self.directions.get(&a.to).copied()),
-        };
-        let message = decoded.message_text();
-        let places = self.names.read(&message, &about);
-        let index = decoded.index;
-        let time = decoded.origin.time;
-        self.directions.insert(index, direction);
-        let of = answer.map(|a| a.to);
-        let last = answer.is_some_and(|a| a.last);
-        let kind = decoded.message.kind.to_string();
-        let request = of.and_then(|to| self.requests.get(&to)).copied();
+        let role = decoded.message.role;
+        let (of, last) = (answer.map(|a| a.to), answer.is_some_and(|a| a.last));
+        let request_direction = of.and_then(|to| self.directions.get(&to).copied());
+        let seen = SeenMessage::new(decoded, self.names.read_decoded(decoded, request_direction));
+        let (conn, kind) = (seen.conn, decoded.message.kind.to_string());
+        self.directions.insert(decoded.index, direction);
+        let mut request = of.and_then(|to| self.requests.get(&to)).copied();
         let greeted = of
             .filter(|_| is_ours)
             .and_then(|to| self.greeted.remove(&to));
-        let conn = decoded.origin.conn;
-        // An event belongs to the request about the same object, not to the one that asked for events.
-        let request = match request {
-            Some(at) if is_ours && role == Some(Role::Item) => {
-                let holders = self.holders.find(&places, Some(at));
-                let is_other = !holders.is_empty();
-                let other = is_other.then(|| self.course(conn, &holders)).flatten();
-                if let Some(entry) = self.entries.get_mut(at).filter(|_| other.is_some()) {
-                    entry.timeline.stay_silent();
-                }
-                if let Some(other) = other {
-                    self.keep_order(other);
-                }
-                other.or(request)
-            }
-            _ => request,
-        };
+        if let Some(at) = request.filter(|_| is_ours && role == Some(Role::Item)) {
+            request = Some(self.request_of_item(at, &seen));
+        }
         // Each provider of a recording announces its functions on its own connection.
         let is_announced = self.opening.begins(conn, &kind);
         let open_hello = self.open_hello(conn).filter(|_| is_ours);
         // A message of the peer that continues an earlier request, such as an item that it sends.
         let continued = match role {
             Some(Role::Notification | Role::Item | Role::End) if !is_ours && request.is_none() => {
-                self.goes_on(decoded, &places)
+                self.goes_on(decoded, &seen.places)
             }
             _ => None,
         };
         match (is_ours, request, greeted, role) {
-            (true, Some(at), ..) => {
-                self.decide(Some(at));
-                self.holders.add(at, &places);
-                let reply = self.message(at, message, places);
-                if let Some(entry) = self.entries.get_mut(at) {
-                    // What a resumed session missed is sent before the answer to the hello.
-                    if open_hello.is_some() && entry.conn != conn && !entry.is_done {
-                        entry.timeline.received(ScriptAction::AwaitEnd, time);
-                    }
-                    entry.is_done |= last;
-                    if is_answer {
-                        entry.timeline.pause_after_notification();
-                    }
-                    entry.timeline.did(send_action(reply), time);
-                }
-            }
-            (true, None, Some(at), _) => {
-                self.holders.add(at, &places);
-                let message = self.hello_answer(at, message, places, role);
-                let hello = self.entries.get_mut(at).and_then(|e| e.hello.as_mut());
-                if let Some(hello) = hello {
-                    hello.message = Some(message);
-                }
-            }
-            // What a resumed session missed is sent before the answer to the hello.
+            (true, Some(at), ..) => self.add_reply(at, seen, last, open_hello.is_some()),
+            (true, None, Some(at), _) => self.add_hello_answer(at, seen),
             (true, None, None, Some(Role::Response | Role::Error | Role::Item | Role::End))
                 if open_hello.is_some() =>
             {
-                let at = open_hello.unwrap_or_default();
-                let message = self.hello_answer(at, message, places, Some(Role::Error));
-                let hello = self.entries.get_mut(at).and_then(|e| e.hello.as_mut());
-                if let Some(hello) = hello {
-                    hello.before.push(message);
-                }
+                self.add_missed(open_hello.unwrap_or_default(), seen);
             }
-            (true, None, None, _) if is_first || is_announced => {
-                self.opening.add(conn, &kind, message, self.side);
+            (true, None, None, _) if self.is_empty() || is_announced => {
+                self.opening.add(conn, &kind, seen.message, self.side);
             }
             // A runtime also refuses messages of a provider with an unpaired error. Items that belong to no request, such as
             // audio, go with the request before them.
@@ -517,80 +467,23 @@ impl CompileState<'_> {
                     | Role::Item
                     | Role::End),
                 ),
-            ) => {
-                let mut holders = self.holders.find(&places, None);
-                let is_notification = role == Role::Notification;
-                let at = if is_notification {
-                    self.course_of_notification(conn, &places, &mut holders)
-                } else {
-                    self.course(conn, &holders)
-                };
-                let Some(at) = at else {
-                    return;
-                };
-                let is_open = |entry: &CompiledRequest| entry.is_open_on(conn);
-                if is_notification && self.entries.get(at).is_some_and(|e| is_open(e)) {
-                    self.undecided.push(Undecided {
-                        last: at,
-                        holders,
-                        message,
-                        places,
-                        time,
-                    });
-                    return;
-                }
-                self.decide(Some(at));
-                let own = places.clone();
-                let message = self.message(at, message, places);
-                if self.is_repeated(at, conn, role, &message) {
-                    return;
-                }
-                self.holders.add(at, &own);
-                if let Some(entry) = self.entries.get_mut(at) {
-                    let timeline = &mut entry.timeline;
-                    if role == Role::Request {
-                        self.ours.insert(index, (at, timeline.calls.len()));
-                        timeline.calls.push(own);
-                        timeline.did(ScriptAction::Call(message), time);
-                    } else {
-                        timeline.did(send_action(message), time);
-                    }
-                }
-            }
+            ) => self.add_unasked(role, seen),
             (false, ..) if self.protocol.is_hello(decoded.message) => {
-                let to = MessageName::of(decoded.message).to_string();
                 let hello = HelloReply {
-                    to,
+                    to: MessageName::of(decoded.message).to_string(),
                     message: None,
                     before: Vec::new(),
                     then: [].into(),
                 };
-                self.add_entry(decoded, message, places, Some(hello));
+                self.add_entry(seen, Some(hello));
             }
-            (false, None, ..) if continued.is_some() => {
-                let awaited = continued.and_then(|at| Some((at, self.named(at, kind, &places)?)));
-                self.decide(continued);
-                if let Some((at, awaited)) = awaited
-                    && let Some(entry) = self.entries.get_mut(at)
-                {
-                    entry
-                        .timeline
-                        .received(ScriptAction::AwaitMessage(awaited), time);
-                }
-            }
+            (false, None, ..) if continued.is_some() => self.await_message(continued, kind, &seen),
             (false, None, _, Some(Role::Request | Role::Notification)) => {
-                self.add_entry(decoded, message, places, None);
+                self.add_entry(seen, None);
             }
             (false, None, ..) => {
-                let Some((at, call)) = of.and_then(|to| self.ours.get(&to)).copied() else {
-                    return;
-                };
-                self.decide(Some(at));
-                self.holders.add(at, &places);
-                if let Some(entry) = self.entries.get_mut(at) {
-                    let timeline = &mut entry.timeline;
-                    timeline.received(ScriptAction::Await(call), time);
-                    timeline.answers.push((call, places));
+                if let Some(call) = of.and_then(|to| self.ours.get(&to)).copied() {
+                    self.await_answer(call, seen);
                 }
             }
             _ => {}

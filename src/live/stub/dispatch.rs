@@ -190,22 +190,10 @@ impl Dispatcher {
                 .map_or((0, String::new()), |(at, e)| (at, e.to_string()));
             let who = format!("#{conn}: offset {offset}: {fault}");
             if lost && !self.stdio {
-                let name = decoded.protocol.name();
-                let look_alike = look_alike(decoded.frame.view.bytes);
-                let framings = decoded.protocol.descriptor().framings;
-                let tip = match look_alike {
-                    Some(HTTP) if framings.contains(&Framing::Http) => {
-                        ", which `--listen http://HOST:PORT` reads"
-                    }
-                    _ => "",
-                };
-                let look_alike = look_alike.map_or(String::new(), |what| {
-                    format!(" (this looks like {what}{tip})")
-                });
                 self.ended.insert(conn);
                 found.push(Dispatch::Foreign(
                     conn,
-                    format!("{who}: not a message of {name}{look_alike}: closed"),
+                    format!("{who}: {}", foreign(decoded)),
                 ));
                 return;
             }
@@ -317,19 +305,12 @@ impl Dispatcher {
             Ok(at) => return self.start(at, decoded, verdict, replies),
             Err(why) => why,
         };
-        if protocol.is_hello(decoded.message) {
-            // Over HTTP, the sessions of all clients use one stub.
-            if is_request && decoded.frame.framing == Framing::Http {
-                self.matcher.begin_session();
-            }
-            let what = MessageName::of(decoded.message).to_string();
-            self.replace_hello(&what, decoded, &mut replies);
-            let is_refused = replies.iter().any(|outgoing| outgoing.closes);
-            if let Some(job) = self.after_hello(&what, decoded).filter(|_| !is_refused) {
-                self.watch
-                    .received(decoded, verdict, AnswerSource::Protocol);
-                return Dispatch::Start(replies, Box::new(job));
-            }
+        if protocol.is_hello(decoded.message)
+            && let Some(job) = self.hello(decoded, &mut replies)
+        {
+            self.watch
+                .received(decoded, verdict, AnswerSource::Protocol);
+            return Dispatch::Start(replies, Box::new(job));
         }
         if is_open && !parts.is_empty() && parts.len() <= MAX_BATCH_CALLS {
             let parts: Vec<String> = parts.into_iter().map(json_of).collect();
@@ -355,15 +336,10 @@ impl Dispatcher {
         let what = MessageName::of(decoded.message).to_string();
         let what = shorten(&what, MAX_NAME_LENGTH);
         let is_unknown = spent.is_none() && !self.matcher.knows(decoded.message.subject.as_deref());
-        let spent = spent.and_then(|at| self.rules.get(at));
-        let why = match (spent, unknown) {
-            _ if is_shut => format!("{what} is not answered: the connection is closed"),
-            (Some(rule), _) => {
-                let times = rule.times.unwrap_or_default();
-                format!("{what} is used up: {} answers it {times}×", rule.place)
-            }
-            (None, Some(why)) => why,
-            (None, None) => format!("{what} has no rule"),
+        let why = if is_shut {
+            format!("{what} is not answered: the connection is closed")
+        } else {
+            self.why_missed(&what, spent, unknown)
         };
         self.report.requests += 1;
         self.report.miss(decoded.index, conn, &what, &why);
@@ -379,6 +355,48 @@ impl Dispatcher {
         };
         Dispatch::Miss(request, why, is_reported)
     }
+
+    /// Says why no rule answers a request: the rule that answered earlier ones, or another reason.
+    fn why_missed(&self, what: &str, spent: Option<usize>, other: Option<String>) -> String {
+        match (spent.and_then(|at| self.rules.get(at)), other) {
+            (Some(rule), _) => {
+                let times = rule.times.unwrap_or_default();
+                format!("{what} is used up: {} answers it {times}×", rule.place)
+            }
+            (None, Some(why)) => why,
+            (None, None) => format!("{what} has no rule"),
+        }
+    }
+
+    /// Completes the answer to a hello; returns the job of the script after it.
+    fn hello(&mut self, decoded: &Decoded<'_>, replies: &mut Vec<Outgoing>) -> Option<Job> {
+        // Over HTTP, the sessions of all clients use one stub.
+        let is_request = decoded.message.role == Some(Role::Request);
+        if is_request && decoded.frame.framing == Framing::Http {
+            self.matcher.begin_session();
+        }
+        let what = MessageName::of(decoded.message).to_string();
+        self.replace_hello(&what, decoded, replies);
+        let is_refused = replies.iter().any(|outgoing| outgoing.closes);
+        self.after_hello(&what, decoded).filter(|_| !is_refused)
+    }
+}
+
+/// Describes bytes that are no message of the protocol.
+fn foreign(decoded: &Decoded<'_>) -> String {
+    let name = decoded.protocol.name();
+    let look_alike = look_alike(decoded.frame.view.bytes);
+    let framings = decoded.protocol.descriptor().framings;
+    let tip = match look_alike {
+        Some(HTTP) if framings.contains(&Framing::Http) => {
+            ", which `--listen http://HOST:PORT` reads"
+        }
+        _ => "",
+    };
+    let look_alike = look_alike.map_or(String::new(), |what| {
+        format!(" (this looks like {what}{tip})")
+    });
+    format!("not a message of {name}{look_alike}: closed")
 }
 
 /// Detects a first frame that can never be a message. The decoder would skip it and wait.

@@ -109,42 +109,16 @@ impl Stub<'_> {
             }
             ScriptAction::Ask(method, params) => {
                 let (method, params) = (job.text(method)?, job.json(params)?);
-                let sent =
-                    self.endpoint
-                        .encode_reply(&job.request, PeerReply::Ask(&method, &params), now);
-                let sent = sent.and_then(|outgoing| {
+                let ask = PeerReply::Ask(&method, &params);
+                let outgoing = self.endpoint.encode_reply(&job.request, ask, now);
+                let sent = outgoing.and_then(|outgoing| {
                     self.endpoint.send_message(&outgoing, None, now, commands)
                 });
                 if let Some(index) = sent.map_err(|e| e.to_string())? {
                     return Ok(Some(JobWait::For(index)));
                 }
             }
-            ScriptAction::Call(message) => {
-                let message = job.json(message)?;
-                let outgoing = match call(&message)? {
-                    Some((method, params)) => {
-                        let ask = PeerReply::Ask(&method, &params);
-                        let asked = self.endpoint.encode_reply(&job.request, ask, now);
-                        let mut asked = asked.map_err(|e| e.to_string())?;
-                        // Only the id is new.
-                        let place = place_of_id(&asked.message)?;
-                        let id = asked.message.get(place).unwrap_or_default();
-                        asked.message = with_id(&message, id)?;
-                        asked
-                    }
-                    None => Outgoing::new(conn, self.renamed(&message)?),
-                };
-                let index = self.endpoint.send_message(&outgoing, None, now, commands);
-                let index = index.map_err(|e| e.to_string())?;
-                if let Some(index) = index {
-                    self.dispatcher.awaited.insert(index, job.id);
-                }
-                job.calls.push(MadeCall {
-                    index,
-                    sent: outgoing.message,
-                    answer: None,
-                });
-            }
+            ScriptAction::Call(message) => self.call(job, message, now, commands)?,
             ScriptAction::Await(n) => {
                 if let Some(MadeCall {
                     index: Some(index),
@@ -182,6 +156,41 @@ impl Stub<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Sends a recorded request with a new id, whose answer a later action may await.
+    fn call(
+        &mut self,
+        job: &mut Job,
+        message: &OpenValue,
+        now: i64,
+        commands: &mut Vec<Command>,
+    ) -> Result<(), String> {
+        let message = job.json(message)?;
+        let outgoing = match call(&message)? {
+            Some((method, params)) => {
+                let ask = PeerReply::Ask(&method, &params);
+                let asked = self.endpoint.encode_reply(&job.request, ask, now);
+                let mut asked = asked.map_err(|e| e.to_string())?;
+                // Only the id is new.
+                let place = place_of_id(&asked.message)?;
+                let id = asked.message.get(place).unwrap_or_default();
+                asked.message = with_id(&message, id)?;
+                asked
+            }
+            None => Outgoing::new(job.request.conn, self.renamed(&message)?),
+        };
+        let index = self.endpoint.send_message(&outgoing, None, now, commands);
+        let index = index.map_err(|e| e.to_string())?;
+        if let Some(index) = index {
+            self.dispatcher.awaited.insert(index, job.id);
+        }
+        job.calls.push(MadeCall {
+            index,
+            sent: outgoing.message,
+            answer: None,
+        });
+        Ok(())
     }
 
     /// Replaces the id of a message by a new one if it is a UUID.

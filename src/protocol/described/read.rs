@@ -165,16 +165,7 @@ impl<'t> Reader<'t> {
             self.error(&(0..0), "wanted a name: name = \"my-protocol\"");
             None
         };
-        let framings = match get(&entries, "framings") {
-            Some(item) => self.framings(item),
-            None if get(&entries, "header").is_some() => vec![Framing::Custom(FIELDS)],
-            None if of_base.is_some() => of_base.map_or(&[][..], |base| base.framings).to_vec(),
-            None => {
-                let names = FRAMINGS.map(|framing| framing.name().to_owned()).join(", ");
-                self.error(&(0..0), format!("wanted framings: a list of {names}"));
-                Vec::new()
-            }
-        };
+        let framings = self.framings_of(&entries, of_base.map(|base| base.framings));
         let body = self.body(&entries);
         self.check_framings(&entries, &framings, &body);
         // Bytes that look like a header by chance do not start with so many of it.
@@ -226,6 +217,20 @@ impl<'t> Reader<'t> {
             self.check_members_and_kinds(&entries, &description);
         }
         description
+    }
+
+    /// Returns the framings of the description, or those of its base.
+    fn framings_of(&mut self, entries: &Entries<'_, 't>, base: Option<&[Framing]>) -> Vec<Framing> {
+        match get(entries, "framings") {
+            Some(item) => self.framings(item),
+            None if get(entries, "header").is_some() => vec![Framing::Custom(FIELDS)],
+            None if base.is_some() => base.unwrap_or_default().to_vec(),
+            None => {
+                let names = FRAMINGS.map(|framing| framing.name().to_owned()).join(", ");
+                self.error(&(0..0), format!("wanted framings: a list of {names}"));
+                Vec::new()
+            }
+        }
     }
 
     fn rules(&mut self, item: &Item<'t>, base: Option<&'static dyn Protocol>) -> Vec<OwnRule> {

@@ -154,31 +154,7 @@ fn check(
     seen: JsonTraits,
     faults: &mut Vec<DecodeError>,
 ) {
-    if seen.levels > PEER_DEPTH {
-        let error = DecodeError::new(
-            "too-deep",
-            root.span(),
-            "message",
-            "at most 127 levels of nesting",
-            "128 or more",
-        );
-        faults.push(error.hint("real peers refuse it: recursion limit exceeded"));
-    }
-    let text = root.span().of(root.bytes());
-    if seen.escapes
-        && let Some(at) = lone_surrogate(text)
-    {
-        let start = root.span().at() + at;
-        let (wanted, got) = ("both halves of a surrogate pair", "one half");
-        let error = DecodeError::new(
-            "lone-surrogate",
-            Span::new(start, start + 6),
-            "message",
-            wanted,
-            got,
-        );
-        faults.push(error.hint("real peers refuse the whole line"));
-    }
+    check_text(root, seen, faults);
     // MUST (JSON-RPC 2.0 section 4): exactly "2.0".
     if !call.version.is_some_and(|v| v.is_text("2.0")) {
         let (span, got) = call
@@ -228,6 +204,35 @@ fn check(
             key_name(&name),
             "each member once",
             format!("{name} twice"),
+        );
+        faults.push(error.hint("real peers refuse the whole line"));
+    }
+}
+
+/// Checks what real peers refuse in any JSON.
+fn check_text(root: Node<'_>, seen: JsonTraits, faults: &mut Vec<DecodeError>) {
+    if seen.levels > PEER_DEPTH {
+        let error = DecodeError::new(
+            "too-deep",
+            root.span(),
+            "message",
+            "at most 127 levels of nesting",
+            "128 or more",
+        );
+        faults.push(error.hint("real peers refuse it: recursion limit exceeded"));
+    }
+    let text = root.span().of(root.bytes());
+    if seen.escapes
+        && let Some(at) = lone_surrogate(text)
+    {
+        let start = root.span().at() + at;
+        let (wanted, got) = ("both halves of a surrogate pair", "one half");
+        let error = DecodeError::new(
+            "lone-surrogate",
+            Span::new(start, start + 6),
+            "message",
+            wanted,
+            got,
         );
         faults.push(error.hint("real peers refuse the whole line"));
     }

@@ -1,6 +1,7 @@
 //! Writes arguments, results and texts of errors in brief: `{path: "/tmp/x", mode: {…}}`.
 
 use super::super::short_id;
+use super::columns::width;
 use crate::decoder::Decoded;
 use crate::escape::shorten;
 use crate::protocol::{Notes, Role, annotate};
@@ -30,6 +31,28 @@ pub(super) struct Content {
 }
 
 impl Content {
+    /// Adds the content of a message as [`Content::push`] does. Longer texts fill what is `free` of the line, if it is cut.
+    pub fn fill(
+        mut self,
+        decoded: &Decoded<'_>,
+        free: Option<usize>,
+        notes: &mut Notes,
+        out: &mut String,
+    ) {
+        let start = out.len();
+        self.push(decoded, notes, out);
+        let Some(free) = free.filter(|_| !out.is_ascii()) else {
+            return;
+        };
+        let cut = out.matches('…').count();
+        let free = free.saturating_sub(width(out));
+        if cut > 0 && free > 0 {
+            self.text += free / cut;
+            out.truncate(start);
+            self.push(decoded, notes, out);
+        }
+    }
+
     /// Adds the content of a message to the text in the cell. The result may be longer than the cell.
     pub fn push(&self, decoded: &Decoded<'_>, notes: &mut Notes, out: &mut String) {
         let message = decoded.message;

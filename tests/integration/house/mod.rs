@@ -126,33 +126,6 @@ const PROTOCOL_FREE: &[&str] = &[
 /// The maximum number of lines of a function.
 const MAX_FUNCTION_LINES: usize = 80;
 
-/// Functions that are longer; a new one is split instead of added here.
-const LONG_FUNCTIONS: &[(&str, &str)] = &[
-    ("capture/text/literal.rs", "group"),
-    ("cli/mod.rs", "run_command"),
-    ("cli/protocol/draft/print.rs", "write_by_members"),
-    ("cli/stub.rs", "run"),
-    ("cli/watch.rs", "run"),
-    ("cli/watch/model.rs", "apply"),
-    ("framing/values.rs", "next"),
-    ("live/client/compare.rs", "receive"),
-    ("live/endpoint/received.rs", "take_messages"),
-    ("live/plan/reader.rs", "add_message"),
-    ("live/script/compile.rs", "see"),
-    ("live/script/read/rule.rs", "rule"),
-    ("live/stub/dispatch.rs", "decide"),
-    ("live/stub/dispatch.rs", "receive"),
-    ("live/stub/perform.rs", "action"),
-    ("own_rules/session.rs", "message"),
-    ("protocol/described/read.rs", "description"),
-    ("protocol/oracle/cairo_serde/encode.rs", "write"),
-    ("protocol/oracle/message.rs", "check"),
-    ("protocol/sael/peer/answers.rs", "build_answer"),
-    ("protocol/sael/session/answers.rs", "answer"),
-    ("protocol/telequick/schema/resolve.rs", "resolve"),
-    ("render/line.rs", "row"),
-];
-
 /// The maximum number of lines of a file without a reason.
 const MAX_LINES: usize = 600;
 
@@ -722,7 +695,6 @@ fn function_name(line: &str) -> Option<&str> {
 #[test]
 fn functions_are_short() {
     let mut breaches = String::new();
-    let mut unused: BTreeSet<_> = LONG_FUNCTIONS.iter().collect();
     for source in sources() {
         let lines: Vec<&str> = source.bare.lines().collect();
         for (at, line) in lines.iter().enumerate() {
@@ -737,32 +709,15 @@ fn functions_are_short() {
             } else {
                 after.take_while(|line| !line.starts_with(&closing)).count() + 2
             };
-            let known = LONG_FUNCTIONS
-                .iter()
-                .find(|known| **known == (&*source.path, name));
-            if len <= MAX_FUNCTION_LINES {
-                continue;
-            }
-            match known {
-                Some(known) => {
-                    unused.remove(known);
-                }
-                None => {
-                    let _ = writeln!(
-                        breaches,
-                        "src/{}:{}: {name} has {len} lines, more than {MAX_FUNCTION_LINES}: split it where a concept ends",
-                        source.path,
-                        at + 1
-                    );
-                }
+            if len > MAX_FUNCTION_LINES {
+                let _ = writeln!(
+                    breaches,
+                    "src/{}:{}: {name} has {len} lines, more than {MAX_FUNCTION_LINES}: split it where a concept ends",
+                    source.path,
+                    at + 1
+                );
             }
         }
-    }
-    for (path, name) in unused {
-        let _ = writeln!(
-            breaches,
-            "src/{path}:1: {name} is short: remove it from LONG_FUNCTIONS"
-        );
     }
     report_violations(&breaches);
 }

@@ -312,8 +312,13 @@ impl Draft<'_> {
         }
     }
 
-    /// Writes the kinds of messages that differ by the members that they have.
-    fn write_by_members(&mut self, pairs: &Pairs, requests: &[usize], answers: &[usize]) {
+    /// Returns the requests, answers and notifications. `of_request`: the member that only requests have.
+    fn by_role(
+        &self,
+        pairs: &Pairs,
+        [requests, answers]: [&[usize]; 2],
+        of_request: Option<&str>,
+    ) -> [Vec<usize>; 3] {
         let (id, reply_to) = (&pairs.id, &pairs.reply_to);
         let others: Vec<_> = (0..self.messages.len())
             .filter(|n| !requests.contains(n) && !answers.contains(n))
@@ -323,19 +328,24 @@ impl Draft<'_> {
                 .get(path, *n)
                 .is_some_and(|v| facts::text(v).is_some())
         };
-        let of_request = only_in(&self.values, requests, answers);
         // What has the member of a request, but no id, is a notification; what else has an id is an answer.
         let (mut asks, mut answer, mut tells) = (requests.to_vec(), answers.to_vec(), Vec::new());
         for n in others {
-            let is_asking = of_request
-                .as_deref()
-                .is_some_and(|path| self.values.get(path, n).is_some());
+            let is_asking = of_request.is_some_and(|path| self.values.get(path, n).is_some());
             match (is_asking, has(reply_to, &n)) {
                 (true, _) if has(id, &n) => asks.push(n),
                 (false, true) => answer.push(n),
                 _ => tells.push(n),
             }
         }
+        [asks, answer, tells]
+    }
+
+    /// Writes the kinds of messages that differ by the members that they have.
+    fn write_by_members(&mut self, pairs: &Pairs, requests: &[usize], answers: &[usize]) {
+        let (id, reply_to) = (&pairs.id, &pairs.reply_to);
+        let of_request = only_in(&self.values, requests, answers);
+        let [asks, answer, tells] = self.by_role(pairs, [requests, answers], of_request.as_deref());
         let marked = |path: &str| {
             of_request
                 .as_ref()

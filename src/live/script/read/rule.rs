@@ -5,6 +5,7 @@ use crate::live::script::value::OpenValue;
 use crate::live::script::{Mutation, Reply, RuleCondition, ScriptAction, ScriptRule};
 use crate::select::Expr;
 use crate::toml_text::{Item, Key};
+use std::ops::Range;
 use std::sync::Arc;
 use toml::de::DeValue;
 
@@ -25,151 +26,194 @@ const ERROR: [&str; 3] = ["code", "message", "data"];
 /// The keys of a call.
 const CALL: [&str; 3] = ["method", "params", "after"];
 
-/// The key of the end of items, and the end: none, or one with or without a value.
-type ItemsEnd<'i, 't> = (&'i Key<'t>, Option<Option<OpenValue>>);
+/// What the keys of a rule say.
+struct RuleKeys {
+    condition: RuleCondition,
+    times: Option<u64>,
+    delay: Option<i64>,
+    /// The key of its answer.
+    answer: Option<&'static str>,
+    before: Vec<ScriptAction>,
+    replies: Vec<Reply>,
+    after: Vec<ScriptAction>,
+    mutation: Mutation,
+    /// The place of the end of items, and the end: none, or one with or without a value.
+    end: Option<(Range<usize>, Option<Option<OpenValue>>)>,
+}
 
-impl ScriptReader<'_> {
-    pub(super) fn rule(&self, item: &Item<'_>) -> Read<ScriptRule> {
-        let table = self.toml.entries("on", item)?;
-        let line = self.toml.line(&item.span());
-        let mut rule = ScriptRule {
-            place: format!("{}:{line}", self.toml.name),
-            condition: RuleCondition::Unanswered,
-            times: None,
-            answers: false,
-            goes_on: false,
-            actions: Arc::new([]),
-        };
-        let mut mutation = Mutation::default();
-        let (mut before, mut replies, mut after) = (Vec::new(), Vec::new(), Vec::new());
-        let mut answer: Option<&str> = None;
-        let (mut delay, mut end) = (None, None::<ItemsEnd<'_, '_>>);
-        for (key, item) in &table {
-            let word: &str = key.get_ref();
-            if let Some(same) = ANSWERS.into_iter().find(|a| *a == word) {
-                if let Some(other) = answer {
-                    let text = format!(
-                        "{other} and {word}: a rule has one answer; use `then` for messages after it"
-                    );
-                    return Err(self.toml.error(&key.span(), text));
-                }
-                answer = Some(same);
-            }
-            match word {
-                "match" | "request" if rule.condition != RuleCondition::Unanswered => {
-                    let text = "match and request: a rule has one of them";
-                    return Err(self.toml.error(&key.span(), text));
-                }
-                "request" => rule.condition = RuleCondition::Request(self.request(item)?),
-                "match" => {
-                    let text = self.toml.string(word, item)?;
-                    rule.condition =
-                        RuleCondition::Expr(text.parse::<Expr>().map_err(|error| {
-                            let text = error.to_string();
-                            let mut lines = text.lines();
-                            let first = lines.next().unwrap_or_default().to_owned();
-                            let hint = error.hint.map_or(String::new(), |hint| format!(": {hint}"));
-                            self.toml
-                                .error(&item.span(), format!("match: {first}{hint}"))
-                        })?);
-                }
-                "times" => rule.times = Some(self.number(word, item)?),
-                "delay" => delay = Some(self.time(word, item)?),
-                "garbage" => before.push(ScriptAction::Send(self.line(word, item)?)),
-                "ask" => self.calls(word, item, &mut before, ScriptAction::Ask)?,
-                "tell" => self.calls(word, item, &mut before, tell)?,
-                "then" => self.calls(word, item, &mut after, tell)?,
-                "result" => replies.push(Reply::Result(self.value(item)?)),
-                "error" => replies.push(self.error(item)?),
-                "message" => {
-                    let messages = self.messages(word, item)?;
-                    replies.extend(messages.into_iter().map(Reply::Message));
-                }
-                "steps" => {
-                    for item in self.list(word, item)? {
-                        before.push(self.step(item)?);
-                    }
-                }
-                "items" => {
-                    for item in self.list(word, item)? {
-                        self.item(item, &mut before)?;
-                    }
-                }
-                "end" => {
-                    let value = match item.get_ref() {
-                        DeValue::Boolean(false) => None,
-                        DeValue::Boolean(true) => Some(None),
-                        _ => Some(Some(self.value(item)?)),
-                    };
-                    end = Some((key, value));
-                }
-                "raw" => before.push(ScriptAction::Send(self.bytes(word, item)?)),
-                "hang" => {
-                    if !self.toml.bool(word, item)? {
-                        answer = None;
-                    }
-                }
-                "pretty" => mutation.pretty = self.toml.bool(word, item)?,
-                "twice" => mutation.twice = self.toml.bool(word, item)?,
-                "id" => mutation.id = Some(self.value(item)?),
-                "close" => after.extend(self.toml.bool(word, item)?.then_some(ScriptAction::Close)),
-                "reset" => after.extend(self.toml.bool(word, item)?.then_some(ScriptAction::Reset)),
-                "exit" => after.push(ScriptAction::Exit(self.status(word, item)?)),
-                _ => return Err(self.toml.unknown_key(key, &RULE)),
-            }
-        }
-        match (end, answer) {
-            (Some((key, _)), answer) if answer != Some("items") => {
-                return Err(self.toml.error(&key.span(), "end: only items have an end"));
-            }
-            (Some((_, Some(value))), _) => replies.push(Reply::End(value, true)),
-            (None, Some("items")) if !ends_in_error(&before) => {
+impl RuleKeys {
+    fn does_nothing(&self) -> bool {
+        self.answer.is_none()
+            && self.before.is_empty()
+            && self.after.is_empty()
+            && self.delay.is_none()
+    }
+
+    /// Returns the rule. `place`: where the script has it.
+    fn finish(self, place: String) -> ScriptRule {
+        let mut replies = self.replies;
+        match self.end {
+            Some((_, Some(value))) => replies.push(Reply::End(value, true)),
+            None if self.answer == Some("items") && !ends_in_error(&self.before) => {
                 replies.push(Reply::End(None, false));
             }
             _ => {}
         }
-        rule.goes_on = answer == Some("items");
-        let request = match &rule.condition {
+        let request = match &self.condition {
             RuleCondition::Request(request) => Some(request),
             _ => None,
         };
-        if request.is_some() && rule.times.is_some() {
-            let text = "times: rules with equal requests are used in order, the last one each time";
-            return Err(self.toml.error(&item.span(), text));
-        }
-        if let Some(index) = request.and_then(|request| request.index) {
-            rule.place = format!("#{index}");
-        }
-        rule.answers = answer.map_or(request.is_some(), |a| a != "items");
-        if request.is_none()
-            && answer.is_none()
-            && before.is_empty()
-            && after.is_empty()
-            && delay.is_none()
-        {
-            let text = format!("this rule does nothing: add one of {}", ANSWERS.join(", "));
-            return Err(self.toml.error(&item.span(), text));
-        }
-        let mutation = Arc::new(mutation);
-        let replies = replies
-            .into_iter()
-            .map(|s| ScriptAction::SendReply(s, Arc::clone(&mutation)));
-        let before = before.into_iter().map(|action| match action {
+        let index = request.and_then(|request| request.index);
+        let mutation = Arc::new(self.mutation);
+        let changed = |reply| ScriptAction::SendReply(reply, Arc::clone(&mutation));
+        let before = self.before.into_iter().map(|action| match action {
             ScriptAction::SendReply(
                 reply
                 @ (Reply::Item(_) | Reply::Delta(_) | Reply::Error { .. } | Reply::Message(_)),
                 _,
-            ) => ScriptAction::SendReply(reply, Arc::clone(&mutation)),
+            ) => changed(reply),
             action => action,
         });
-        let delay = delay.map(ScriptAction::Wait);
-        rule.actions = delay
-            .into_iter()
-            .chain(before)
-            .chain(replies)
-            .chain(after)
-            .collect();
-        Ok(rule)
+        let delay = self.delay.map(ScriptAction::Wait).into_iter();
+        let replies = replies.into_iter().map(changed);
+        ScriptRule {
+            place: index.map_or(place, |index| format!("#{index}")),
+            times: self.times,
+            answers: self.answer.map_or(request.is_some(), |a| a != "items"),
+            goes_on: self.answer == Some("items"),
+            actions: delay
+                .chain(before)
+                .chain(replies)
+                .chain(self.after)
+                .collect(),
+            condition: self.condition,
+        }
+    }
+}
+
+impl ScriptReader<'_> {
+    pub(super) fn rule(&self, item: &Item<'_>) -> Read<ScriptRule> {
+        let table = self.toml.entries("on", item)?;
+        let mut keys = RuleKeys {
+            condition: RuleCondition::Unanswered,
+            times: None,
+            delay: None,
+            answer: None,
+            before: Vec::new(),
+            replies: Vec::new(),
+            after: Vec::new(),
+            mutation: Mutation::default(),
+            end: None,
+        };
+        for (key, item) in &table {
+            self.rule_key(key, item, &mut keys)?;
+        }
+        if let Some((key, _)) = keys.end.as_ref().filter(|_| keys.answer != Some("items")) {
+            return Err(self.toml.error(key, "end: only items have an end"));
+        }
+        let request = match &keys.condition {
+            RuleCondition::Request(request) => Some(request),
+            _ => None,
+        };
+        if request.is_some() && keys.times.is_some() {
+            let text = "times: rules with equal requests are used in order, the last one each time";
+            return Err(self.toml.error(&item.span(), text));
+        }
+        if request.is_none() && keys.does_nothing() {
+            let text = format!("this rule does nothing: add one of {}", ANSWERS.join(", "));
+            return Err(self.toml.error(&item.span(), text));
+        }
+        let line = self.toml.line(&item.span());
+        let place = format!("{}:{line}", self.toml.name);
+        Ok(keys.finish(place))
+    }
+
+    /// Reads one key of a rule.
+    fn rule_key(&self, key: &Key<'_>, item: &Item<'_>, keys: &mut RuleKeys) -> Read<()> {
+        let word: &str = key.get_ref();
+        if let Some(same) = ANSWERS.into_iter().find(|a| *a == word) {
+            if let Some(other) = keys.answer {
+                let text = format!(
+                    "{other} and {word}: a rule has one answer; use `then` for messages after it"
+                );
+                return Err(self.toml.error(&key.span(), text));
+            }
+            keys.answer = Some(same);
+        }
+        match word {
+            "match" | "request" if keys.condition != RuleCondition::Unanswered => {
+                let text = "match and request: a rule has one of them";
+                return Err(self.toml.error(&key.span(), text));
+            }
+            "request" => keys.condition = RuleCondition::Request(self.request(item)?),
+            "match" => keys.condition = RuleCondition::Expr(self.condition(item)?),
+            "times" => keys.times = Some(self.number(word, item)?),
+            "delay" => keys.delay = Some(self.time(word, item)?),
+            "garbage" => keys.before.push(ScriptAction::Send(self.line(word, item)?)),
+            "ask" => self.calls(word, item, &mut keys.before, ScriptAction::Ask)?,
+            "tell" => self.calls(word, item, &mut keys.before, tell)?,
+            "then" => self.calls(word, item, &mut keys.after, tell)?,
+            "result" => keys.replies.push(Reply::Result(self.value(item)?)),
+            "error" => keys.replies.push(self.error(item)?),
+            "message" => {
+                let messages = self.messages(word, item)?;
+                keys.replies
+                    .extend(messages.into_iter().map(Reply::Message));
+            }
+            "steps" => {
+                for item in self.list(word, item)? {
+                    keys.before.push(self.step(item)?);
+                }
+            }
+            "items" => {
+                for item in self.list(word, item)? {
+                    self.item(item, &mut keys.before)?;
+                }
+            }
+            "end" => {
+                let value = match item.get_ref() {
+                    DeValue::Boolean(false) => None,
+                    DeValue::Boolean(true) => Some(None),
+                    _ => Some(Some(self.value(item)?)),
+                };
+                keys.end = Some((key.span(), value));
+            }
+            "raw" => keys
+                .before
+                .push(ScriptAction::Send(self.bytes(word, item)?)),
+            "hang" => {
+                if !self.toml.bool(word, item)? {
+                    keys.answer = None;
+                }
+            }
+            "pretty" => keys.mutation.pretty = self.toml.bool(word, item)?,
+            "twice" => keys.mutation.twice = self.toml.bool(word, item)?,
+            "id" => keys.mutation.id = Some(self.value(item)?),
+            "close" => keys
+                .after
+                .extend(self.toml.bool(word, item)?.then_some(ScriptAction::Close)),
+            "reset" => keys
+                .after
+                .extend(self.toml.bool(word, item)?.then_some(ScriptAction::Reset)),
+            "exit" => keys
+                .after
+                .push(ScriptAction::Exit(self.status(word, item)?)),
+            _ => return Err(self.toml.unknown_key(key, &RULE)),
+        }
+        Ok(())
+    }
+
+    /// Reads the condition of a rule.
+    fn condition(&self, item: &Item<'_>) -> Read<Expr> {
+        let text = self.toml.string("match", item)?;
+        text.parse::<Expr>().map_err(|error| {
+            let text = error.to_string();
+            let mut lines = text.lines();
+            let first = lines.next().unwrap_or_default().to_owned();
+            let hint = error.hint.map_or(String::new(), |hint| format!(": {hint}"));
+            self.toml
+                .error(&item.span(), format!("match: {first}{hint}"))
+        })
     }
 
     /// Reads one of several answers: a value, or a table with further keys.

@@ -23,17 +23,17 @@ fn write(ty: &CairoType, node: Node<'_>, dialect: CairoDialect, out: &mut Vec<Fe
     match ty {
         CairoType::Scalar(scalar) if scalar.sort == ScalarSort::Felt => {
             let text = node.text().or(node.number_text().map(Into::into));
-            match text.map(|t| Felt::read(&t)) {
-                Some(Ok(felt)) if scalar.holds(&felt.number().into()) => out.push(felt),
-                Some(Ok(felt)) => {
-                    return Err(SerdeError::new(ty, scalar.range(), felt.to_hex()));
-                }
-                Some(Err(why)) => {
-                    let got = format!("{} ({why})", shown(node));
-                    return Err(SerdeError::new(ty, "a felt", got));
-                }
-                None => return fail("a felt: a hex string or a number"),
+            let Some(read) = text.map(|t| Felt::read(&t)) else {
+                return fail("a felt: a hex string or a number");
+            };
+            let felt = read.map_err(|why| {
+                let got = format!("{} ({why})", shown(node));
+                SerdeError::new(ty, "a felt", got)
+            })?;
+            if !scalar.holds(&felt.number().into()) {
+                return Err(SerdeError::new(ty, scalar.range(), felt.to_hex()));
             }
+            out.push(felt);
         }
         CairoType::Scalar(scalar) => {
             let number = number(ty, node)?;
@@ -55,22 +55,16 @@ fn write(ty: &CairoType, node: Node<'_>, dialect: CairoDialect, out: &mut Vec<Fe
         },
         CairoType::ShortString => {
             let text = node.text().filter(|text| !text.starts_with('\0'));
-            match text.map(|text| Felt::from_short_string(&text)) {
-                Some(Ok(felt)) => out.push(felt),
-                _ => {
-                    return fail("a string of at most 31 ASCII characters, not beginning with NUL");
-                }
-            }
+            let Some(Ok(felt)) = text.map(|text| Felt::from_short_string(&text)) else {
+                return fail("a string of at most 31 ASCII characters, not beginning with NUL");
+            };
+            out.push(felt);
         }
         CairoType::ByteArray => {
             let Some(bytes) = bytes(node) else {
                 return fail("a string, or bytes as {\"$bin\":\"hex\"}");
             };
-            let words = bytes.chunks_exact(WORD);
-            let pending = words.remainder();
-            out.push(small(bytes.len() / WORD));
-            out.extend(words.map(word));
-            out.extend([word(pending), small(pending.len())]);
+            byte_array(&bytes, out);
         }
         CairoType::List(_, item) if node.is_array() => {
             out.push(small(count));
@@ -101,6 +95,14 @@ fn write(ty: &CairoType, node: Node<'_>, dialect: CairoDialect, out: &mut Vec<Fe
         }
     }
     Ok(())
+}
+
+fn byte_array(bytes: &[u8], out: &mut Vec<Felt>) {
+    let words = bytes.chunks_exact(WORD);
+    let pending = words.remainder();
+    out.push(small(bytes.len() / WORD));
+    out.extend(words.map(word));
+    out.extend([word(pending), small(pending.len())]);
 }
 
 fn items<'t>(

@@ -29,9 +29,8 @@ impl SaelServer {
         })?;
         let session = self.session(to.conn);
         let (v, target) = (session.v, session.conn);
-        let subscribed_to = |topic: &str| session.subscribers(topic);
         let events = match reply {
-            PeerReply::Tell(topic, _) => subscribed_to(topic),
+            PeerReply::Tell(topic, _) => session.subscribers(topic),
             _ => Vec::new(),
         };
         let goes_on = !matches!(session.opened(number), None | Some(OpenSeq::Call { .. }));
@@ -76,10 +75,8 @@ impl SaelServer {
             PeerReply::Delta(value) if !subscribes => vec![item("delta", as_json(value, "delta")?)],
             PeerReply::End(value) if !subscribes => {
                 let value = value.map(|value| as_json(value, "end")).transpose()?;
-                let mut all: Vec<String> = Vec::new();
-                all.extend(value.map(|value| item("data", value)));
-                all.push(traced(answer("END")));
-                all
+                let value = value.map(|value| item("data", value));
+                value.into_iter().chain([traced(answer("END"))]).collect()
             }
             PeerReply::Tell(reported, value) => {
                 let value = as_json(value, "data")?;

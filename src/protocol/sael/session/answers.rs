@@ -53,27 +53,7 @@ impl SaelSession {
             broken!(message, rule::ANSWER_KIND, place(), asked.index();
                 "{} answers {}, but the answer must be {wanted}", message.kind, asked.describe());
         } else if call.sort == SaelRequestKind::Subscription {
-            let granted = message.kind == "RES";
-            if !granted && !call.live && call.reported.first(rule::EVENT_EARLY) && !replaying {
-                broken!(message, rule::EVENT_EARLY, place(), asked.index();
-                    "EVT comes before the RES that grants its subscription");
-            }
-            let named = message.get("subscriptionId");
-            let other = named.filter(|id| id.as_i128() != Some(seq.key));
-            if let Some(id) = other
-                && call.reported.first(rule::SUBSCRIPTION_UNKNOWN)
-            {
-                broken!(message, rule::SUBSCRIPTION_UNKNOWN, message.at(id), asked.index();
-                    "subscriptionId is {}, but the subscription has seq {}", quote(id), seq.key);
-            }
-            if granted && named.is_none() {
-                broken!(message, rule::SUBSCRIPTION_ID, message.whole(), asked.index();
-                    "RES grants a subscription, but has no subscriptionId");
-            }
-            if granted && call.live && !replaying {
-                broken!(message, rule::ANSWER_AFTER_END, message.place(seq.node), asked.index();
-                    "seq {} was answered before", seq.key);
-            }
+            check_subscription(message, asked, call, replaying);
         } else if call.sort == SaelRequestKind::Call {
             check_items(message, asked, call, replaying);
         }
@@ -242,6 +222,36 @@ impl SaelSession {
 fn report_still_sending(message: &SaelMessage<'_, '_>, seq: i128, (index, age): (u64, i64)) {
     broken!(message, rule::STILL_SENDING, message.whole(), index;
         "{} comes for seq {seq}, {} ms after it was cancelled", message.kind, age / 1_000_000);
+}
+
+/// Checks an answer to a subscription.
+fn check_subscription(
+    message: &SaelMessage<'_, '_>,
+    asked: &OpenRequest,
+    call: &mut SaelCall,
+    replaying: bool,
+) {
+    let granted = message.kind == "RES";
+    if !granted && !call.live && call.reported.first(rule::EVENT_EARLY) && !replaying {
+        broken!(message, rule::EVENT_EARLY, message.place(message.get("kind")), asked.index();
+            "EVT comes before the RES that grants its subscription");
+    }
+    let named = message.get("subscriptionId");
+    let other = named.filter(|id| id.as_i128() != Some(message.seq.key));
+    if let Some(id) = other
+        && call.reported.first(rule::SUBSCRIPTION_UNKNOWN)
+    {
+        broken!(message, rule::SUBSCRIPTION_UNKNOWN, message.at(id), asked.index();
+            "subscriptionId is {}, but the subscription has seq {}", quote(id), message.seq.key);
+    }
+    if granted && named.is_none() {
+        broken!(message, rule::SUBSCRIPTION_ID, message.whole(), asked.index();
+            "RES grants a subscription, but has no subscriptionId");
+    }
+    if granted && call.live && !replaying {
+        broken!(message, rule::ANSWER_AFTER_END, message.place(message.seq.node), asked.index();
+            "seq {} was answered before", message.seq.key);
+    }
 }
 
 /// Checks STR, END or RES of a call.

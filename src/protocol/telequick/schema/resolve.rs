@@ -158,6 +158,35 @@ pub(super) fn resolve(source: Definitions) -> Result<Schema, SchemaError> {
             fields,
         });
     }
+    let (methods, ids) = methods(&source, &finder, &mut names)?;
+    check_marks(&source)?;
+    let mut marked = |mark: FieldMark| {
+        let found = source.marks.iter().find(|def| def.marks.contains(&mark));
+        found.map(|def| names.place(&def.name.text))
+    };
+    let head = HeadFields {
+        name: marked(FieldMark::Name),
+        outcome: marked(FieldMark::Outcome),
+    };
+    types.names = Arc::new(names.list);
+    Ok(Schema {
+        types,
+        methods,
+        length: source.length.unwrap_or_default(),
+        frame_limit: source.frame_limit,
+        depth: source.depth_limit.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
+        head,
+        ids,
+        source,
+    })
+}
+
+/// Returns the methods, and the number of the method of each id, in the order of ids.
+fn methods(
+    source: &Definitions,
+    finder: &TypeFinder<'_>,
+    names: &mut NameTable,
+) -> Result<(Vec<RpcMethod>, Vec<(u32, u32)>), SchemaError> {
     let (mut methods, mut ids, mut by_name) = (Vec::new(), HashMap::new(), HashMap::new());
     for (n, def) in source.methods.iter().enumerate() {
         let place = def.name.place;
@@ -187,28 +216,9 @@ pub(super) fn resolve(source: Definitions) -> Result<Schema, SchemaError> {
             return Err(place.error("an id that nothing else has", alias.id.to_string()));
         }
     }
-    check_marks(&source)?;
-    let mut marked = |mark: FieldMark| {
-        let found = source.marks.iter().find(|def| def.marks.contains(&mark));
-        found.map(|def| names.place(&def.name.text))
-    };
-    let head = HeadFields {
-        name: marked(FieldMark::Name),
-        outcome: marked(FieldMark::Outcome),
-    };
     let mut ids: Vec<_> = ids.into_iter().collect();
     ids.sort_unstable();
-    types.names = Arc::new(names.list);
-    Ok(Schema {
-        types,
-        methods,
-        length: source.length.unwrap_or_default(),
-        frame_limit: source.frame_limit,
-        depth: source.depth_limit.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
-        head,
-        ids,
-        source,
-    })
+    Ok((methods, ids))
 }
 
 /// Finds types by name.

@@ -1,0 +1,170 @@
+//! Adds the messages of a recording to the entries of its script.
+
+use super::parts::{CompiledRequest, Undecided, send_action};
+use super::{CompileState, ScriptAction};
+use crate::decoder::Decoded;
+use crate::live::names::ValuePlace;
+use crate::live::script::HelloReply;
+use crate::protocol::Role;
+
+/// A message of the recording, with the values in it that have a meaning.
+pub(super) struct SeenMessage<'d> {
+    pub(super) decoded: &'d Decoded<'d>,
+    pub(super) conn: Option<u32>,
+    pub(super) time: Option<i64>,
+    pub(super) message: String,
+    pub(super) places: Vec<ValuePlace>,
+}
+
+impl<'d> SeenMessage<'d> {
+    pub(super) fn new(decoded: &'d Decoded<'d>, read: (String, Vec<ValuePlace>)) -> Self {
+        let (message, places) = read;
+        Self {
+            decoded,
+            conn: decoded.origin.conn,
+            time: decoded.origin.time,
+            message,
+            places,
+        }
+    }
+}
+
+impl CompileState<'_> {
+    /// Returns the request of an item: an event belongs to the request about the same object, not to the one that asked for
+    /// events.
+    pub(super) fn request_of_item(&mut self, at: usize, item: &SeenMessage<'_>) -> usize {
+        let holders = self.holders.find(&item.places, Some(at));
+        if holders.is_empty() {
+            return at;
+        }
+        let Some(other) = self.course(item.conn, &holders) else {
+            return at;
+        };
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.timeline.stay_silent();
+        }
+        self.keep_order(other);
+        other
+    }
+
+    /// Adds an answer or an item. `is_resuming`: a hello before it is not answered yet.
+    pub(super) fn add_reply(
+        &mut self,
+        at: usize,
+        reply: SeenMessage<'_>,
+        last: bool,
+        is_resuming: bool,
+    ) {
+        let SeenMessage { conn, time, .. } = reply;
+        let role = reply.decoded.message.role;
+        self.decide(Some(at));
+        self.holders.add(at, &reply.places);
+        let message = self.message(at, reply.message, reply.places);
+        let Some(entry) = self.entries.get_mut(at) else {
+            return;
+        };
+        // What a resumed session missed is sent before the answer to the hello.
+        if is_resuming && entry.conn != conn && !entry.is_done {
+            entry.timeline.received(ScriptAction::AwaitEnd, time);
+        }
+        entry.is_done |= last;
+        if matches!(role, Some(Role::Response | Role::Error)) {
+            entry.timeline.pause_after_notification();
+        }
+        entry.timeline.did(send_action(message), time);
+    }
+
+    pub(super) fn add_hello_answer(&mut self, at: usize, answer: SeenMessage<'_>) {
+        let role = answer.decoded.message.role;
+        self.holders.add(at, &answer.places);
+        let message = self.hello_answer(at, answer.message, answer.places, role);
+        if let Some(hello) = self.hello_mut(at) {
+            hello.message = Some(message);
+        }
+    }
+
+    /// Adds what a resumed session missed: it is sent before the answer to the hello.
+    pub(super) fn add_missed(&mut self, at: usize, missed: SeenMessage<'_>) {
+        let role = Some(Role::Error);
+        let message = self.hello_answer(at, missed.message, missed.places, role);
+        if let Some(hello) = self.hello_mut(at) {
+            hello.before.push(message);
+        }
+    }
+
+    fn hello_mut(&mut self, at: usize) -> Option<&mut HelloReply> {
+        let entry = self.entries.get_mut(at)?;
+        entry.hello.as_deref_mut()
+    }
+
+    /// Adds a message that answers none of the peer.
+    pub(super) fn add_unasked(&mut self, role: Role, message: SeenMessage<'_>) {
+        let SeenMessage { conn, time, .. } = message;
+        let mut holders = self.holders.find(&message.places, None);
+        let is_notification = role == Role::Notification;
+        let at = if is_notification {
+            self.course_of_notification(conn, &message.places, &mut holders)
+        } else {
+            self.course(conn, &holders)
+        };
+        let Some(at) = at else {
+            return;
+        };
+        let is_open = |entry: &CompiledRequest| entry.is_open_on(conn);
+        if is_notification && self.entries.get(at).is_some_and(|e| is_open(e)) {
+            self.undecided.push(Undecided {
+                last: at,
+                holders,
+                message: message.message,
+                places: message.places,
+                time,
+            });
+            return;
+        }
+        self.decide(Some(at));
+        let (index, own) = (message.decoded.index, message.places.clone());
+        let message = self.message(at, message.message, message.places);
+        if self.is_repeated(at, conn, role, &message) {
+            return;
+        }
+        self.holders.add(at, &own);
+        if let Some(entry) = self.entries.get_mut(at) {
+            let timeline = &mut entry.timeline;
+            if role == Role::Request {
+                self.ours.insert(index, (at, timeline.calls.len()));
+                timeline.calls.push(own);
+                timeline.did(ScriptAction::Call(message), time);
+            } else {
+                timeline.did(send_action(message), time);
+            }
+        }
+    }
+
+    /// Waits for a message of the peer that continues an earlier request.
+    pub(super) fn await_message(
+        &mut self,
+        at: Option<usize>,
+        kind: String,
+        message: &SeenMessage<'_>,
+    ) {
+        let awaited = at.and_then(|at| Some((at, self.named(at, kind, &message.places)?)));
+        self.decide(at);
+        if let Some((at, awaited)) = awaited
+            && let Some(entry) = self.entries.get_mut(at)
+        {
+            let action = ScriptAction::AwaitMessage(awaited);
+            entry.timeline.received(action, message.time);
+        }
+    }
+
+    /// Waits for the answer to a request of this side: the entry that has sent it, and its number there.
+    pub(super) fn await_answer(&mut self, (at, call): (usize, usize), answer: SeenMessage<'_>) {
+        self.decide(Some(at));
+        self.holders.add(at, &answer.places);
+        if let Some(entry) = self.entries.get_mut(at) {
+            let timeline = &mut entry.timeline;
+            timeline.received(ScriptAction::Await(call), answer.time);
+            timeline.answers.push((call, answer.places));
+        }
+    }
+}
