@@ -11,7 +11,7 @@
 mod cost;
 mod rate;
 
-use crate::conversation::{Consequences, Conversation, Operation, OperationState, Verdict};
+use crate::conversation::{Consequences, Operation, OperationState, ProtocolConversation, Verdict};
 use crate::decoder::Decoded;
 use crate::protocol::{Direction, Role, with_name};
 pub use cost::{Cost, OtherForm, SubjectCost};
@@ -370,9 +370,9 @@ impl Stat {
     }
 
     /// Ends the statistics of a conversation in the messages' protocol.
-    pub fn finish(&mut self, conversation: &Conversation<'_>) {
+    pub fn finish(&mut self, conversation: &ProtocolConversation<'_>) {
         self.end_read();
-        self.follow.extend(conversation.consequences_in_protocol());
+        self.follow.extend(conversation.consequences());
     }
 
     fn end_read(&mut self) {

@@ -9,7 +9,9 @@ use super::options::{self, SharedArgs};
 use super::output::Output as TextOutput;
 use super::unmatched::Unmatched;
 use crate::capture::Item;
-use crate::conversation::{Conversation, Operation, Output, RuleSettings, Run, Sink, Verdict};
+use crate::conversation::{
+    Conversation, Operation, Output, ProtocolConversation, RuleSettings, Run, Sink, Verdict,
+};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
 use crate::render::DisplayOptions;
@@ -193,7 +195,7 @@ impl StatScreen {
             if let Some(protocol) = one.protocol() {
                 let name = protocol.name().to_owned();
                 let count = self.unanswered.entry(name).or_default();
-                one.unanswered_in_protocol(self.recording, &mut |_| *count += 1);
+                one.unanswered(self.recording, &mut |_| *count += 1);
             }
         }
     }
@@ -211,7 +213,8 @@ impl StatScreen {
         }
         let (source, mut text) = (&run.source().name, String::new());
         for (name, mut stat) in std::mem::take(&mut self.stats) {
-            let is_it = |c: &&Conversation<'_>| c.protocol().is_some_and(|p| p.name() == name);
+            let is_it =
+                |c: &&ProtocolConversation<'_>| c.protocol().is_some_and(|p| p.name() == name);
             let unanswered = self.unanswered.get(&name).copied().unwrap_or_default();
             for conversation in conversation.each_protocol().filter(is_it) {
                 stat.finish(conversation);

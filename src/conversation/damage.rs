@@ -10,11 +10,10 @@
 //! direction, and so do findings of rules that compare messages of the connection. A line that ends inside its message
 //! turns the rest into lines. A message whose encoding alone is unreadable loses only itself.
 
-use super::Broken;
 use crate::decoder::Decoded;
 use crate::framing::Framing;
 use crate::protocol::session::memory::PerDirection;
-use crate::protocol::session::{Need, Place, Rule};
+use crate::protocol::session::{Broken, Need, Place, Rule};
 use crate::protocol::{Direction, Link, Origin};
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Reports messages that cannot be read, and calls that failed.
 
-use super::Conversation;
+use super::of_protocol::ProtocolConversation;
 use crate::decoder::Decoded;
 use crate::escape::shorten;
 use crate::framing::fields::{text_secrets, without};
@@ -12,7 +12,7 @@ use crate::tape::Node;
 /// The maximum length of the text of a failure, in characters. Lines show less of it.
 const MAX_TEXT: usize = 4096;
 
-impl Conversation<'_> {
+impl ProtocolConversation<'_> {
     /// Returns the rule that covers a fault.
     pub(super) fn rule_of_fault(&self, code: &str) -> RuleId {
         let rules = self.protocol.map_or(&[][..], |p| p.behavior().rules());

@@ -1,6 +1,6 @@
 //! Faults that wiretool injected: no peer is at fault for what follows from them.
 
-use super::{Broken, Conversation, MAX_HELD, Rule};
+use super::MAX_HELD;
 use crate::decoder::Decoded;
 use crate::protocol::Origin;
 use crate::protocol::session::{Answer, Place, Waiting};
@@ -60,16 +60,10 @@ impl Injected {
     pub(super) fn unreceived(&self) -> &[Waiting] {
         &self.unreceived
     }
-}
 
-impl Conversation<'_> {
-    /// Returns the injected fault that explains a broken rule: no peer is at fault.
-    pub(super) fn injected_cause(&self, rule: &Rule, broken: &Broken) -> Option<&str> {
-        let indexes = [Some(broken.place.index), broken.related];
-        let faults = &self.injected.faults;
-        let mut faults = indexes.into_iter().flatten().map(|n| faults.get(&n));
-        let own = faults.find_map(|fault| fault.map(AsRef::as_ref));
-        let ended = rule.unanswered || broken.place.index == Place::NO_MESSAGE;
-        own.or_else(|| self.links.broken_by(broken.place.origin).filter(|_| ended))
+    /// Returns the fault of the first of these messages that has one.
+    pub(super) fn of(&self, indexes: [Option<u64>; 2]) -> Option<&str> {
+        let mut faults = indexes.into_iter().flatten().map(|n| self.faults.get(&n));
+        faults.find_map(|fault| fault.map(AsRef::as_ref))
     }
 }

@@ -6,9 +6,8 @@
 //!                                             -- the connection ends -->  upgrade-unanswered
 //! ```
 
-use super::{Conversation, Verdict};
 use crate::capture::Event;
-use crate::decoder::{Decoder, Metadata, SideEvent};
+use crate::decoder::{Metadata, SideEvent};
 use crate::escape::shorten;
 use crate::framing::Head;
 use crate::framing::fields::{fields, secrets};
@@ -177,7 +176,7 @@ impl Links {
     }
 
     /// Records how the process of a connection ended.
-    fn record_exit(&mut self, event: &Event<'_>) {
+    pub(super) fn record_exit(&mut self, event: &Event<'_>) {
         let number = |name: &str| event.more.and_then(|more| more.get(name)?.as_i64());
         let status = number("code").map(ProcessEnd::Status);
         self.link(event.origin()).exit = number("signal").map(ProcessEnd::Signal).or(status);
@@ -249,28 +248,4 @@ fn is_offered(offers: &[Box<[u8]>], name: &[u8]) -> bool {
 /// Returns the start of a text of the wire.
 fn shortened(text: &[u8]) -> String {
     shorten(&String::from_utf8_lossy(text), MAX_TEXT).into_owned()
-}
-
-impl Conversation<'_> {
-    /// Records how the process of a connection ended.
-    pub(super) fn record_exit(&mut self, event: &Event<'_>) {
-        self.links.record_exit(event);
-        for other in &mut self.protocols_of.others {
-            other.links.record_exit(event);
-        }
-    }
-
-    /// Reads the HTTP heads of input that no protocol recognises, to find refused upgrades to WebSocket. Call it before
-    /// [`Self::finish`].
-    pub fn unrecognised(&mut self, decoder: &Decoder<'_>) -> Verdict<'_> {
-        self.release_events();
-        self.reset();
-        decoder.each_http_head(&mut |seen| {
-            self.facts
-                .record_direction(ConnectionChange::Opened, seen.origin.direction);
-            self.links.read_head(seen, &mut self.report);
-        });
-        self.judge_report();
-        self.verdict()
-    }
 }

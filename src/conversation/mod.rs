@@ -20,11 +20,11 @@ mod injected;
 mod joins;
 mod judge;
 mod links;
+mod of_protocol;
 mod operation;
 mod operations;
 #[cfg(feature = "cli")]
 mod parts;
-mod protocols;
 mod run;
 mod short;
 #[cfg(feature = "cli")]
@@ -32,70 +32,53 @@ pub(crate) mod tap;
 #[cfg(all(test, feature = "cli"))]
 mod tests;
 
-use crate::capture::{Event, EventKind, Header};
-use crate::decoder::{Decoded, Origin};
-#[cfg(feature = "described")]
-use crate::own_rules::{OwnRule, judged, of_project};
-use crate::protocol::rule_names::common as rule;
-use crate::protocol::rules::COMMON;
-use crate::protocol::session::{
-    Broken, ConnectionChange, Need, Place, Report, Rule, RuleSet, Session, SessionConfig, Severity,
-    Waiting, broken,
-};
-use crate::protocol::{Direction, Protocol};
+use crate::capture::{Event, EventKind, Header, Sources};
+use crate::decoder::{Decoded, Decoder, Origin};
+use crate::protocol::Protocol;
+use crate::protocol::session::{ConnectionChange, Need, Rule, SessionConfig, Waiting, WaitingList};
 pub(crate) use damage::Consequences;
-use damage::Damages;
-use facts::InputFacts;
 pub use finding::{Finding, Verdict};
-use injected::Injected;
 #[cfg(feature = "cli")]
 pub(crate) use joins::{trace_id, trace_ids};
 pub use judge::{Judge, RuleDialect, find_rule};
 pub(crate) use judge::{full_name, names_rule, rules_of};
-use links::Links;
+pub(crate) use of_protocol::ProtocolConversation;
 pub use operation::{MessageOperation, Operation, OperationPart, OperationState, SourceShare};
-use operations::{Judged, Operations};
-use protocols::ConnectionProtocols;
+use operations::Operations;
 pub(crate) use run::Source;
 pub use run::{Output, RuleSettings, Run, Sink, check};
-use short::ShortMessages;
-use std::sync::Arc;
+use std::collections::HashMap;
 
 /// Maximum number of findings that wait for a message of the other direction.
 const MAX_HELD: usize = 1 << 12;
+/// Maximum number of events that wait for the protocol of their connection, and of known connections.
+const MAX_EVENTS: usize = 1 << 14;
+const MAX_CONNECTIONS: usize = 1 << 16;
 
-/// One conversation, over all its connections. A capture of another program can hold several protocols: the conversation
-/// is then that of the first, and contains those of the others.
+/// One conversation, over all its connections. A capture of another program can hold connections of several protocols, and
+/// several captures can be one conversation: each protocol of each capture has a part of its own.
+///
+/// ```text
+///   conn 0  saikuro  --> the first part
+///   conn 1  sael     --> another one
+///   conn 2  ?        events wait for the first message
+/// ```
 pub struct Conversation<'p> {
     protocols: Vec<&'p dyn Protocol>,
     judge: Judge,
     config: SessionConfig,
-    protocol: Option<&'p dyn Protocol>,
-    session: Option<Box<dyn Session + 'p>>,
-    facts: InputFacts,
-    links: Links,
-    injected: Injected,
-    report: Report,
-    /// Broken rules that need both directions, while one was not seen.
-    held: Vec<Broken>,
-    /// The directions with bytes and with messages at the last judgement of the held findings.
-    held_since: (bool, [bool; 2]),
-    findings: Vec<Finding>,
-    /// The name before those of the rules.
-    name: Arc<str>,
-    /// Requests without an answer whose connection has ended, up to the limit of open requests.
-    left: Vec<Waiting>,
-    damages: Damages,
-    short: ShortMessages,
-    /// The number of reported faults of the current message.
-    faults: usize,
-    limit_reported: bool,
-    last: Place,
-    protocols_of: ConnectionProtocols<'p>,
+    first: ProtocolConversation<'p>,
+    others: Vec<ProtocolConversation<'p>>,
+    /// The part of each connection; 0 is the first.
+    of_conn: HashMap<Option<u32>, usize>,
+    /// Events of connections whose protocol is not known.
+    events: Vec<(Origin, ConnectionChange)>,
+    /// Connections can have different protocols.
+    is_separate: bool,
+    /// The captures, if there are several.
+    sources: Option<&'static Sources>,
     /// The operations of all protocols, if they are asked for.
     operations: Option<Box<Operations>>,
-    /// The requests whose connection ended with the last event.
-    left_now: Vec<u64>,
 }
 
 impl<'p> Conversation<'p> {
@@ -107,53 +90,29 @@ impl<'p> Conversation<'p> {
         config: SessionConfig,
         order: bool,
     ) -> Self {
-        let protocol = match protocols {
-            [only] => Some(*only),
-            _ => None,
-        };
+        let config = SessionConfig { order, ..config };
         Self {
+            first: ProtocolConversation::new(protocols, judge, config.clone()),
             protocols: protocols.to_vec(),
             judge: judge.clone(),
-            config: SessionConfig { order, ..config },
-            protocol,
-            session: None,
-            // Input without order consists of one file per direction.
-            facts: InputFacts {
-                to_server: !order,
-                to_client: !order,
-                order,
-                ..InputFacts::default()
-            },
-            links: Links::default(),
-            injected: Injected::default(),
-            report: Report::default(),
-            held: Vec::new(),
-            held_since: (false, [false; 2]),
-            findings: Vec::new(),
-            name: Arc::default(),
-            left: Vec::new(),
-            damages: Damages::default(),
-            short: ShortMessages::default(),
-            faults: 0,
-            limit_reported: false,
-            last: Place::default(),
-            protocols_of: ConnectionProtocols::default(),
+            config,
+            others: Vec::new(),
+            of_conn: HashMap::new(),
+            events: Vec::new(),
+            is_separate: false,
+            sources: None,
             operations: None,
-            left_now: Vec::new(),
         }
     }
 
     /// Groups messages into operations. Call it before the first message.
     pub fn follow_operations(&mut self) {
-        let sources = self.protocols_of.sources;
-        self.operations = Some(Box::new(Operations::new(sources)));
+        self.operations = Some(Box::new(Operations::new(self.sources)));
     }
 
     /// Sets the protocol by name, as a recording names it.
     pub fn expect(&mut self, name: &str) {
-        if self.protocol.is_none() {
-            self.protocol = self.protocols.iter().copied().find(|p| p.name() == name);
-        }
+        self.first.expect(name);
     }
 
     /// Reads the header of a recording: the protocol, and the address or command of the peer. Call it before the first
@@ -162,15 +121,19 @@ impl<'p> Conversation<'p> {
         if let Some(protocol) = &header.protocol {
             self.expect(protocol);
         }
-        self.protocols_of.is_separate = header.captured().is_some() && self.protocol.is_none();
+        self.is_separate = header.captured().is_some() && self.protocol().is_none();
         self.config.connect.clone_from(&header.connect);
         self.config.argv = header.argv.clone().unwrap_or_default();
+        self.first.config = self.config.clone();
     }
 
     /// Checks the next message.
     pub fn see(&mut self, decoded: &Decoded<'_>) -> Verdict<'_> {
         let (number, early) = self.enter(decoded);
-        self.see_in(number, decoded, early);
+        if let Some(one) = self.numbered(number) {
+            one.see(decoded);
+            one.findings.extend(early);
+        }
         let Some(mut operations) = self.operations.take() else {
             return Verdict {
                 client: self.client_of(number, decoded),
@@ -198,23 +161,7 @@ impl<'p> Conversation<'p> {
 
     /// Returns the name of the capture of a message.
     fn source_of(&self, decoded: &Decoded<'_>) -> Option<&str> {
-        self.protocols_of.sources?.name_of(decoded.origin.conn)
-    }
-
-    /// Returns what operations need of the last message.
-    fn judged<'a>(&'a self, decoded: &'a Decoded<'a>) -> Judged<'a> {
-        let answer = self.report.answer.as_ref();
-        // The answers of a batch may come one by one.
-        let is_partial = answer.is_some_and(|answer| {
-            let session = self.session.as_ref();
-            &*answer.kind == "batch" && session.is_some_and(|s| s.is_open(answer.to))
-        });
-        Judged {
-            decoded,
-            answer,
-            facts: self.report.operation,
-            is_partial,
-        }
+        self.sources?.name_of(decoded.origin.conn)
     }
 
     /// Returns the operations that ended with the last message, event or end of the input.
@@ -227,67 +174,9 @@ impl<'p> Conversation<'p> {
         self.operations.as_ref().map_or(0, |all| all.untracked())
     }
 
-    /// Checks the next message of this protocol.
-    fn see_own(&mut self, decoded: &Decoded<'_>) {
-        self.reset();
-        let seen = decoded.seen();
-        match seen.origin.direction {
-            Some(Direction::ToServer) => {
-                (self.facts.to_server, self.facts.has_messages[0]) = (true, true);
-            }
-            Some(Direction::ToClient) => {
-                (self.facts.to_client, self.facts.has_messages[1]) = (true, true);
-            }
-            None => {}
-        }
-        self.facts.times |= seen.origin.time.is_some();
-        self.last = seen.whole();
-        self.expect(decoded.protocol.name());
-        self.create_session();
-        self.damages.record(decoded);
-        for (offset, fault) in decoded.faults() {
-            // Missing bytes of the capture are not a fault of a peer.
-            if fault.code == "gap" {
-                if let Some(session) = &mut self.session {
-                    session.event(seen.origin, ConnectionChange::Lost, &mut self.report);
-                }
-                continue;
-            }
-            let place = Place {
-                offset,
-                len: u64::from(fault.span.len),
-                ..seen.whole()
-            };
-            let hint = fault.hint.as_ref().map(|h| format!(" ({h})"));
-            let text = format!("{fault}{}", hint.unwrap_or_default());
-            // Further faults of the message follow from the fault of the frame.
-            if decoded.frame.fault.is_some() && !self.report.broken.is_empty() {
-                break;
-            }
-            let rule = self.rule_of_fault(fault.code);
-            broken!(self.report, rule, place; "{text}");
-        }
-        self.faults = self.report.broken.len();
-        self.injected.record(decoded);
-        self.links.read_head(&seen, &mut self.report);
-        if let Some(session) = &mut self.session {
-            session.message(&seen, &mut self.report);
-        }
-        self.report_failure(decoded);
-        self.facts.answers |= self.report.answer.is_some();
-        self.injected
-            .record_answer(decoded, self.report.answer.as_ref());
-        if !self.report.broken.is_empty() {
-            let mut texts = self.report.broken.iter_mut().map(|broken| &mut broken.text);
-            decoded.hide_secrets(&mut texts);
-        }
-        self.judge_report();
-        self.short.exchange(decoded, &mut self.findings);
-    }
-
     /// Handles an event of a connection.
     pub fn event(&mut self, event: &Event<'_>) -> Verdict<'_> {
-        self.reset();
+        self.first.reset();
         let what = match event.what {
             EventKind::Open => ConnectionChange::Opened,
             EventKind::Eof | EventKind::Fin | EventKind::Stop => ConnectionChange::Ended,
@@ -299,15 +188,16 @@ impl<'p> Conversation<'p> {
             EventKind::Lost if event.lost().is_some() => ConnectionChange::Lost,
             EventKind::Inject => {
                 if let Some((origin, metadata)) = event.fault() {
-                    self.links.fault(origin, &metadata);
+                    self.first.links.fault(origin, &metadata);
                 }
-                return self.verdict();
+                return self.first.verdict();
             }
-            _ => return self.verdict(),
+            _ => return self.first.verdict(),
         };
         let origin = event.origin();
         if what == ConnectionChange::Exited {
-            self.record_exit(event);
+            let all = std::iter::once(&mut self.first).chain(&mut self.others);
+            all.for_each(|one| one.links.record_exit(event));
         }
         let number = self.change(origin, what);
         let left = self.take_left();
@@ -324,273 +214,244 @@ impl<'p> Conversation<'p> {
         }
     }
 
-    /// Handles an event of a connection of this protocol.
-    fn change_own(&mut self, origin: Origin, what: ConnectionChange) {
-        self.facts.ends |= !matches!(what, ConnectionChange::Opened | ConnectionChange::Lost);
-        self.facts.record_direction(what, origin.direction);
-        self.links.event(origin, what, &mut self.report);
-        self.create_session();
-        if let Some(session) = &mut self.session
-            && (origin.stream.is_none()
-                || what == ConnectionChange::Lost
-                || session.pairs_by_stream())
-        {
-            session.event(origin, what, &mut self.report);
-        }
-        self.judge_report();
-        self.findings.splice(0..0, self.short.end(origin));
-    }
-
     /// Handles the end of the input.
     pub fn finish(&mut self) -> Verdict<'_> {
-        self.reset();
-        self.create_session();
-        self.end_rules();
-        self.links.finish(&mut self.report);
-        if let Some(session) = &mut self.session {
-            session.finish(&mut self.report);
+        self.first.finish();
+        for other in &mut self.others {
+            other.finish();
+            self.first.findings.append(&mut other.findings);
         }
-        self.judge_report();
-        self.findings.splice(0..0, self.short.finish());
-        let others = self.finish_others();
-        self.findings.extend(others);
         if let Some(operations) = &mut self.operations {
             operations.finish();
         }
         Verdict {
             ended: self.ended_operations(),
-            ..self.verdict()
+            ..self.first.verdict()
         }
     }
 
-    /// Turns off the rules that cannot be judged, because no more input comes: there may be many open requests.
-    fn end_rules(&mut self) {
-        let Some(protocol) = self.protocol else {
-            return;
-        };
-        let is_off = |rule: &&Arc<Rule>| {
-            self.judge.severity(protocol.name(), rule) == Severity::Off
-                || !rule.needs.iter().all(|need| self.has_input_for(*need))
-        };
-        let off = rules_of(protocol).filter(is_off);
-        self.report.off = off.map(|rule| rule.id).collect();
-        self.report.is_at_end = true;
+    /// Ends the conversation; returns its last findings. There may be one for each open request.
+    pub(crate) fn last_findings(&mut self) -> Vec<Finding> {
+        self.finish();
+        std::mem::take(&mut self.first.findings)
     }
 
-    /// Visits the pending answers of this protocol alone.
-    pub(crate) fn waiting_in_protocol(&self, visit: &mut dyn FnMut(Waiting)) {
-        let Some(session) = &self.session else {
-            return;
-        };
-        session.waiting(&mut |mut waiting| {
-            self.explain_end(&mut waiting);
-            if let Some(sides) = session.sides(waiting.place.origin.conn) {
-                waiting.name_side(sides);
-            }
-            visit(waiting);
-        });
-    }
-
-    /// Visits the requests of this protocol alone whose connection has ended.
-    pub(crate) fn left_in_protocol(&self, visit: &mut dyn FnMut(Waiting)) {
-        for waiting in &self.left {
-            let mut waiting = waiting.clone();
-            self.explain_end(&mut waiting);
-            visit(waiting);
+    /// Reads the HTTP heads of input that no protocol recognises, to find refused upgrades to WebSocket. Call it before
+    /// [`Self::finish`].
+    pub fn unrecognised(&mut self, decoder: &Decoder<'_>) -> Verdict<'_> {
+        for (origin, what) in std::mem::take(&mut self.events) {
+            self.first.change(origin, what);
         }
-    }
-
-    /// Adds that the connection of an answer has ended, or that the request may not have been read, if so.
-    fn explain_end(&self, waiting: &mut Waiting) {
-        if let Some(cause) = self.damages.before(&waiting.place) {
-            let why = format!("it follows the broken frame #{cause}, so it may not have been read");
-            waiting.why.get_or_insert(why);
-        }
-        let direction = waiting.owes.map(Direction::other);
-        let origin = Origin {
-            direction: direction.or(waiting.place.origin.direction),
-            ..waiting.place.origin
-        };
-        if let Some(closed) = self.links.closed_reason(origin) {
-            let why = waiting.why.take().map(|why| format!("; {why}"));
-            waiting.why = Some(format!("{closed}{}", why.unwrap_or_default()));
-        }
-    }
-
-    /// Returns `true` if only one direction of this protocol was seen.
-    pub(crate) fn is_protocol_one_way(&self) -> bool {
-        let facts = &self.facts;
-        facts.to_server != facts.to_client || !(facts.to_server || facts.answers)
+        self.first.read_heads(decoder);
+        self.first.verdict()
     }
 
     /// Returns the protocol, once it is known; of several, the first.
     pub fn protocol(&self) -> Option<&'p dyn Protocol> {
-        self.protocol
+        self.first.protocol
     }
 
     /// Returns the names of client and server.
     pub(crate) fn sides(&self) -> [&'p str; 2] {
-        self.protocol
-            .map_or(["client", "server"], |p| p.descriptor().sides)
+        self.first.sides()
     }
 
     /// Returns the numbers of unreported findings that only follow from an unreadable message, by that message.
     pub(crate) fn consequences(&self) -> impl Iterator<Item = Consequences> + '_ {
         self.each_protocol()
-            .flat_map(Self::consequences_in_protocol)
+            .flat_map(ProtocolConversation::consequences)
     }
 
-    /// Returns those of this protocol alone.
-    pub(crate) fn consequences_in_protocol(&self) -> impl Iterator<Item = Consequences> + '_ {
-        self.damages.counts()
-    }
-
-    /// Returns the rules of this protocol that could not be judged, each with the first missing precondition.
+    /// Returns the rules of the first protocol that could not be judged, each with the first missing precondition.
     pub fn unjudged(&self) -> Vec<(&'p Rule, Need)> {
-        let Some(protocol) = self.protocol else {
-            return Vec::new();
-        };
-        rules_of(protocol)
-            .filter(|rule| self.judge.severity(protocol.name(), rule) > Severity::Off)
-            .filter_map(|rule| {
-                let missing = rule.needs.iter().find(|need| !self.has_input_for(**need))?;
-                Some((&**rule, *missing))
-            })
-            .collect()
+        self.first.unjudged()
     }
 
-    fn has_input_for(&self, need: Need) -> bool {
-        match need {
-            Need::BothWays => self.facts.has_both_directions(),
-            Need::Order => self.facts.order && self.facts.has_messages == [true; 2],
-            Need::Sequence => self.facts.order,
-            Need::Times => self.facts.times,
-            Need::Ends => self.facts.ends,
-            Need::Secret | Need::Signature | Need::Connection => {
-                self.session.as_ref().is_some_and(|s| s.has(need))
+    /// Returns the parts, one for each protocol of each capture.
+    pub(crate) fn each_protocol(&self) -> impl Iterator<Item = &ProtocolConversation<'p>> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    /// Returns the number of the conversation for a message, and the findings of earlier events of its connection.
+    pub(super) fn enter(&mut self, decoded: &Decoded<'_>) -> (usize, Vec<Finding>) {
+        if !self.is_separate {
+            return (0, Vec::new());
+        }
+        let conn = decoded.origin.conn;
+        let number = self.number_of(decoded);
+        let known = self.of_conn.get(&conn);
+        if known == Some(&number) || self.of_conn.len() >= MAX_CONNECTIONS {
+            return (number, Vec::new());
+        }
+        self.of_conn.insert(conn, number);
+        let events = std::mem::take(&mut self.events);
+        let (own, others): (Vec<_>, Vec<_>) = events.into_iter().partition(|(o, _)| o.conn == conn);
+        self.events = others;
+        let mut findings = Vec::new();
+        for (origin, what) in own {
+            let number = self.change(origin, what);
+            findings.extend_from_slice(self.verdict_of(number).findings);
+        }
+        (number, findings)
+    }
+
+    /// Reads several captures as one conversation. Call it before the first message.
+    pub(crate) fn merge(&mut self, sources: &'static Sources) {
+        self.is_separate = true;
+        self.sources = Some(sources);
+    }
+
+    /// Returns the number of the conversation of a message. If there is none, it is created.
+    fn number_of(&mut self, decoded: &Decoded<'_>) -> usize {
+        let name = decoded.protocol.name();
+        let sources = self.sources;
+        let source = sources.and_then(|all| all.of(decoded.origin.conn));
+        let is_it = |one: &ProtocolConversation<'_>| {
+            one.protocol.is_some_and(|p| p.name() == name) && one.source == source
+        };
+        if let Some(number) = self.each_protocol().position(is_it) {
+            return number;
+        }
+        let header = sources.and_then(|all| all.header_of(decoded.origin.conn));
+        let is_first = self.first.session.is_none() && {
+            self.expect(name);
+            self.protocol().is_some_and(|p| p.name() == name)
+        };
+        let number = if is_first { 0 } else { self.add(name) };
+        if let Some(one) = self.numbered(number) {
+            one.source = source;
+            if sources.is_some() {
+                let header = header.unwrap_or_default();
+                one.config.connect = header.connect;
+                one.config.argv = header.argv.unwrap_or_default();
             }
         }
+        number
     }
 
-    /// Creates the session as soon as the protocol is known.
-    fn create_session(&mut self) {
-        if self.session.is_none() {
-            self.session = self.protocol.map(|p| {
-                let session = p.behavior().session(&self.config);
-                #[cfg(feature = "described")]
-                let session = judged(
-                    session,
-                    p,
-                    of_project(p.name()).map(|own| -> &'p OwnRule { own }),
-                );
-                session
-            });
-            self.report.off = self
-                .protocol
-                .map_or(RuleSet::default(), |p| self.judge.off(p));
-        }
+    /// Adds a conversation; returns its number.
+    fn add(&mut self, name: &str) -> usize {
+        let protocol: Vec<&'p dyn Protocol> = self
+            .protocols
+            .iter()
+            .copied()
+            .filter(|p| p.name() == name)
+            .collect();
+        let other = ProtocolConversation::new(&protocol, &self.judge, self.config.clone());
+        self.others.push(other);
+        self.others.len()
     }
 
-    fn reset(&mut self) {
-        self.report.clear();
-        self.findings.clear();
-        self.left_now.clear();
-        self.faults = 0;
-    }
-
-    pub(super) fn verdict(&self) -> Verdict<'_> {
-        Verdict {
-            findings: &self.findings,
-            answer: self.report.answer.as_ref(),
-            subscriptions: &self.report.subscriptions,
-            operation: None,
-            ended: &[],
-            client: None,
-            source: None,
-            without_findings: false,
+    /// Returns the conversation with this number.
+    fn numbered(&mut self, number: usize) -> Option<&mut ProtocolConversation<'p>> {
+        match number.checked_sub(1) {
+            None => Some(&mut self.first),
+            Some(other) => self.others.get_mut(other),
         }
     }
 
-    /// Turns the reports of the session into findings.
-    fn judge_report(&mut self) {
-        let refused = self.session.as_ref().map_or(0, |s| s.untracked());
-        if refused > 0 && !self.limit_reported {
-            self.limit_reported = true;
-            broken!(self.report, rule::OPEN_LIMIT, self.last;
-                "{} requests wait for an answer: later ones are not tracked", self.config.max_open);
-        }
-        let space = self.config.max_open.saturating_sub(self.left.len());
-        let left = self.report.left.iter().map(|waiting| waiting.place.index);
-        self.left_now.extend(left);
-        self.left.extend(self.report.left.drain(..).take(space));
-        // What a held finding needs can only be there after one of these changes.
-        let seen = (self.facts.has_both_directions(), self.facts.has_messages);
-        if std::mem::replace(&mut self.held_since, seen) != seen && seen.0 {
-            for broken in std::mem::take(&mut self.held) {
-                self.add_finding(broken, false);
-            }
-        }
-        let mut reported = std::mem::take(&mut self.report.broken);
-        for (n, broken) in reported.drain(..).enumerate() {
-            self.add_finding(broken, n < self.faults);
-        }
-        // At the end there may be one for each open request.
-        reported.shrink_to(MAX_HELD);
-        self.report.broken = reported;
-        self.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
+    /// Returns the last verdict of the conversation with this number.
+    pub(super) fn verdict_of(&self, number: usize) -> Verdict<'_> {
+        let verdict = self
+            .each_protocol()
+            .nth(number)
+            .map(ProtocolConversation::verdict);
+        verdict.unwrap_or_default()
     }
 
-    /// Judges one broken rule. `is_fault`: it is a fault of the current message.
-    fn add_finding(&mut self, mut broken: Broken, is_fault: bool) {
-        // Without a protocol there are only rules of HTTP.
-        let name = self.protocol.map_or("http", |p| p.name());
-        if *self.name != *name {
-            self.name = name.into();
+    /// Handles an event of a connection. Returns the number of its conversation.
+    pub(super) fn change(&mut self, origin: Origin, what: ConnectionChange) -> usize {
+        self.first.reset();
+        let number = self.number_for(origin, what);
+        if let Some(one) = number.and_then(|number| self.numbered(number)) {
+            one.reset();
+            one.change(origin, what);
         }
-        let is_it = |rule: &&Arc<Rule>| rule.id == broken.rule;
-        let rule = match self.protocol {
-            Some(protocol) => rules_of(protocol).find(is_it),
-            None => COMMON.iter().find(is_it),
+        number.unwrap_or_default()
+    }
+
+    /// Removes the requests whose connection ended with the last event.
+    pub(super) fn take_left(&mut self) -> Vec<u64> {
+        let mut left = std::mem::take(&mut self.first.left_now);
+        for other in &mut self.others {
+            left.append(&mut other.left_now);
+        }
+        left
+    }
+
+    /// Returns the number of the conversation for an event; `None` if the event waits for the protocol.
+    fn number_for(&mut self, origin: Origin, what: ConnectionChange) -> Option<usize> {
+        let all = self;
+        if !all.is_separate {
+            return Some(0);
+        }
+        let is_end = matches!(what, ConnectionChange::Closed | ConnectionChange::Reset);
+        let number = if is_end {
+            all.of_conn.remove(&origin.conn)
+        } else {
+            all.of_conn.get(&origin.conn).copied()
         };
-        debug_assert!(rule.is_some(), "{:?} is not a rule of {name}", broken.rule);
-        let Some(rule) = rule else {
-            return;
-        };
-        if self.judge.severity(name, rule) == Severity::Off {
-            return;
+        if number.is_none() && all.events.len() < MAX_EVENTS {
+            all.events.push((origin, what));
         }
-        // Other findings about a message with a fault follow from the fault.
-        let faulty = (self.faults > 0 && !is_fault).then_some(self.last.index);
-        match rule.needs.iter().find(|need| !self.has_input_for(**need)) {
-            // The other direction may still be seen.
-            Some(Need::BothWays) if self.held.len() < MAX_HELD => self.held.push(broken),
-            Some(Need::Order) if self.facts.order && self.held.len() < MAX_HELD => {
-                self.held.push(broken);
-            }
-            Some(_) => {}
-            None if self
-                .damages
-                .count_consequence(&broken, rule, self.last.index, faulty) => {}
-            None => {
-                if rule.unanswered {
-                    match self.links.closed_reason(broken.place.origin) {
-                        Some(closed) => broken.text.push_str(&format!(", and {closed}")),
-                        None => broken.at_most = broken.at_most.min(Severity::Warning),
-                    }
-                }
-                if let Some(fault) = self.injected_cause(rule, &broken) {
-                    broken.text.push_str(&format!(" (by wiretool: {fault})"));
-                    broken.at_most = Severity::Info;
-                }
-                self.findings.push(Finding {
-                    protocol: self.name.clone(),
-                    rule: rule.clone(),
-                    severity: self.judge.limited_severity(name, rule, broken.at_most),
-                    place: broken.place,
-                    text: broken.text,
-                    related: broken.related,
+        number
+    }
+
+    /// Returns the pending answers, the oldest first.
+    pub fn waiting(&self) -> Vec<Waiting> {
+        self.waiting_list(usize::MAX).first
+    }
+
+    /// Returns the pending answers, with the first `most`.
+    pub(crate) fn waiting_list(&self, most: usize) -> WaitingList {
+        let mut list = WaitingList::new(most);
+        let is_one = self.others.is_empty();
+        for one in self.each_protocol() {
+            let sides = one.sides();
+            one.waiting(&mut |waiting| {
+                list.add(if is_one {
+                    waiting
+                } else {
+                    waiting.with_side(sides)
                 });
+            });
+        }
+        list.finish()
+    }
+
+    /// Returns the requests without an answer, as every command counts them, with the first `most`. One direction alone
+    /// has no answers, unless the input has both: the other one is silent.
+    pub(crate) fn unanswered(&self, has_both: bool, most: usize) -> WaitingList {
+        let mut list = WaitingList::new(most);
+        for one in self.each_protocol() {
+            one.unanswered(has_both, &mut |waiting| list.add(waiting));
+        }
+        list.finish()
+    }
+
+    /// Returns `true` if the message with this index can still be answered.
+    pub fn is_open(&self, index: u64) -> bool {
+        let mut sessions = self.each_protocol().filter_map(|c| c.session.as_ref());
+        sessions.any(|session| session.is_open(index))
+    }
+
+    /// Returns `true` if only one direction was seen, or if directions are unknown and no message answers another. In
+    /// this case it is unknown which messages were answered.
+    pub fn is_one_way(&self) -> bool {
+        self.each_protocol().all(ProtocolConversation::is_one_way)
+    }
+
+    /// Returns the names of the protocols.
+    pub(crate) fn protocol_names(&self) -> Vec<&'p str> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in self
+            .each_protocol()
+            .filter_map(|c| Some(c.protocol?.name()))
+        {
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
+        names
     }
 }

@@ -207,8 +207,10 @@ impl Conversation<'_> {
             conn: Some(conn),
             ..Origin::default()
         };
-        self.change(origin, ConnectionChange::Lost);
-        self.reset();
+        let number = self.change(origin, ConnectionChange::Lost);
+        if let Some(one) = self.numbered(number) {
+            one.reset();
+        }
     }
 }
 

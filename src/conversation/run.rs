@@ -102,7 +102,7 @@ impl fmt::Debug for Run<'_> {
 impl fmt::Debug for Conversation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut fields = f.debug_struct("Conversation");
-        fields.field("protocol", &self.protocol.map(<dyn Protocol>::name));
+        fields.field("protocol", &self.protocol().map(<dyn Protocol>::name));
         fields.field("judge", &self.judge);
         fields.finish_non_exhaustive()
     }
@@ -295,11 +295,8 @@ impl<'p> Run<'p> {
         if decoder.protocol().is_none() && conversation.protocol().is_none() {
             first.extend_from_slice(conversation.unrecognised(decoder).findings);
         }
-        conversation.finish();
-        // There may be one for each open request.
-        let mut findings = std::mem::take(&mut conversation.findings);
-        findings.splice(0..0, first);
-        findings
+        first.extend(conversation.last_findings());
+        first
     }
 
     /// Says that nothing arrived for some time.

@@ -205,7 +205,7 @@ impl Indexer {
         for one in conversation.each_protocol() {
             let name = one.protocol().map_or("", |protocol| protocol.name());
             if let Some((_, count)) = self.index.stats.get_mut(name) {
-                one.unanswered_in_protocol(self.is_recording, &mut |_| *count += 1);
+                one.unanswered(self.is_recording, &mut |_| *count += 1);
             }
         }
     }

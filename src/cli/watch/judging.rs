@@ -173,7 +173,9 @@ impl Sink for Results {
                 self.find(findings);
                 if let Some(conversation) = run.conversation() {
                     self.end_operations(conversation.ended_operations());
-                    self.shared.stat().finish(conversation);
+                    let mut stat = self.shared.stat();
+                    let all = conversation.each_protocol();
+                    all.for_each(|one| stat.finish(one));
                 }
             }
             Output::Item(..) | Output::Note(_) => {}
