@@ -16,11 +16,11 @@ use super::length_repair::{self, FrameOutcome, WrongFrame, length_outcome};
 use super::metadata::injections;
 use super::open_requests::OpenRequests;
 use super::recovery::Recovery;
-use super::{Metadata, diagnose};
+use super::{Decoder, FlowSink, Metadata, Origin, diagnose};
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
 use crate::framing::{Backlog, Frame, Framer, Framing, Head, Places, Step, View};
-use crate::protocol::{Evidence, Message, Protocol};
+use crate::protocol::{Direction, Evidence, Lane, Message, Protocol};
 use crate::span::Span;
 
 /// One direction of one connection.
@@ -59,6 +59,113 @@ pub(super) struct ChunkDecoder<'r, 'p, 's, 't> {
     pub(super) flags: bool,
     pub(super) recovery: Recovery,
     pub(super) out: Emitter<'r, 'p, 's, 't>,
+}
+
+impl Decoder<'_> {
+    /// Decodes bytes of one origin.
+    pub(super) fn feed(
+        &mut self,
+        key: Lane,
+        origin: Origin,
+        bytes: &[u8],
+        eof: bool,
+        sink: &mut FlowSink<'_>,
+    ) {
+        self.run(key, origin, sink, |run, stream| {
+            stream.ended = eof;
+            run.feed(stream, bytes, eof);
+        });
+    }
+
+    /// Ends one stream, once. `silent_until`: the recording shows that nothing follows up to then.
+    pub(super) fn feed_end(
+        &mut self,
+        origin: Origin,
+        silent_until: Option<i64>,
+        sink: &mut FlowSink<'_>,
+    ) {
+        let key = origin.lane();
+        if self.streams.get(&key).is_none_or(|stream| stream.ended) {
+            return;
+        }
+        self.run(key, origin, sink, |run, stream| {
+            stream.ended = true;
+            run.out.silent_until = silent_until;
+            run.feed(stream, &[], true);
+        });
+    }
+
+    /// Decodes bytes until the sink breaks. Returns the number of consumed bytes.
+    pub(super) fn feed_until(
+        &mut self,
+        key: Lane,
+        origin: Origin,
+        bytes: &[u8],
+        sink: &mut FlowSink<'_>,
+    ) -> usize {
+        let mut taken = bytes.len();
+        self.run(key, origin, sink, |run, stream| {
+            stream.ended = false;
+            run.out.can_halt = true;
+            taken = run.feed(stream, bytes, false);
+        });
+        taken
+    }
+
+    /// Acts on a stream, with what the messages of its connection share.
+    pub(super) fn run(
+        &mut self,
+        key: Lane,
+        origin: Origin,
+        sink: &mut FlowSink<'_>,
+        act: impl FnOnce(&mut ChunkDecoder<'_, '_, '_, '_>, &mut Stream<'_>),
+    ) {
+        self.share_requests(key);
+        let asking = (key.direction == Some(Direction::ToClient)).then(|| key.back());
+        let asking_stream = asking.and_then(|asking| self.streams.get_mut(&asking));
+        let asked = asking_stream.map(|asking| std::mem::take(&mut asking.open));
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
+        let open = match asking {
+            Some(_) => asked.unwrap_or_default(),
+            None => std::mem::take(&mut stream.open),
+        };
+        let mut times = std::mem::take(&mut stream.times);
+        let end = stream.base + stream.buffer.len() as u64;
+        times.begin(end, origin.time);
+        let mut run = ChunkDecoder {
+            times,
+            parsed: &mut self.parsed,
+            resync: self.options.resync,
+            flags: self.options.flags,
+            recovery: std::mem::take(&mut stream.recovery),
+            out: Emitter {
+                protocol: stream.protocol,
+                tie: stream.tie,
+                open,
+                origin,
+                names: &mut self.names,
+                index: &mut self.index,
+                silent_until: None,
+                sink,
+                can_halt: false,
+                is_halted: false,
+            },
+        };
+        act(&mut run, stream);
+        let open = run.out.open;
+        stream.recovery = run.recovery;
+        stream.times = run.times;
+        match asking {
+            None => stream.open = open,
+            Some(asking) => {
+                if let Some(asking) = self.streams.get_mut(&asking) {
+                    asking.open = open;
+                }
+            }
+        }
+    }
 }
 
 /// The number of bytes of a chunk that are first copied to the rest of the chunk before: enough for most frames.

@@ -1,13 +1,72 @@
 //! A gap in a stream: the frame at the gap ends there, and reading continues after it.
 
-use super::RawFrame;
 use super::chunk::{ChunkDecoder, Stream};
+use super::fallible::unbroken;
 use super::recovery::gap_error;
+use super::{Decoder, FlowSink, FrameSink, Origin, RawFrame};
 use crate::framing::{Fault, Frame, Framing, Head, Places, View};
+use crate::protocol::Lane;
 use crate::span::Span;
 
 /// The largest offset after missing bytes. A capture may state any number of them; offsets of later bytes still fit.
 const MAX_OFFSET: u64 = 1 << 62;
+
+impl Decoder<'_> {
+    /// Handles `len` missing bytes: a partial message ends, and reading continues at the next
+    /// frame. Offsets include the missing bytes.
+    pub fn gap(&mut self, origin: Origin, len: u64, sink: &mut FrameSink<'_>) {
+        let sink = &mut unbroken(sink);
+        let _ = self.pass_waiting(sink);
+        let own = origin.lane();
+        match own.stream {
+            Some(_) => self.wake(own),
+            None => self.wake_all(own.conn),
+        }
+        let mut keys = self.lanes(own);
+        if !keys.contains(&own) {
+            keys.push(own);
+        }
+        for key in keys {
+            // If the protocol is known, only the framing is undecided, and bytes after the gap do not
+            // decide about those before it.
+            if self.protocol_of(key).is_some() {
+                self.settle_one(key, sink);
+            } else if let Some(detector) = self.detecting.get_mut(&key) {
+                let verdict = detector.gap();
+                self.decide(key, verdict, sink);
+            }
+            if self.streams.contains_key(&key) {
+                self.feed_gap(key, origin, len, sink);
+            } else if self.detecting.contains_key(&key) {
+                self.held.push_gap(origin, len);
+            } else {
+                let (at, before) = self.gaps.get(&key).copied().unwrap_or_default();
+                self.gaps.insert(key, (at.saturating_add(before), len));
+            }
+        }
+    }
+
+    /// Passes over bytes before a gap that are no message.
+    pub(super) fn skip(
+        &mut self,
+        key: Lane,
+        origin: Origin,
+        bytes: &[u8],
+        sink: &mut FlowSink<'_>,
+    ) {
+        self.run(key, origin, sink, |run, stream| run.skip(stream, bytes));
+    }
+
+    pub(super) fn feed_gap(
+        &mut self,
+        key: Lane,
+        origin: Origin,
+        len: u64,
+        sink: &mut FlowSink<'_>,
+    ) {
+        self.run(key, origin, sink, |run, stream| run.gap(stream, len));
+    }
+}
 
 impl ChunkDecoder<'_, '_, '_, '_> {
     /// Handles `len` missing bytes: a partial message ends before them.

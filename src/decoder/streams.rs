@@ -1,13 +1,11 @@
-//! The streams of a conversation: created when their framing is known, and fed with bytes.
+//! The streams of a conversation, created when their framing is known.
 
-use super::chunk::{ChunkDecoder, Stream};
+use super::chunk::Stream;
 use super::chunk_times::ChunkTimes;
 use super::coverage::Coverage;
-use super::emit::Emitter;
-use super::fallible::unbroken;
 use super::open_requests::OpenRequests;
 use super::recovery::Recovery;
-use super::{DecodeOptions, Decoder, FlowSink, FrameSink, Metadata, Origin};
+use super::{DecodeOptions, Decoder, Metadata};
 use crate::framing::{Backlog, Framer, Framing};
 use crate::protocol::{Direction, Lane, Protocol};
 
@@ -70,7 +68,7 @@ impl Decoder<'_> {
     }
 
     /// Shows the requests of a connection to the framer of its responses.
-    fn share_requests(&mut self, key: Lane) {
+    pub(super) fn share_requests(&mut self, key: Lane) {
         if key.direction != Some(Direction::ToClient) {
             return;
         }
@@ -79,163 +77,5 @@ impl Decoder<'_> {
         if let (Some((_, asking)), Some((_, answering))) = (both.next(), both.next()) {
             answering.framer.observe_requests(&mut asking.framer);
         }
-    }
-
-    pub(super) fn feed(
-        &mut self,
-        key: Lane,
-        origin: Origin,
-        bytes: &[u8],
-        eof: bool,
-        sink: &mut FlowSink<'_>,
-    ) {
-        self.run(key, origin, sink, |run, stream| {
-            stream.ended = eof;
-            run.feed(stream, bytes, eof);
-        });
-    }
-
-    /// Ends one stream, once. `silent_until`: the recording shows that nothing follows up to then.
-    pub(super) fn feed_end(
-        &mut self,
-        origin: Origin,
-        silent_until: Option<i64>,
-        sink: &mut FlowSink<'_>,
-    ) {
-        let key = origin.lane();
-        if self.streams.get(&key).is_none_or(|stream| stream.ended) {
-            return;
-        }
-        self.run(key, origin, sink, |run, stream| {
-            stream.ended = true;
-            run.out.silent_until = silent_until;
-            run.feed(stream, &[], true);
-        });
-    }
-
-    /// Decodes bytes until the sink breaks. Returns the number of consumed bytes.
-    pub(super) fn feed_until(
-        &mut self,
-        key: Lane,
-        origin: Origin,
-        bytes: &[u8],
-        sink: &mut FlowSink<'_>,
-    ) -> usize {
-        let mut taken = bytes.len();
-        self.run(key, origin, sink, |run, stream| {
-            stream.ended = false;
-            run.out.can_halt = true;
-            taken = run.feed(stream, bytes, false);
-        });
-        taken
-    }
-
-    pub(super) fn run(
-        &mut self,
-        key: Lane,
-        origin: Origin,
-        sink: &mut FlowSink<'_>,
-        act: impl FnOnce(&mut ChunkDecoder<'_, '_, '_, '_>, &mut Stream<'_>),
-    ) {
-        self.share_requests(key);
-        let asking = (key.direction == Some(Direction::ToClient)).then(|| key.back());
-        let asking_stream = asking.and_then(|asking| self.streams.get_mut(&asking));
-        let asked = asking_stream.map(|asking| std::mem::take(&mut asking.open));
-        let Some(stream) = self.streams.get_mut(&key) else {
-            return;
-        };
-        let open = match asking {
-            Some(_) => asked.unwrap_or_default(),
-            None => std::mem::take(&mut stream.open),
-        };
-        let mut times = std::mem::take(&mut stream.times);
-        let end = stream.base + stream.buffer.len() as u64;
-        times.begin(end, origin.time);
-        let mut run = ChunkDecoder {
-            times,
-            parsed: &mut self.parsed,
-            resync: self.options.resync,
-            flags: self.options.flags,
-            recovery: std::mem::take(&mut stream.recovery),
-            out: Emitter {
-                protocol: stream.protocol,
-                tie: stream.tie,
-                open,
-                origin,
-                names: &mut self.names,
-                index: &mut self.index,
-                silent_until: None,
-                sink,
-                can_halt: false,
-                is_halted: false,
-            },
-        };
-        act(&mut run, stream);
-        let open = run.out.open;
-        stream.recovery = run.recovery;
-        stream.times = run.times;
-        match asking {
-            None => stream.open = open,
-            Some(asking) => {
-                if let Some(asking) = self.streams.get_mut(&asking) {
-                    asking.open = open;
-                }
-            }
-        }
-    }
-
-    /// Handles `len` missing bytes: a partial message ends, and reading continues at the next
-    /// frame. Offsets include the missing bytes.
-    pub fn gap(&mut self, origin: Origin, len: u64, sink: &mut FrameSink<'_>) {
-        let sink = &mut unbroken(sink);
-        let _ = self.pass_waiting(sink);
-        let own = origin.lane();
-        match own.stream {
-            Some(_) => self.wake(own),
-            None => self.wake_all(own.conn),
-        }
-        let mut keys = self.lanes(own);
-        if !keys.contains(&own) {
-            keys.push(own);
-        }
-        for key in keys {
-            // If the protocol is known, only the framing is undecided, and bytes after the gap do not
-            // decide about those before it.
-            if self.protocol_of(key).is_some() {
-                self.settle_one(key, sink);
-            } else if let Some(detector) = self.detecting.get_mut(&key) {
-                let verdict = detector.gap();
-                self.decide(key, verdict, sink);
-            }
-            if self.streams.contains_key(&key) {
-                self.feed_gap(key, origin, len, sink);
-            } else if self.detecting.contains_key(&key) {
-                self.held.push_gap(origin, len);
-            } else {
-                let (at, before) = self.gaps.get(&key).copied().unwrap_or_default();
-                self.gaps.insert(key, (at.saturating_add(before), len));
-            }
-        }
-    }
-
-    /// Passes over bytes before a gap that are no message.
-    pub(super) fn skip(
-        &mut self,
-        key: Lane,
-        origin: Origin,
-        bytes: &[u8],
-        sink: &mut FlowSink<'_>,
-    ) {
-        self.run(key, origin, sink, |run, stream| run.skip(stream, bytes));
-    }
-
-    pub(super) fn feed_gap(
-        &mut self,
-        key: Lane,
-        origin: Origin,
-        len: u64,
-        sink: &mut FlowSink<'_>,
-    ) {
-        self.run(key, origin, sink, |run, stream| run.gap(stream, len));
     }
 }

@@ -20,7 +20,6 @@ mod float;
 mod head;
 mod write;
 
-pub use super::packed::MAX_DEPTH;
 use super::packed::{self, Packed, PackedError, Parser, Read};
 use crate::error::DecodeError;
 use crate::span::Span;
@@ -33,6 +32,9 @@ pub use write::write;
 
 /// The byte that ends a value without a length.
 const BREAK: u8 = 0xff;
+
+/// The maximum nesting depth of written values.
+pub const MAX_DEPTH: u32 = packed::MAX_DEPTH;
 
 /// The encoding.
 pub(super) enum Cbor {}

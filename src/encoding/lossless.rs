@@ -55,9 +55,10 @@ fn write_with(
         Value::Map => {
             let is_plain =
                 is_plain_map(node) && node.members().all(|(key, _)| width(key).is_none());
-            let [open, end]: [&[u8]; 2] = match is_plain {
-                true => [b"{", b"}"],
-                false => [b"{\"$map\":[", b"]}"],
+            let [open, end]: [&[u8]; 2] = if is_plain {
+                [b"{", b"}"]
+            } else {
+                [b"{\"$map\":[", b"]}"]
             };
             out.extend_from_slice(open);
             for (i, (key, value)) in node.members().enumerate() {

@@ -9,7 +9,6 @@
 
 mod write;
 
-pub use super::packed::MAX_DEPTH;
 use super::packed::{self, Packed, PackedError, Parser, Read};
 use crate::error::DecodeError;
 use crate::span::Span;
@@ -17,6 +16,9 @@ use crate::tape::{Node, Scalar, Shape, Sink, Tape};
 pub use write::write;
 pub(crate) use write::write_plain;
 pub(super) use write::{shortest, width_name};
+
+/// The maximum nesting depth of written values.
+pub const MAX_DEPTH: u32 = packed::MAX_DEPTH;
 
 /// The encoding.
 pub(super) enum Msgpack {}

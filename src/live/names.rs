@@ -135,7 +135,7 @@ impl Names {
         request_direction: Option<Direction>,
     ) -> (String, Vec<ValuePlace>) {
         let Some(direction) = decoded.origin.direction.filter(|_| decoded.message.valid) else {
-            return Default::default();
+            return (String::new(), Vec::new());
         };
         let root = decoded.root();
         let parts = root.map_or(Vec::new(), |root| decoded.protocol.part_names(root));
