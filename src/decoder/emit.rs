@@ -26,7 +26,7 @@ pub(super) struct Emitter<'r, 'p, 's, 't> {
 }
 
 /// What is passed on beside a message and its frame.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Beside<'a> {
     /// The stream offset up to which the stream is consumed after the frame.
     pub next: u64,

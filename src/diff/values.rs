@@ -128,9 +128,10 @@ impl Meaning<'_> {
                 path.pop();
             }
         } else if a.is_array() && b.is_array() && depth < DEPTH {
-            let [mut a, mut b] = match path.is_empty() {
-                true => self.members_of_batch([a, b], path, same),
-                false => self.elements([a, b], counts == CompareDepth::Unordered, path),
+            let [mut a, mut b] = if path.is_empty() {
+                self.members_of_batch([a, b], path, same)
+            } else {
+                self.elements([a, b], counts == CompareDepth::Unordered, path)
             };
             for n in 0.. {
                 let sides = [a.next(), b.next()];
@@ -154,7 +155,7 @@ impl Meaning<'_> {
         path: &mut Path,
         same: &mut Same<'_>,
     ) -> [Box<dyn Iterator<Item = Node<'a>> + 'a>; 2] {
-        let has_id = |array: &Node<'a>| array.at(0).is_some_and(|first| first.is_map());
+        let has_id = |array: &Node<'a>| array.at(0).is_some_and(Node::is_map);
         if !arrays.iter().all(has_id) {
             return self.elements(arrays, false, path);
         }

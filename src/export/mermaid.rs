@@ -372,7 +372,7 @@ fn detail(decoded: &Decoded<'_>, answer: Option<&Answer>) -> String {
     let id = decoded.message.id.text();
     let mut parts = Vec::new();
     if !id.is_empty() {
-        parts.push(format!("id {}", short_id(&id)));
+        parts.push(format!("id {}", escape(&short_id(&id))));
     }
     if let Some(latency) = answer.and_then(|answer| answer.latency) {
         parts.push(duration(latency));

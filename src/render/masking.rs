@@ -77,6 +77,7 @@ pub(crate) fn replaceable_secrets(decoded: &Decoded<'_>, notes: &mut Notes) -> V
                 None => {}
             }
         });
+        spans.extend(unread_end(decoded, root));
     }
     let mut parts = Vec::new();
     push_header(decoded, &mut parts);
@@ -89,6 +90,22 @@ pub(crate) fn replaceable_secrets(decoded: &Decoded<'_>, notes: &mut Notes) -> V
         spans.extend(part.hidden);
     }
     spans
+}
+
+/// Returns the bytes after the last value of a message that ends early: they may be the beginning of a secret.
+#[cfg(feature = "cli")]
+fn unread_end(decoded: &Decoded<'_>, root: Node<'_>) -> Option<Span> {
+    if decoded.message.valid {
+        return None;
+    }
+    let mut start = root.span().at();
+    root.each(&mut |node| {
+        if !node.is_map() && !node.is_array() {
+            start = start.max(node.span().end());
+        }
+    });
+    let end = decoded.frame.view.body.end();
+    (start < end).then(|| Span::new(start, end))
 }
 
 /// Returns what replaces each byte of a secret, so that the message stays readable.

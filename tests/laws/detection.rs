@@ -176,7 +176,6 @@ fn unknown_methods_keep_the_order_of_a_named_protocol() {
     ];
     for protocol in ["mcp", "acp", "jsonrpc", "stepflow", "oracle"] {
         let mut found = Vec::new();
-        let protocol = wiretool::protocol::registry::find(protocol).expect("a protocol");
         let mut decoder = Decoder::new(Setup::of(protocol).options(Want::Head));
         let mut sink = |decoded: &Decoded<'_>| found.push(decoded.origin.direction);
         for (direction, line) in messages {
@@ -188,7 +187,7 @@ fn unknown_methods_keep_the_order_of_a_named_protocol() {
         }
         decoder.finish(&mut sink);
         let expected = messages.map(|(direction, _)| Some(direction));
-        assert_eq!(found, expected, "{}", protocol.name());
+        assert_eq!(found, expected, "{protocol}");
     }
 }
 

@@ -584,7 +584,15 @@ impl Sink for DecodeScreen<'_> {
         if self.is_done() && !is_end {
             return ControlFlow::Break(Ok(()));
         }
-        match self.output(output) {
+        let taken = match self.output(output) {
+            // The recording is complete all the same.
+            Err(error) if self.recorder.is_some() && crate::cli::is_closed_pipe(&error) => {
+                self.output = TextOutput::nothing();
+                Ok(())
+            }
+            taken => taken,
+        };
+        match taken {
             Ok(()) if !self.is_done() => ControlFlow::Continue(()),
             taken => ControlFlow::Break(taken),
         }

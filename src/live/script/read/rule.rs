@@ -37,8 +37,8 @@ struct RuleKeys {
     replies: Vec<Reply>,
     after: Vec<ScriptAction>,
     mutation: Mutation,
-    /// The place of the end of items, and the end: none, or one with or without a value.
-    end: Option<(Range<usize>, Option<Option<OpenValue>>)>,
+    /// The place of the end of items, and the end, if there is one.
+    end: Option<(Range<usize>, Option<Reply>)>,
 }
 
 impl RuleKeys {
@@ -53,7 +53,7 @@ impl RuleKeys {
     fn finish(self, place: String) -> ScriptRule {
         let mut replies = self.replies;
         match self.end {
-            Some((_, Some(value))) => replies.push(Reply::End(value, true)),
+            Some((_, Some(end))) => replies.push(end),
             None if self.answer == Some("items") && !ends_in_error(&self.before) => {
                 replies.push(Reply::End(None, false));
             }
@@ -171,12 +171,12 @@ impl ScriptReader<'_> {
                 }
             }
             "end" => {
-                let value = match item.get_ref() {
+                let end = match item.get_ref() {
                     DeValue::Boolean(false) => None,
-                    DeValue::Boolean(true) => Some(None),
-                    _ => Some(Some(self.value(item)?)),
+                    DeValue::Boolean(true) => Some(Reply::End(None, true)),
+                    _ => Some(Reply::End(Some(self.value(item)?), true)),
                 };
-                keys.end = Some((key.span(), value));
+                keys.end = Some((key.span(), end));
             }
             "raw" => keys
                 .before

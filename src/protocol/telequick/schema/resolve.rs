@@ -181,12 +181,15 @@ pub(super) fn resolve(source: Definitions) -> Result<Schema, SchemaError> {
     })
 }
 
-/// Returns the methods, and the number of the method of each id, in the order of ids.
+/// The methods, and the number of the method of each id, in the order of ids.
+type MethodTable = (Vec<RpcMethod>, Vec<(u32, u32)>);
+
+/// Returns the methods and their ids.
 fn methods(
     source: &Definitions,
     finder: &TypeFinder<'_>,
     names: &mut NameTable,
-) -> Result<(Vec<RpcMethod>, Vec<(u32, u32)>), SchemaError> {
+) -> Result<MethodTable, SchemaError> {
     let (mut methods, mut ids, mut by_name) = (Vec::new(), HashMap::new(), HashMap::new());
     for (n, def) in source.methods.iter().enumerate() {
         let place = def.name.place;
