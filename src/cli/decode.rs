@@ -344,3 +344,18 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         }
     }
 }
+
+#[test]
+fn a_condition_is_no_name_of_a_recording() {
+    for (name, is_name) in [
+        ("session.jsonl", true),
+        ("run=3.jsonl", true),
+        ("./id=3", true),
+        ("/tmp/id=3", true),
+        ("id=3", false),
+        ("method=tools/call", false),
+        ("latency>5ms", false),
+    ] {
+        assert_eq!(parse_new_file(name).is_ok(), is_name, "{name}");
+    }
+}

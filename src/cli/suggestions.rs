@@ -345,7 +345,7 @@ impl<'a> Situation<'a> {
         let text = match owners.as_slice() {
             // A flag of so many is known; the question is what this command has instead.
             [] => return None,
-            all if all.len() > MAX_OWNERS => return None,
+            all if all.len() > MAX_OWNERS && self.command.is_some() => return None,
             [one] => (*one).to_owned(),
             [most @ .., last] => format!("{} and {last}", most.join(", ")),
         };

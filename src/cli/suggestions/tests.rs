@@ -92,7 +92,6 @@ const GUESSES: &[(&str, &str)] = &[
     ),
     ("completions --shell zsh", "wiretool completions bash, zsh"),
     ("--man", "wiretool man prints"),
-    ("decode -w id=3", "a condition is --where 'id=3'"),
     ("run npx server", "wiretool proxy -- COMMAND"),
     ("sh server.sh", "wiretool proxy -- sh server.sh"),
     (
