@@ -3,7 +3,7 @@
 use super::values::read_input;
 use crate::capture::recording::Record;
 use crate::capture::{CaptureInput, Form, Item, ItemRecorder, ProblemSeverity};
-use crate::transport::{FileLimit, RecordingFile, Rotation};
+use crate::transport::{Clock, FileLimit, RecordingFile, Rotation};
 use anyhow::{Context as _, Result};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
@@ -84,8 +84,8 @@ fn convert(bytes: &[u8]) -> Result<Option<Vec<u8>>> {
     Ok(is_captured.then_some(out))
 }
 
-/// Returns a name with the process id, the host and the time (of UTC, in milliseconds) in their places.
-fn filled(name: &str) -> Cow<'_, str> {
+/// Returns a name with the process id, the host and a time (of UTC, in milliseconds) in their places.
+fn filled(name: &str, time: i64) -> Cow<'_, str> {
     let mut name = Cow::Borrowed(name);
     let mut replace = |key: &str, value: &dyn Fn() -> String| {
         if name.contains(key) {
@@ -95,9 +95,8 @@ fn filled(name: &str) -> Cow<'_, str> {
     replace("{pid}", &|| std::process::id().to_string());
     replace("{host}", &|| crate::system::host_name().replace('/', "_"));
     replace("{time}", &|| {
-        let now = jiff::Timestamp::from_nanosecond(crate::transport::now());
-        let now = now.unwrap_or_default();
-        now.strftime("%Y%m%dT%H%M%S.%3fZ").to_string()
+        let time = jiff::Timestamp::from_nanosecond(time.into()).unwrap_or_default();
+        time.strftime("%Y%m%dT%H%M%S.%3fZ").to_string()
     });
     name
 }
@@ -146,17 +145,20 @@ pub fn create_parts(named: &Path, limit: FileLimit) -> Result<(RecordingFile, Ro
         });
         named.with_file_name(format!("{stem}-{{n}}{extension}"))
     };
-    let mut number = 0;
+    let mut number = 1;
+    // The clock of the system can be set back, after which names would not sort in order.
+    let clock = Clock::new();
     let mut next = move || -> Result<RecordingFile> {
-        number += 1;
         let name = named
             .to_string_lossy()
             .replace("{n}", &format!("{number:06}"));
         // The next file of the same millisecond would have a suffix, after which names do not sort in order.
-        while name.contains("{time}") && Path::new(filled(&name).as_ref()).exists() {
+        while name.contains("{time}") && Path::new(filled(&name, clock.now()).as_ref()).exists() {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        create(Path::new(&name), false)
+        let file = create_at(Path::new(&name), false, clock.now())?;
+        number += 1;
+        Ok(file)
     };
     let first = next()?;
     let rotation = Rotation {
@@ -169,6 +171,11 @@ pub fn create_parts(named: &Path, limit: FileLimit) -> Result<(RecordingFile, Ro
 /// Creates the file. `@NAME` is a new file in the state folder. In other names `{pid}`, `{host}`, `{time}` and `{n}` are replaced; if the
 /// file exists and the name has no `{n}`, the next free suffix is used. Devices and pipes are written directly; `-` is stdout, if nothing else is written there.
 pub fn create(named: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
+    create_at(named, stdout_is_free, Clock::new().now())
+}
+
+/// Creates the file; `{time}` is replaced by this time, in nanoseconds since 1970.
+fn create_at(named: &Path, stdout_is_free: bool, time: i64) -> Result<RecordingFile> {
     if named == Path::new("-") {
         anyhow::ensure!(
             stdout_is_free,
@@ -189,9 +196,9 @@ pub fn create(named: &Path, stdout_is_free: bool) -> Result<RecordingFile> {
     let context = || format!("cannot write {}", named.display());
     let text = named.to_string_lossy();
     if let Some(name) = text.strip_prefix('@') {
-        return create(&super::state::new_recording(name)?, stdout_is_free);
+        return create_at(&super::state::new_recording(name)?, stdout_is_free, time);
     }
-    let pattern = match filled(&text) {
+    let pattern = match filled(&text, time) {
         Cow::Borrowed(_) => named.to_owned(),
         Cow::Owned(name) => PathBuf::from(name),
     };

@@ -12,7 +12,7 @@ use super::connect::{Accepted, Incoming, Target, accept, connect, serve_accepted
 use super::connection::{
     Common, Connection, ConnectionEvent, MAX_WAITING, STALL_TIMEOUT, WriteEnd,
 };
-use super::listen::{ACCEPT_RETRY_DELAY, ListenOutcome, wait_for_idle};
+use super::listen::{ACCEPT_RETRY_DELAY, AcceptErrors, ListenOutcome, wait_for_idle};
 use super::recorder::{Recorder, Setup};
 use super::screen::{ScreenWriter, TextScreen};
 use super::signals::{Signals, from_terminal};
@@ -35,21 +35,23 @@ const EVENT_CAPACITY: usize = 32;
 /// Time limit for an immediate end, in which killed children are waited for.
 const ABORT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Nanoseconds since 1970, monotonic.
-struct Clock {
+/// Nanoseconds since 1970, monotonic: a step of the clock of the system does not change it.
+pub struct Clock {
     wall: i64,
     start: Instant,
 }
 
 impl Clock {
-    fn new() -> Self {
+    /// Reads the clock of the system.
+    pub fn new() -> Self {
         Self {
             wall: now().try_into().unwrap_or_default(),
             start: Instant::now(),
         }
     }
 
-    fn now(&self) -> i64 {
+    /// Returns the current time.
+    pub fn now(&self) -> i64 {
         let passed = i64::try_from(self.start.elapsed().as_nanos());
         self.wall.saturating_add(passed.unwrap_or(i64::MAX))
     }
@@ -146,6 +148,7 @@ impl<'a> Driver<'a> {
         self.handler.begin(now, &mut self.commands);
         self.execute(false);
         let mut signalled = false;
+        let mut accept_errors = AcceptErrors::default();
         loop {
             while !self.stopped && self.report_refusal() {}
             self.tick();
@@ -175,7 +178,7 @@ impl<'a> Driver<'a> {
                 accepted = accept(incoming.as_ref()), if !too_many_answers => match accepted {
                     Ok(accepted) => self.accept(accepted),
                     Err(error) => {
-                        (common.print)(&format!("cannot accept a connection: {error}"));
+                        accept_errors.print(&error, &common.print);
                         tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                     }
                 },

@@ -41,6 +41,7 @@ pub use crate::relay::Policy;
 pub use address::Address;
 pub use collector::{Collector, CollectorAddress, CollectorReport};
 pub use connect::Target;
+pub use driver::Clock;
 pub use faults::Faults;
 pub use inserts::Inserts;
 pub use listen::{BoundListener, ListenOutcome};

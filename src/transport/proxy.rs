@@ -2,7 +2,9 @@
 
 use super::address::Address;
 use super::faults::Faults;
-use super::listen::{ACCEPT_RETRY_DELAY, BoundListener, ListenOutcome, wait_for_idle};
+use super::listen::{
+    ACCEPT_RETRY_DELAY, AcceptErrors, BoundListener, ListenOutcome, wait_for_idle,
+};
 use super::proxied::Proxied;
 use super::pump::relay;
 use super::quic::{self, Quic, QuicClient, QuicServer};
@@ -123,6 +125,7 @@ async fn serve(
         faults.announce(&recorder.queue);
     }
     let mut outcome = ListenOutcome::default();
+    let mut accept_errors = AcceptErrors::default();
     let mut open = BTreeSet::new();
     let mut tasks = JoinSet::new();
     let mut conn = 0;
@@ -148,7 +151,7 @@ async fn serve(
                     tasks.spawn(connection(client, peer, conn, Arc::clone(&shared)));
                 }
                 Err(error) => {
-                    print(&format!("cannot accept a connection: {error}"));
+                    accept_errors.print(&error, print);
                     tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                 }
             },

@@ -136,8 +136,10 @@ struct RecorderState {
     tap: Tap<'static>,
     recording: Option<RecordingFile>,
     rotation: Option<Rotation>,
-    /// The bytes of the current file, and the time when it began.
+    /// The bytes of the current file, and the time when it began; after a failed rotation, those since then.
     file: (u64, i64),
+    /// The next file could not be created.
+    rotation_failed: bool,
     observer: Option<Observer>,
     view: Option<RecorderScreen>,
     print: MessagePrinter,
@@ -154,6 +156,8 @@ pub(super) struct Recorder {
     /// Receives what the pump forwards.
     pub(super) queue: Queue,
     state: Mutex<RecorderState>,
+    /// What was inspected so far, for an end that comes too late.
+    counts: Mutex<TapCounts>,
     summary: Mutex<Option<RecordingSummary>>,
     done: Condvar,
 }
@@ -173,6 +177,7 @@ impl Recorder {
             recording: setup.recording,
             rotation: setup.rotation,
             file: (0, 0),
+            rotation_failed: false,
             observer: setup.observer,
             view: setup.view,
             print: setup.print,
@@ -185,6 +190,7 @@ impl Recorder {
         Arc::new(Self {
             queue,
             state: Mutex::new(state),
+            counts: Mutex::default(),
             summary: Mutex::new(None),
             done: Condvar::new(),
         })
@@ -206,7 +212,9 @@ impl Recorder {
 
     fn work(&self) {
         let mut state = lock(&self.state);
-        while state.work(&self.queue) {}
+        while state.work(&self.queue) {
+            *lock(&self.counts) = state.tap.counts();
+        }
     }
 
     /// Processes the queue unless another thread does. Returns `false` in that case.
@@ -214,6 +222,7 @@ impl Recorder {
         let state = self.state.try_lock();
         state.is_ok_and(|mut state| {
             state.work(&self.queue);
+            *lock(&self.counts) = state.tap.counts();
             true
         })
     }
@@ -289,9 +298,9 @@ impl Recorder {
         }
         print("the last bytes could not be written in time");
         RecordingSummary {
+            counts: *lock(&self.counts),
             lost: self.queue.lost(),
             failed: true,
-            ..RecordingSummary::default()
         }
     }
 }
@@ -345,11 +354,16 @@ impl RecorderState {
         let file = match next {
             Ok(file) => file,
             Err(error) => {
-                (self.print)(&format!("{error}; the recording goes on in its last file"));
-                self.rotation = None;
+                if !std::mem::replace(&mut self.rotation_failed, true) {
+                    (self.print)(&format!(
+                        "{error}; the recording goes on in its last file, and the next one is tried again at each limit"
+                    ));
+                }
+                self.file = (0, now);
                 return;
             }
         };
+        self.rotation_failed = false;
         let mut start = Vec::new();
         self.tap.begin_part(now, &mut self.lines, &mut start);
         self.write(queue);

@@ -27,6 +27,8 @@ const POLL_INTERVAL: Duration = Duration::from_micros(250);
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Number of examinations without data after which a pipe that another process holds open is left.
 const MAX_IDLE_POLLS: u32 = 5;
+/// Time limit for other processes that hold stdout or stderr open after a stop signal: they get it a moment after the child.
+const HELD_AFTER_STOP: Duration = Duration::from_millis(300);
 
 /// A program to start.
 #[derive(Clone, Debug, Default)]
@@ -163,13 +165,7 @@ async fn run(
     let status = wait_for_exit(&mut running, &mut signals, &mut held).await?;
     let mut exit = exit_event(status, queue.now(), CONN);
     wait_for_output([&down, &errors], held, &mut signals).await;
-    for (pump, name) in [(&down, "stdout"), (&errors, "stderr")] {
-        if pump.stop_waiting() {
-            print(&format!(
-                "the child has ended, but another process keeps its {name} open: further output is lost"
-            ));
-        }
-    }
+    leave_open_streams([(&down, "stdout"), (&errors, "stderr")], &mut exit, print);
     exit.t = queue.now();
     queue.event(CONN, exit);
     Ok((recorder, status))
@@ -200,8 +196,8 @@ fn start_pumps(pumps: [Arc<StdioPump>; 3], recorder: &Arc<Recorder>) -> io::Resu
     })
 }
 
-/// Waits for the exit of the child, and passes signals on to it. After a stop signal `held` is zero: other processes are not
-/// waited for.
+/// Waits for the exit of the child, and passes signals on to it. After a stop signal `held` is short: other processes end, too,
+/// or are not waited for.
 async fn wait_for_exit(
     running: &mut Child,
     signals: &mut Signals,
@@ -213,7 +209,7 @@ async fn wait_for_exit(
             status = running.wait() => return status,
             signal = signals.next() => {
                 if is_stop(signal) {
-                    *held = Some(Duration::ZERO);
+                    *held = Some(held.map_or(HELD_AFTER_STOP, |held| held.min(HELD_AFTER_STOP)));
                 }
                 if let Some(child) = running.id().filter(|_| !from_terminal(signal)) {
                     system::kill(child, signal);
@@ -242,6 +238,26 @@ async fn wait_for_output(
             () = tokio::time::sleep(poll_interval) => {}
         }
         poll_interval = MAX_POLL_INTERVAL.min(poll_interval * 2);
+    }
+}
+
+/// Stops waiting for streams that another process keeps open, and adds them to the exit.
+fn leave_open_streams(
+    pumps: [(&Arc<StdioPump>, &str); 2],
+    exit: &mut EventRecord,
+    print: &MessagePrinter,
+) {
+    let mut open = Vec::new();
+    for (pump, name) in pumps {
+        if pump.stop_waiting() {
+            open.push(name);
+            print(&format!(
+                "the child has ended, but another process keeps its {name} open: further output is lost"
+            ));
+        }
+    }
+    if !open.is_empty() {
+        exit.more.insert("open".into(), open.into());
     }
 }
 

@@ -184,12 +184,14 @@ impl StdioPump {
         from.map_or(0, |from| system::unread(&from))
     }
 
-    /// Stops waiting for the end. Records a loss and returns `true` if another process may still write to the stream.
+    /// Stops waiting for the end. Returns `true` if another process may still write to the stream; what it wrote and nobody
+    /// read is recorded as a loss.
     pub(super) fn stop_waiting(&self) -> bool {
         let is_held = !self.is_finished();
-        if is_held {
+        let unread = if is_held { self.unread() } else { 0 };
+        if unread > 0 {
             let queue = &self.recorder.queue;
-            queue.add_loss(self.conn, self.dir, self.unread());
+            queue.add_loss(self.conn, self.dir, unread);
         }
         is_held
     }

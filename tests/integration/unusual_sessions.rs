@@ -536,3 +536,54 @@ fn sessions_have_the_findings_of_their_causes() {
         );
     }
 }
+
+/// A request belongs to its session also after the table of connections has forgotten its own: a session with the same ids
+/// cancels only its own request.
+#[test]
+fn sessions_stay_apart_after_many_connections() {
+    let mut text = String::from("{\"wiretool\":1,\"protocol\":\"mcp\",\"transport\":\"http\"}\n");
+    let mut line = |value: Value| writeln!(text, "{value}").unwrap();
+    let mut chunk = |conn: u32, dir: &str, head: &str, body: &str| {
+        let head = format!(
+            "{head}\r\nContent-Type: application/json\r\nContent-Length: {}",
+            body.len()
+        );
+        line(json!({"t": conn, "conn": conn, "dir": dir, "text": format!("{head}\r\n\r\n{body}")}));
+        if dir == "s2c" {
+            line(json!({"t": conn, "conn": conn, "event": "close"}));
+        }
+    };
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    let mut session = |conn: u32, name: &str| {
+        let named = format!("Mcp-Session-Id: {name}");
+        let post =
+            format!("POST /mcp HTTP/1.1\r\nHost: a\r\nMCP-Protocol-Version: 2025-11-25\r\n{named}");
+        let old = format!("POST /mcp HTTP/1.1\r\nHost: a\r\n{named}");
+        chunk(conn, "c2s", &old, INITIALIZE);
+        chunk(
+            conn,
+            "s2c",
+            &format!("HTTP/1.1 200 OK\r\n{named}"),
+            INITIALIZED,
+        );
+        chunk(conn + 1, "c2s", &post, call);
+        chunk(conn + 2, "c2s", &post, cancel);
+        chunk(conn + 2, "s2c", "HTTP/1.1 202 Accepted", "");
+        if conn > 1 {
+            return;
+        }
+        for other in 10..4210 {
+            chunk(other, "c2s", "GET /health HTTP/1.1\r\nHost: a", "");
+            chunk(other, "s2c", "HTTP/1.1 404 Not Found", "");
+        }
+    };
+    session(1, "first");
+    session(5000, "second");
+    let folder = tempfile::tempdir().unwrap();
+    let file = common::file(folder.path(), "many.jsonl", text);
+    let mut command = common::wiretool();
+    command.args(["lint", "-q", "-f", "json", "-p", "mcp", &file]);
+    let (_, out, _) = common::run(&mut command, "");
+    assert!(!out.contains("mcp/unanswered"), "{out}");
+}

@@ -60,9 +60,19 @@ impl Part {
         })
     }
 
+    /// Returns true if both are files of one recording.
+    pub(crate) fn is_of_same(&self, other: &Self) -> bool {
+        self.recorder == other.recorder
+    }
+
+    /// Returns the number of the file in its recording.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Returns true if it is the next file after another one.
     pub(crate) fn follows(&self, before: &Self) -> bool {
-        self.recorder == before.recorder && self.number == before.number + 1
+        self.is_of_same(before) && before.number.checked_add(1) == Some(self.number)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::capture::recording::Part;
 use crate::cli::output::as_file;
 use crate::cli::suggestions::file_tip;
 use anyhow::{Context as _, Result};
+use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -29,7 +30,8 @@ pub(super) enum Unit {
     Pair(PathBuf, PathBuf),
 }
 
-/// Returns the files in the order of their names on the command line; a pair has the place of its first file.
+/// Returns the files in the order of their names on the command line; a pair, and the files of one recording, have the place
+/// of their first file.
 pub(super) fn list_units(named: &[PathBuf]) -> Result<Vec<Unit>> {
     let mut files = Vec::new();
     for path in named {
@@ -39,6 +41,7 @@ pub(super) fn list_units(named: &[PathBuf]) -> Result<Vec<Unit>> {
             files.push(path.clone());
         }
     }
+    order_parts(&mut files);
     let mut units = Vec::new();
     while !files.is_empty() {
         let path = files.remove(0);
@@ -59,14 +62,39 @@ pub(super) fn list_units(named: &[PathBuf]) -> Result<Vec<Unit>> {
     Ok(units)
 }
 
+/// Orders the files of a recording that has several; the first of them keeps its place.
+fn order_parts(files: &mut Vec<PathBuf>) {
+    if files.len() < 2 {
+        return;
+    }
+    let mut rest: VecDeque<_> = files.drain(..).map(|file| (part_of(&file), file)).collect();
+    while let Some((part, file)) = rest.pop_front() {
+        let Some(part) = part else {
+            files.push(file);
+            continue;
+        };
+        let is_same = |other: &Option<Part>| other.as_ref().is_some_and(|o| o.is_of_same(&part));
+        let (same, others) = rest.into_iter().partition(|(other, _)| is_same(other));
+        rest = others;
+        let mut set: Vec<_> = std::iter::once((Some(part), file))
+            .chain::<VecDeque<_>>(same)
+            .collect();
+        set.sort_by_key(|(part, _)| part.as_ref().map(Part::number));
+        files.extend(set.into_iter().map(|(_, file)| file));
+    }
+}
+
+/// Returns which file of a recording a file is; `None` if it is no recording, or one that has only this file.
+fn part_of(file: &Path) -> Option<Part> {
+    match Record::parse(first_line(file)?.trim_ascii()) {
+        Ok(Record::Header(header)) => Part::of(&header),
+        _ => None,
+    }
+}
+
 /// Returns true if a file is the next one of the same recording.
 pub(super) fn continues(file: &Path, before: &Path) -> bool {
-    let parts = [before, file].map(first_line).map(|line| {
-        let Ok(Record::Header(header)) = Record::parse(line?.trim_ascii()) else {
-            return None;
-        };
-        Part::of(&header)
-    });
+    let parts = [before, file].map(part_of);
     matches!(parts, [Some(before), Some(part)] if part.follows(&before))
 }
 

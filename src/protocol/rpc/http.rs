@@ -18,8 +18,10 @@ use crate::protocol::session::text::short;
 use crate::protocol::session::{Current, Report, Seen, Severity, broken, http};
 use std::sync::Arc;
 
-/// The largest number of connections.
+/// The largest number of open connections.
 pub(super) const MAX_CONNECTIONS: usize = 1 << 12;
+/// The number of stored connections that ended.
+pub(super) const MAX_ENDED: usize = 1 << 8;
 
 /// A connection.
 #[derive(Default)]
@@ -70,6 +72,13 @@ struct Exchanges {
     deletes: Option<u64>,
 }
 
+/// Where a request was sent.
+pub(super) struct Sender {
+    pub(super) conn: ConnId,
+    /// The name of its session, if it had one.
+    session: Option<Arc<str>>,
+}
+
 /// All sessions of a conversation.
 pub(super) struct Sessions<E> {
     states: RecentEntries<SessionKey, State<E>>,
@@ -82,7 +91,7 @@ impl<E: Extension> Sessions<E> {
     pub(super) fn new() -> Self {
         Self {
             states: RecentEntries::default(),
-            connections: Connections::with_capacity(MAX_CONNECTIONS, 0),
+            connections: Connections::with_capacity(MAX_CONNECTIONS, MAX_ENDED),
             gives_names: false,
         }
     }
@@ -92,11 +101,20 @@ impl<E: Extension> Sessions<E> {
         self.connections.get(conn)?.name.as_deref()
     }
 
-    /// Returns true if two connections may belong to the same session.
-    pub(super) fn may_share(&self, one: ConnId, other: ConnId) -> bool {
+    /// Returns the place of a request on a connection, for a time when the connection is no longer known.
+    pub(super) fn sender(&self, conn: ConnId) -> Sender {
+        let name = self.connections.get(conn).and_then(|c| c.name.clone());
+        let session = name.filter(|name| !name.is_empty());
+        Sender { conn, session }
+    }
+
+    /// Returns true if a connection may belong to the session of a request on another one.
+    pub(super) fn may_share(&self, one: ConnId, other: &Sender) -> bool {
         let named = |conn| self.name(conn).filter(|name| !name.is_empty());
-        let (one, other) = (named(one), named(other));
-        one.is_none() || other.is_none() || one == other
+        // The server names the session of its first request in the answer.
+        let session = other.session.as_deref().or_else(|| named(other.conn));
+        let one = named(one);
+        one.is_none() || session.is_none() || one == session
     }
 
     fn key(&self, conn: ConnId) -> SessionKey {
@@ -128,7 +146,9 @@ impl<E: Extension> Sessions<E> {
         let connection = self.connections.entry_or_evict(conn, Exchanges::default);
         let name = session_name(seen, field.name);
         if let Some(name) = name {
-            let key = SessionKey::Named(connection.name.insert(name.into()).clone());
+            let known = connection.name.take().filter(|known| **known == *name);
+            let name = connection.name.insert(known.unwrap_or(name.into()));
+            let key = SessionKey::Named(Arc::clone(name));
             let is_head = matches!(seen.frame.head, Head::Http { event: false, .. });
             self.gives_names |= !asks && is_head;
             let own = (!asks).then(|| self.states.remove(&SessionKey::Connection(conn)));
@@ -179,6 +199,13 @@ impl<E: Extension> Sessions<E> {
     pub(super) fn open(&mut self, conn: ConnId) {
         self.connections.remove(conn);
         self.states.remove(&SessionKey::Connection(conn));
+    }
+
+    /// Handles the end of an HTTP connection: the session goes on.
+    pub(super) fn close(&mut self, conn: ConnId) {
+        if self.connections.get(conn).is_some() {
+            self.connections.end(conn);
+        }
     }
 
     /// Handles the end of a connection.

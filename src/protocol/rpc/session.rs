@@ -11,14 +11,14 @@ mod exchange;
 mod operations;
 
 use super::extension::{Extension, RpcMessage, SentCall, SentRequest};
-use super::http::{Connection, MAX_CONNECTIONS, Post, Sessions};
+use super::http::{Connection, MAX_CONNECTIONS, MAX_ENDED, Post, Sender, Sessions};
 use super::shape::{CallShape, usual_rule};
 use super::{Call, read};
 use crate::framing::Head;
 use crate::protocol::exchange::pairs::{Facts, IdSpace, PairKey, Paired, Pairs, pairs};
 use crate::protocol::exchange::{Added, OpenRequest};
 use crate::protocol::rule_names::all as rule;
-use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
+use crate::protocol::session::memory::{Connections, RecentEntries};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{
     ConnectionChange, Current, OperationFacts, Report, Seen, Session, SessionConfig, Waiting,
@@ -34,8 +34,8 @@ pub(in crate::protocol) struct RpcSession<E: Extension> {
     sessions: Sessions<E>,
     pairs: Pairs<SentCall<E::Own>>,
     connections: Connections<Connection>,
-    /// The connections of open requests over HTTP, by their key in [`IdSpace::All`].
-    elsewhere: HashMap<PairKey, Vec<ConnId>>,
+    /// The senders of open requests over HTTP, by their key in [`IdSpace::All`].
+    elsewhere: HashMap<PairKey, Vec<Sender>>,
     /// The numbers of open members of batches, by index.
     batches: RecentEntries<u64, usize>,
     /// The last message that belongs to a request, by the index of the request.
@@ -48,7 +48,7 @@ impl<E: Extension> RpcSession<E> {
         Self {
             sessions: Sessions::new(),
             pairs: pairs(config.max_open),
-            connections: Connections::with_capacity(MAX_CONNECTIONS, 0),
+            connections: Connections::with_capacity(MAX_CONNECTIONS, MAX_ENDED),
             elsewhere: HashMap::default(),
             batches: RecentEntries::default(),
             heard: RecentEntries::default(),
@@ -231,9 +231,10 @@ impl<E: Extension> RpcSession<E> {
         let Some(key) = sent.filter(|_| is_tracked) else {
             return;
         };
-        let conns = self.elsewhere.entry(key.at(IdSpace::All)).or_default();
-        if !conns.contains(&message.origin.conn) {
-            conns.push(message.origin.conn);
+        let conn = message.origin.conn;
+        let senders = self.elsewhere.entry(key.at(IdSpace::All)).or_default();
+        if !senders.iter().any(|sender| sender.conn == conn) {
+            senders.push(self.sessions.sender(conn));
         }
         let connection = self.connections.get_mut(message.origin.conn);
         let connection = connection.filter(|_| requester == Direction::ToServer);
@@ -391,6 +392,10 @@ impl<E: Extension> Session for RpcSession<E> {
                             .each(id_space, |_, request| request.client_left = true);
                     }
                     _ => {}
+                }
+                if what != ConnectionChange::Ended {
+                    self.connections.end(origin.conn);
+                    self.sessions.close(origin.conn);
                 }
             }
             _ => {

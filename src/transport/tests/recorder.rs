@@ -5,7 +5,7 @@ use crate::capture::ChunkSource;
 use crate::conversation::Output;
 use crate::decoder::DecodeOptions;
 use crate::protocol::registry;
-use crate::transport::recorder::{Recorder, RecorderScreen, RecordingFile};
+use crate::transport::recorder::{FileLimit, Recorder, RecorderScreen, RecordingFile, Rotation};
 use std::fs::File;
 
 /// All lines of a batch are in the recording before its first message is decoded.
@@ -36,4 +36,40 @@ fn lines_are_written_before_messages_are_decoded() {
     assert!(recorder.help());
     let written: Vec<usize> = written.try_iter().collect();
     assert_eq!(written, [4; 3], "a header and three chunks");
+}
+
+/// A rotation that fails is tried again at the next limit, and is reported once.
+#[test]
+fn failed_rotation_is_tried_again() {
+    let (folder, path) = folder();
+    let (mut setup, printed) = setup(Some(&path));
+    let protocol = registry::find("jsonrpc").unwrap();
+    setup.tap.decode = Some(DecodeOptions::new(vec![protocol]));
+    setup.tap.header.more.insert("part".into(), 1.into());
+    let next = folder.path().join("next");
+    let name = next.clone();
+    let mut tries = 0;
+    setup.rotation = Some(Rotation {
+        limit: FileLimit::Bytes(1),
+        next: Box::new(move || {
+            tries += 1;
+            if tries < 3 {
+                return Err("no more files".into());
+            }
+            Ok(RecordingFile {
+                file: File::create(&name).unwrap(),
+                name: "next".into(),
+            })
+        }),
+    });
+    let recorder = Recorder::new(setup);
+    for _ in 0..3 {
+        let line = b"{\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n";
+        recorder.queue.offer(1, 1, ChunkSource::C2s, line, false);
+        assert!(recorder.help());
+    }
+    assert!(next.exists(), "the third limit begins another file");
+    let printed = printed.lock().unwrap().clone();
+    assert_eq!(printed.len(), 1, "{printed:?}");
+    assert!(printed[0].contains("no more files"), "{printed:?}");
 }

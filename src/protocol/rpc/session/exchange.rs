@@ -95,11 +95,11 @@ impl<E: Extension> RpcSession<E> {
 
     /// Records that lost bytes of an HTTP connection may contain answers to requests of the others.
     pub(super) fn miss_answers_elsewhere(&mut self, origin: Origin) {
-        let conns: BTreeSet<ConnId> = self.elsewhere.values().flatten().copied().collect();
+        let senders = self.elsewhere.values().flatten();
+        let shared = senders.filter(|sender| self.sessions.may_share(origin.conn, sender));
+        let conns: BTreeSet<ConnId> = shared.map(|sender| sender.conn).collect();
         for conn in conns {
-            if self.sessions.may_share(origin.conn, conn) {
-                self.pairs.miss_answers(IdSpace::One(conn), None);
-            }
+            self.pairs.miss_answers(IdSpace::One(conn), None);
         }
     }
 
@@ -119,10 +119,10 @@ impl<E: Extension> RpcSession<E> {
         if self.pairs.open.get(&key).is_some() || !self.is_http(seen) {
             return key;
         }
-        let conns = self.elsewhere.get(&key.at(IdSpace::All));
-        let mut conns = conns.into_iter().flatten().copied();
-        let found = conns.find(|conn| self.sessions.may_share(seen.origin.conn, *conn));
-        found.map_or(key.clone(), |conn| key.at(IdSpace::One(conn)))
+        let senders = self.elsewhere.get(&key.at(IdSpace::All));
+        let mut senders = senders.into_iter().flatten();
+        let found = senders.find(|sender| self.sessions.may_share(seen.origin.conn, sender));
+        found.map_or(key.clone(), |sender| key.at(IdSpace::One(sender.conn)))
     }
 
     /// Removes a closed request from the connections over HTTP.
@@ -130,10 +130,9 @@ impl<E: Extension> RpcSession<E> {
         let (IdSpace::One(conn), shared) = (key.scope, key.at(IdSpace::All)) else {
             return;
         };
-        if let Some(conns) = self.elsewhere.get_mut(&shared) {
-            let at = conns.iter().position(|c| *c == conn);
-            at.map(|at| conns.remove(at));
-            if conns.is_empty() {
+        if let Some(senders) = self.elsewhere.get_mut(&shared) {
+            senders.retain(|sender| sender.conn != conn);
+            if senders.is_empty() {
                 self.elsewhere.remove(&shared);
             }
         }
