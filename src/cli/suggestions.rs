@@ -163,7 +163,7 @@ impl<'a> Situation<'a> {
     }
 
     /// Returns true if the suggestion of the parser has little in common with the word.
-    fn is_misled(&self) -> bool {
+    pub(super) fn is_misled(&self) -> bool {
         let strings = |kind| match self.error.get(kind) {
             Some(ContextValue::String(one)) => vec![one.clone()],
             Some(ContextValue::Strings(all)) => all.clone(),

@@ -401,6 +401,8 @@ fn order_of_concurrent_calls_is_no_difference() {
     let (code, out, _) = diff(&["-q", &a, &b]);
     assert_eq!((code, out.as_str()), (0, ""));
     let (code, out, _) = diff(&["-q", &a, &c]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    let (code, out, _) = diff(&[&a, &c]);
     assert_eq!(
         (code, out.matches("params.n  1 → 6").count()),
         (1, 2),

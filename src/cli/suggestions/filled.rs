@@ -230,7 +230,12 @@ impl Situation<'_> {
                 "the protocol comes first: wiretool {command} {rest}{peer}"
             ));
         }
-        let name = flag.strip_prefix("--").filter(|_| command == "make")?;
+        let is_misspelled =
+            self.error.get(ContextKind::SuggestedArg).is_some() && !self.is_misled();
+        let name = flag.strip_prefix("--")?;
+        if command != "make" || is_misspelled {
+            return None;
+        }
         let pair = match value {
             Some(value) => shell_words::quote(&format!("{name}={value}")).into_owned(),
             None => format!("{name}=VALUE"),
