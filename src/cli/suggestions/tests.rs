@@ -1,3 +1,4 @@
+// Long: a table of command lines.
 //! Tests of command lines without a command, and of tips.
 
 use super::*;
