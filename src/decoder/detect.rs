@@ -392,7 +392,7 @@ impl<'p> Detector<'p> {
             let broken = self.candidates.iter().filter(counts);
             let broken = broken
                 .filter(|c| c.score.broken > 0 || (named && c.score.controls > c.score.faults));
-            // Where a line is a message, no header is missing.
+            // Where lines are messages and others are none, no header is missing.
             let broken = broken.filter(|c| !has_line || c.framing != Framing::ContentLength);
             if let Some(likeliest) = broken.rev().max_by_key(|c| c.rank_broken()) {
                 return self.verdict(likeliest, false);

@@ -250,7 +250,6 @@ fn is_doubtful(score: Score, text: &[u8]) -> bool {
     is_list_of_values(text)
         || memchr::memmem::find(text, QUOTED_HEADER).is_some()
         || text.len() <= MAX_DOUBTFUL && is_pasted(text)
-        || score.faults >= score.whole && text.len() <= MAX_DOUBTFUL && !begins_with_message(text)
         || score.faults > score.whole
             && score.faults > 2
             && text.len() <= MAX_DOUBTFUL
