@@ -23,7 +23,7 @@ use super::printed::{curl, flows, follow, socat};
 use super::printed::{packet_lines, tcpdump, tshark};
 use super::readable::is_readable;
 use super::text::{Expected, Text, detect_loose};
-use super::{base64_text, har, json_lines, recording, strace, unreadable};
+use super::{base64_text, har, journal, json_lines, recording, strace, unreadable};
 use FormVerdict::{No, Open, Yes};
 
 /// Bytes that detection looks at, at most.
@@ -83,6 +83,7 @@ const FORMS: &[FormEntry] = &[
     }),
     (Form::Text, |_, _| No, || text_of(None, Form::Raw)),
     (Form::Text, follow::detect, boxed::<follow::Follow>),
+    (Form::Text, journal::detect, boxed::<journal::JournalExport>),
     #[cfg(feature = "pcap")]
     (
         Form::Text,
@@ -240,7 +241,8 @@ fn find_rows(text: &[u8], end: InputEnd) -> FormVerdict<(String, bool)> {
             .split(u8::is_ascii_whitespace)
             .next()
             .unwrap_or_default();
-        let is_number = next.len() > 2 && next.iter().all(|c| c.is_ascii_digit() || *c == b'-');
+        let is_long = next.len() > 2 || next.len() == 1 && !row.colon;
+        let is_number = is_long && next.iter().all(|c| c.is_ascii_digit() || *c == b'-');
         match columns {
             DumpColumns::Text | DumpColumns::Nothing => return No,
             DumpColumns::Bytes if bytes.len() < 4 && is_number => return No,
@@ -325,8 +327,11 @@ fn find_hex(text: &[u8], end: InputEnd) -> FormVerdict<(String, bool)> {
                 No
             };
         }
-        match hex::read(line, &mut bytes).0 {
+        let (kind, _, rest) = hex::read(line, &mut bytes);
+        match kind {
             HexLineKind::Other => return No,
+            // The name of a variable may be two digits: `f0 = ...`.
+            HexLineKind::Data if rest.trim_ascii_start().starts_with(b"= ") => return No,
             // One byte alone is as well a number on a line of its own: the size of an HTTP chunk.
             HexLineKind::Data if bytes.len() >= 2 => {
                 let evidence = format!("line {} begins with hex bytes", number + 1);

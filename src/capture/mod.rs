@@ -23,6 +23,7 @@ mod form;
 mod gzip;
 mod har;
 mod hex;
+mod journal;
 mod json_lines;
 mod kept;
 #[cfg(feature = "snapshot")]

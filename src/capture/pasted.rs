@@ -3,6 +3,7 @@
 //! ```text
 //!   {code:json}                       Jira, and the fences of Markdown
 //!   * Connected to localhost          curl -v, Insomnia
+//!   Script started on 2026-11-27      script(1)
 //!   --> POST http://localhost/mcp     OkHttp
 //!   h:1: POST http://localhost/mcp    mitmdump
 //!   Response Body                     the console of Postman
@@ -14,7 +15,8 @@ use super::form::FormVerdict;
 use FormVerdict::{No, Open, Yes};
 
 /// Beginnings of lines around messages.
-const MARKS: [&[u8]; 19] = [
+const MARKS: [&[u8]; 20] = [
+    b"Script started on ",
     b"```",
     b"~~~",
     b"{code",
@@ -36,7 +38,8 @@ const MARKS: [&[u8]; 19] = [
     b"@@ -",
 ];
 /// Lines around messages.
-const LINES: [&[u8]; 4] = [
+const LINES: [&[u8]; 5] = [
+    b"Content-Transfer-Encoding: quoted-printable",
     b"Request Body",
     b"Request Headers",
     b"Response Body",
@@ -162,6 +165,10 @@ pub(super) fn is_printed_http(text: &[u8]) -> FormVerdict<()> {
     let first = head.split(|&c| c == b'\n').next().unwrap_or_default();
     let has_version = memchr::memmem::find(first, b"HTTP/1").is_some();
     if first.len() < text.len() && !has_version {
+        return Yes(());
+    }
+    // A log has only the request lines.
+    if head.split(|&c| c == b'\n').nth(1).is_some_and(is_native) {
         return Yes(());
     }
     let Some(body) = end.and_then(|end| text.get(end + 2..)) else {

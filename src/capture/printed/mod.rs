@@ -15,7 +15,7 @@ pub(super) mod follow;
 #[cfg(feature = "pcap")]
 pub(super) mod packet_lines;
 #[cfg(feature = "pcap")]
-mod packets;
+pub(super) mod packets;
 pub(super) mod socat;
 #[cfg(feature = "pcap")]
 pub(super) mod tcpdump;

@@ -17,7 +17,7 @@ const LINUX_SLL2: u16 = 276;
 
 /// The packets of a text.
 #[derive(Default)]
-pub(super) struct TextPackets {
+pub(in super::super) struct TextPackets {
     packets: PcapReader,
     /// The link types of the packets so far; each is an interface of the file.
     links: Vec<u16>,
@@ -30,7 +30,7 @@ pub(super) struct TextPackets {
 }
 
 /// Returns the link type of a packet that starts at its link header, or at its IP header; `None` if it is not IP.
-pub(super) fn link_of(packet: &[u8]) -> Option<u16> {
+pub(in super::super) fn link_of(packet: &[u8]) -> Option<u16> {
     let version = |at: usize| {
         packet
             .get(at)
@@ -76,7 +76,7 @@ impl TextPackets {
     }
 
     /// Adds a row of the current packet; the first row of a packet ends the packet before.
-    pub(super) fn row(
+    pub(in super::super) fn row(
         &mut self,
         is_first: bool,
         read: impl FnOnce(&mut Vec<u8>),
@@ -157,7 +157,12 @@ impl TextPackets {
     }
 
     /// Ends the text of a tool; `hint` says how to get bytes if some were not printed.
-    pub(super) fn finish(&mut self, tool: &str, hint: &'static str, sink: &mut ItemSink<'_>) {
+    pub(in super::super) fn finish(
+        &mut self,
+        tool: &str,
+        hint: &'static str,
+        sink: &mut ItemSink<'_>,
+    ) {
         self.packet(sink);
         let has_bytes = !self.links.is_empty();
         if has_bytes {

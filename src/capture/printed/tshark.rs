@@ -100,6 +100,18 @@ fn summary(text: &str) -> Option<TsharkHeading> {
     if !is_number(number) {
         return None;
     }
+    // The list of Wireshark has columns in place of an arrow.
+    let is_address = |word: &&str| {
+        let is_part = |b: u8| b.is_ascii_hexdigit() || b".:".contains(&b);
+        word.contains(['.', ':']) && word.bytes().all(is_part)
+    };
+    if let [_, addresses @ .., protocol, len] = rest.get(..5)?
+        && addresses.iter().all(is_address)
+        && protocol.starts_with(|c: char| c.is_ascii_uppercase())
+        && is_number(len)
+    {
+        return Some(TsharkHeading::Packet(parse_time(rest.get(..1)?)));
+    }
     let arrow = rest.iter().position(|w| matches!(*w, "\u{2192}" | "->"))?;
     let stamp = rest.get(..arrow.checked_sub(1)?)?;
     let is_stamp = |word: &&str| {

@@ -3,6 +3,7 @@
 mod foreign;
 mod loose;
 mod messages;
+mod other_forms;
 mod pastes;
 mod samples;
 #[cfg(feature = "pcap")]

@@ -121,6 +121,41 @@ fn prints_of_one_frame_are_read() {
             })
             .collect::<Vec<_>>()
             .concat(),
+        // ncat -x
+        bytes
+            .chunks(16)
+            .zip(0..)
+            .map(|(row, n)| {
+                let groups: Vec<String> = row
+                    .chunks(4)
+                    .map(|group| joined(group, " ", |b| format!("{b:02X}")))
+                    .collect();
+                format!(
+                    "[{:04x}]   {:<51}   {}\n",
+                    n * 16,
+                    groups.join("  "),
+                    shown(row)
+                )
+            })
+            .collect::<Vec<_>>()
+            .concat(),
+        // print of GDB
+        format!(
+            "$1 = '\\000' <repeats 3 times>, \"{}\"\n",
+            joined(&bytes[3..], "", |b| format!("\\{b:03o}"))
+        ),
+        // The last line of an array is one byte.
+        bytes
+            .chunks(bytes.len() - 1)
+            .map(|row| joined(row, ", ", |b| format!("{b:#04x}")))
+            .collect::<Vec<_>>()
+            .join(",\n")
+            .replace(
+                "0x00, 0x00, 0x00, 0x41",
+                "char peer0_0[] = {\n0x00, 0x00, 0x00, 0x41",
+            )
+            .replace("peer0_0", "packet")
+            + " };\n",
         format!("data: {}\n", escaped('%')),
         format!("{}\n", escaped('=')),
     ];

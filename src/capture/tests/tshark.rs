@@ -160,6 +160,41 @@ fn packets_that_wireshark_copies_are_read() {
     }
 }
 
+/// Arrays and strings of source code; the bytes that win are those of messages.
+#[test]
+fn packets_in_source_code_are_read() {
+    let ethernet = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
+    let first = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let second = b"\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n";
+    let packets = [packet(&ethernet, 1, first), packet(&ethernet, 41, second)];
+    let wanted = [&first[..], second].concat();
+    let list = |show: fn(&u8) -> String| {
+        packets.each_ref().map(|packet| {
+            let bytes: Vec<String> = packet.iter().map(show).collect();
+            bytes.join(", ")
+        })
+    };
+    let [go, go_2] = list(|byte| format!("0x{byte:02x}"));
+    let [rust, rust_2] = list(u8::to_string);
+    let [python, python_2] = packets.each_ref().map(|packet| {
+        let shown = packet.iter().map(|byte| format!("\\x{byte:02x}"));
+        shown.collect::<String>()
+    });
+    let [hex, hex_2] = packets.each_ref().map(::hex::encode);
+    for text in [
+        format!("var pkts = [][]byte{{\n\t{{{go}}},\n\t{{{go_2}}},\n}}\n"),
+        format!(
+            "/* Frame */\nunsigned char pkt1[] = {{\n{go} }};\n\nunsigned char pkt2[] = {{\n{go_2} }};\n"
+        ),
+        format!("let pkts: [&[u8]; 2] = [\n  &[{rust}],\n  &[{rust_2}],\n];\n"),
+        format!("pkts = [\n  b'{python}',\n  b'{python_2}',\n]\n"),
+        format!("pkts = [\n  bytes.fromhex(\"{hex}\"),\n  bytes.fromhex(\"{hex_2}\"),\n]\n"),
+    ] {
+        let (bytes, ..) = read(&text);
+        assert_eq!(bytes, wanted.escape_ascii().to_string(), "{text}");
+    }
+}
+
 #[test]
 fn rows_without_packets_are_no_text_of_tshark() {
     let request = b"POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}POST / HTTP/1.1\r\n";

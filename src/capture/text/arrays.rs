@@ -232,7 +232,7 @@ fn skip_place(text: &[u8]) -> Option<&[u8]> {
 }
 
 /// Reads ` <repeats 12 times>`.
-fn repeats(text: &[u8]) -> Option<(usize, &[u8])> {
+pub(super) fn repeats(text: &[u8]) -> Option<(usize, &[u8])> {
     let rest = text.strip_prefix(b"<repeats ")?;
     let end = rest.iter().position(|c| !c.is_ascii_digit())?;
     let (digits, rest) = rest.split_at_checked(end)?;

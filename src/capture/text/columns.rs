@@ -7,6 +7,7 @@
 //!   -  "id": 1,                    two versions: diff
 //! ```
 
+use super::objects::Balance;
 use std::borrow::Cow;
 
 /// The most bytes of a column.
@@ -24,6 +25,27 @@ pub(super) fn without_left(text: &[u8]) -> Cow<'_, [u8]> {
         .zip(cuts)
         .map(|(line, cut)| line.get(cut..).unwrap_or_default());
     Cow::Owned(rest.collect::<Vec<_>>().join(&b'\n'))
+}
+
+/// Returns a text without the guides that `rich` draws before nested values: `│   │   'a': 1`.
+pub(super) fn without_guides(text: &[u8]) -> Cow<'_, [u8]> {
+    const GUIDE: &[u8] = "│   ".as_bytes();
+    let has_guide = text
+        .split(|&c| c == b'\n')
+        .skip(1)
+        .any(|line| line.starts_with(GUIDE));
+    if !has_guide {
+        return Cow::Borrowed(text);
+    }
+    let mut bare = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(|&c| c == b'\n') {
+        let mut rest = line;
+        while let Some(after) = rest.strip_prefix(GUIDE) {
+            rest = after;
+        }
+        bare.extend_from_slice(rest);
+    }
+    Cow::Owned(bare)
 }
 
 /// Where the text after the number of each line begins, if the numbers follow each other.
@@ -72,17 +94,26 @@ fn same_beginning(lines: &[&[u8]]) -> Option<Vec<usize>> {
 }
 
 /// Joins lines that were broken at a fixed width, or at blanks; a column at the right end and the margin are left out.
+/// Nothing is left of rows of a table, whose borders would become text.
 pub(super) fn unwrapped(text: &[u8]) -> Vec<u8> {
     let mut lines: Vec<&[u8]> = text.split(|&c| c == b'\n').collect();
+    let bar = |line: &&[u8]| line.starts_with("│".as_bytes()) || line.starts_with(b"|");
+    if lines.iter().skip(1).any(bar) {
+        return Vec::new();
+    }
     cut_right(&mut lines);
     let chars = |line: &[u8]| String::from_utf8_lossy(line).chars().count();
-    let width = lines.first().map_or(0, |line| chars(line));
     let (last, before) = lines
         .split_last()
         .map_or((&b""[..], &[][..]), |(last, before)| (*last, before));
-    // A break at a width may be before one blank; more of them fill the line.
-    let is_full = |line: &&[u8]| chars(line) == width && chars(line.trim_ascii_end()) + 1 >= width;
-    let is_fixed = before.iter().all(is_full) && chars(last.trim_ascii_end()) <= width;
+    // A break at a width may be before one blank; more of them fill the line. `fold` counts bytes.
+    let is_broken_at = |width_of: &dyn Fn(&[u8]) -> usize| {
+        let width = lines.first().map_or(0, |line| width_of(line));
+        let is_full =
+            |line: &&[u8]| width_of(line) == width && width_of(line.trim_ascii_end()) + 1 >= width;
+        before.iter().all(is_full) && width_of(last.trim_ascii_end()) <= width
+    };
+    let is_fixed = is_broken_at(&chars) || is_broken_at(&<[u8]>::len);
     let blanks = |line: &&[u8]| line.iter().take_while(|&&c| c == b' ').count();
     let margin = lines
         .iter()
@@ -91,19 +122,48 @@ pub(super) fn unwrapped(text: &[u8]) -> Vec<u8> {
         .map(blanks)
         .min();
     let margin = margin.filter(|&margin| margin > 1).unwrap_or(0);
-    let mut joined = Vec::with_capacity(text.len());
-    for (n, line) in lines.iter().enumerate() {
-        let line = line
-            .get(if n == 0 { 0 } else { margin }..)
-            .unwrap_or_default();
-        if is_fixed {
-            joined.extend_from_slice(line);
-        } else {
-            joined.extend_from_slice(line.trim_ascii_end());
-            joined.push(b' ');
-        }
+    for line in lines.iter_mut().skip(1) {
+        *line = line.get(margin..).unwrap_or_default();
     }
-    joined
+    if is_fixed {
+        lines.concat()
+    } else {
+        joined_at_blanks(&lines).unwrap_or_default()
+    }
+}
+
+/// Joins lines that were broken at blanks; `None` if a line inside a text has room for the word that follows, so that it
+/// was broken at another place.
+fn joined_at_blanks(lines: &[&[u8]]) -> Option<Vec<u8>> {
+    let widest = lines.iter().map(|line| line.trim_ascii_end().len()).max();
+    let mut joined = Vec::new();
+    let mut balance = Balance::default();
+    let mut is_open = false;
+    for (n, line) in lines.iter().enumerate() {
+        let bare = line.trim_ascii_end();
+        let start = if is_open {
+            Some(0)
+        } else {
+            memchr::memchr(b'{', bare)
+        };
+        if let Some(start) = start {
+            is_open = true;
+            balance.add(bare.get(start..)?);
+        }
+        joined.extend_from_slice(bare);
+        joined.push(b' ');
+        let Some(next) = lines.get(n + 1).filter(|_| balance.is_in_string()) else {
+            continue;
+        };
+        let word = next.split(u8::is_ascii_whitespace).next()?;
+        let has_blank = bare.len() < line.len() || word.is_empty();
+        // The blank at the end of a line is a part of the text.
+        if !has_blank && Some(bare.len() + 1 + word.len()) <= widest {
+            return None;
+        }
+        balance.add(b" ");
+    }
+    Some(joined)
 }
 
 /// Removes `client.py:20` at the right end of all lines, or of the first one.
@@ -123,7 +183,7 @@ fn cut_right(lines: &mut [&[u8]]) {
 }
 
 /// Where a file with the number of a line begins, which is the last word of a line.
-fn place_at_end(line: &[u8]) -> Option<usize> {
+pub(super) fn place_at_end(line: &[u8]) -> Option<usize> {
     let line = line.trim_ascii_end();
     let at = line.iter().rposition(u8::is_ascii_whitespace)? + 1;
     let word = line.get(at..)?;

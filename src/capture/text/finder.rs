@@ -10,6 +10,7 @@
 use super::clean::{has_escaped_quotes, to_ascii, unescaped};
 use super::columns;
 use super::escapes::{Escapes, marks_bytes, read_string};
+use super::golang;
 use super::line::with_header;
 use super::objects;
 use super::probe::{Expected, MessageFraming, MessageTest, exchange};
@@ -118,6 +119,11 @@ impl Finder {
     /// Finds all messages of a text; its quotes may be typographic ones.
     pub(super) fn find(&mut self, original: &[u8]) -> FoundAll {
         let found = self.find_exactly(original);
+        if found.messages.is_empty()
+            && let Some(text) = golang::without_types(original)
+        {
+            return self.find_exactly(&text);
+        }
         match unescaped(original) {
             Cow::Owned(text) if found.messages.is_empty() && found.open.is_none() => {
                 let mut found = self.find_exactly(&text);
@@ -159,6 +165,7 @@ impl Finder {
     /// Finds the messages in JSON of several lines. A line may have been broken anywhere, also inside a text, and may have
     /// columns beside it.
     pub(super) fn in_lines(&mut self, text: &[u8]) -> FoundAll {
+        let text = &*columns::without_guides(text);
         let bare = columns::without_left(text);
         let mut messages = Vec::new();
         self.in_text(text, 0, &mut messages);

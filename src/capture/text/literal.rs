@@ -281,11 +281,7 @@ impl<'a> Reader<'a> {
         out: &mut Vec<u8>,
         depth: u32,
     ) -> Result<Presence, Failure> {
-        let close = match open {
-            b'{' => b'}',
-            b'[' => b']',
-            _ => b')',
-        };
+        let close = closing(open);
         let start = out.len();
         // The first member tells an object from a list.
         let mut is_object = (open == b'{').then_some(true);
@@ -296,6 +292,9 @@ impl<'a> Reader<'a> {
             if self.peek()? == close {
                 self.take(&[close]);
                 break;
+            }
+            if open == b'[' && self.skip_property(depth)? {
+                continue;
             }
             if open == b'[' && self.is_left_out(count) {
                 let text = self.left_out()?;
@@ -365,6 +364,19 @@ impl<'a> Reader<'a> {
         Ok(text)
     }
 
+    /// Passes over a property of a list with the comma after it; returns false if there is none.
+    fn skip_property(&mut self, depth: u32) -> Result<bool, Failure> {
+        let Some(value) = shown_property(self.rest) else {
+            return Ok(false);
+        };
+        self.rest = value;
+        self.value(&mut Vec::new(), depth + 1)?;
+        if self.peek()? == b']' || self.take(b",") {
+            return Ok(true);
+        }
+        Err(Failure::Other)
+    }
+
     /// Returns true at `[Object]` and `... 3 more items`, which Node prints in place of values.
     fn is_left_out(&self, count: u32) -> bool {
         let names = [
@@ -415,6 +427,27 @@ impl<'a> Reader<'a> {
         }
         Ok(if is_quoted { Key::Quoted } else { Key::Bare })
     }
+}
+
+/// The bracket that closes another one.
+const fn closing(open: u8) -> u8 {
+    match open {
+        b'{' => b'}',
+        b'[' => b']',
+        _ => b')',
+    }
+}
+
+/// Returns the value of a property that Node shows behind the elements of a list: `[length]: 1`.
+fn shown_property(text: &[u8]) -> Option<&[u8]> {
+    const MAX_NAME: usize = 64;
+    let name = text.strip_prefix(b"[")?;
+    let end = memchr::memchr(b']', name.get(..MAX_NAME).unwrap_or(name))?;
+    let is_name = |c: &u8| c.is_ascii_alphanumeric() || b"_$".contains(c);
+    let is_named = end > 0 && name.get(..end)?.iter().all(is_name);
+    name.get(end + 1..)?
+        .strip_prefix(b": ")
+        .filter(|_| is_named)
 }
 
 fn push_string(text: &[u8], out: &mut Vec<u8>) {

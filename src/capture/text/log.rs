@@ -12,15 +12,21 @@
 //! Lines after an open bracket are held until it closes. If they show no message, each of them is read for itself.
 
 use super::broken::BrokenLines;
+use super::cast::{Cast, ShownLine};
 use super::clean::{is_escaped, without_entities, without_outer_escapes};
+use super::columns::place_at_end;
+use super::container::Part;
 use super::finder::{self, Finder, Found, FoundAll};
 use super::line::Common;
+use super::marks::Mark;
 use super::objects::Balance;
-use super::probe::Expected;
+use super::order::Order;
+use super::probe::{Expected, exchange};
+use super::tables::Tables;
 use super::times::{epoch, find_clock, find_time};
 use crate::capture::chunk::{InputPlace, ItemSink, Problem};
 use crate::capture::lines::{Line, LineForm};
-use crate::capture::time::{self, Time};
+use crate::capture::time::Time;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashSet};
 
@@ -30,8 +36,8 @@ const MAX_PARTS: usize = 64 << 20;
 const MAX_HELD: usize = 16 << 20;
 /// How often held lines are read again because their first bracket does not close.
 const MAX_AGAIN: u32 = 8;
-/// The least number of messages that show that a text begins with the newest one.
-const MIN_REVERSED: u64 = 2;
+/// The most answers that wait for the framing of the text.
+const MAX_WAITING: usize = 16;
 /// The most words that are counted.
 const MAX_WORDS: usize = 64;
 /// The bytes of a line in which an object may begin.
@@ -54,13 +60,16 @@ pub(super) struct Log {
     alone: u64,
     /// The number of lines with several messages, and the first one.
     several: Option<(u64, u64)>,
-    /// The time of the last message, and the numbers of messages that are later and earlier than the one before.
-    last_time: Option<Time>,
-    later: u64,
-    earlier: u64,
+    order: Order,
+    /// The first messages, if they are answers: a later one shows if they have headers. `None` once that is known.
+    waiting: Option<Vec<(Mark, Vec<u8>)>>,
     /// There is something else than messages.
     has_other: bool,
     broken: BrokenLines,
+    cast: Cast,
+    tables: Tables,
+    /// The lines are rows of `COPY ... FROM stdin`, in which a backslash is doubled.
+    in_copy: bool,
     /// Lines end with `$`, as `cat -A` shows them.
     shows_ends: bool,
     /// The number of the last line.
@@ -94,6 +103,7 @@ impl Log {
         Self {
             common: Common::new(quoted),
             finder: Finder::new(expected),
+            waiting: Some(Vec::new()),
             ..Self::default()
         }
     }
@@ -120,27 +130,47 @@ impl Log {
             self.read_again(&held, sink);
         }
         let Some(held) = &mut self.held else {
-            let all = self.finder.find(text);
+            let all = self.find(text);
             return self.take(text, all, origin, sink);
         };
         held.text.push(b'\n');
+        let start = held.text.len();
         held.text.extend_from_slice(text);
-        held.balance.add(text);
-        let is_closed = held.balance.is_closed();
-        if !is_closed && held.text.len() <= MAX_HELD {
+        let closed = held.balance.add(text);
+        if closed.is_none() && held.text.len() <= MAX_HELD {
             return;
         }
         let Some(held) = self.held.take() else { return };
-        let all = if is_closed {
-            self.finder.in_lines(&held.text)
+        // The next message may begin on the last line, and go on in the next one.
+        let next = closed.and_then(|at| open_object(text, at));
+        let end = next.map_or(held.text.len(), |at| start + at);
+        let (whole, rest) = held.text.split_at_checked(end).unwrap_or_default();
+        let all = if closed.is_some() {
+            self.finder.in_lines(whole)
         } else {
             FoundAll::default()
         };
         if all.messages.is_empty() {
-            self.read_again(&held, sink);
-        } else {
-            self.take(&held.text, all, held.origin, sink);
+            return self.read_again(&held, sink);
         }
+        self.take(whole, all, held.origin, sink);
+        if !rest.is_empty() {
+            let all = self.finder.find(rest);
+            self.take(rest, all, origin, sink);
+        }
+    }
+
+    /// Finds the messages of a line, or the beginning of one.
+    fn find(&mut self, text: &[u8]) -> FoundAll {
+        let mut all = self.finder.find(text);
+        if all.messages.is_empty()
+            && all.open.is_none()
+            && let Some(line) = place_at_end(text).and_then(|at| text.get(..at))
+        {
+            // The place of the call is at the right end of the first line: `"params":      rt.py:8`.
+            all.open = self.finder.find(line).open;
+        }
+        all
     }
 
     /// Emits what a text has, and holds what is not complete.
@@ -272,15 +302,49 @@ impl Log {
             if is_in_frame(&found.before) {
                 self.framed.clone_from(&message);
             }
-            self.note_order(mark.time);
-            let bytes = self.finder.framed(&message);
+            self.order.add(mark, &message, origin.line);
             if self.key.is_empty() {
                 self.key = first_word(&message).unwrap_or_default().to_vec();
             }
-            self.common.emit(mark, &bytes, sink);
+            self.pass_on(mark, &message, sink);
             if is_one_line {
                 emitted.insert(message);
             }
+        }
+    }
+}
+
+impl Log {
+    /// Passes a message on, with its header if the text has such messages. An answer does not show that.
+    fn pass_on(&mut self, mark: Mark, message: &[u8], sink: &mut ItemSink<'_>) {
+        if let Some(waiting) = &mut self.waiting
+            && waiting.len() < MAX_WAITING
+            && matches!(exchange(message), Some((_, false)))
+        {
+            waiting.push((mark, message.to_vec()));
+            return;
+        }
+        self.pass_waiting(sink);
+        let bytes = self.finder.framed(message);
+        self.common.emit(mark, &bytes, sink);
+    }
+
+    fn pass_waiting(&mut self, sink: &mut ItemSink<'_>) {
+        for (mark, message) in self.waiting.take().unwrap_or_default() {
+            let bytes = self.finder.framed(&message);
+            self.common.emit(mark, &bytes, sink);
+        }
+    }
+}
+
+/// Returns where an object begins that is not complete, in the text from a place on.
+fn open_object(text: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        at += memchr::memchr(b'{', text.get(at..)?)?;
+        match Balance::default().add(text.get(at..)?) {
+            Some(len) => at += len,
+            None => return Some(at),
         }
     }
 }
@@ -349,49 +413,6 @@ fn beginnings(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter_map(|at| first_word(line.get(at..)?))
 }
 
-/// A part of a line that a container wrote.
-struct Part<'a> {
-    is_stderr: bool,
-    ends: bool,
-    text: std::borrow::Cow<'a, [u8]>,
-    /// When the container wrote it.
-    time: Option<Time>,
-}
-
-impl<'a> Part<'a> {
-    /// `TIME stdout P TEXT`, or `{"log":"TEXT","stream":"stdout","time":"TIME"}`.
-    fn read(line: &'a [u8]) -> Option<Self> {
-        if line.starts_with(b"{") {
-            #[derive(serde::Deserialize)]
-            struct DockerEntry {
-                log: String,
-                stream: String,
-                time: Option<String>,
-            }
-            memchr::memmem::find(line, b"\"log\"")?;
-            let entry: DockerEntry = serde_json::from_slice(line).ok()?;
-            return Some(Self {
-                is_stderr: entry.stream == "stderr",
-                ends: entry.log.ends_with('\n'),
-                time: entry.time.as_deref().and_then(time::parse),
-                text: entry.log.into_bytes().into(),
-            });
-        }
-        let mut words = line.splitn(4, |&c| c == b' ');
-        let (time, stream, tag) = (words.next()?, words.next()?, words.next()?);
-        let is_entry = time.first()?.is_ascii_digit()
-            && (stream == b"stdout" || stream == b"stderr")
-            && (tag == b"P" || tag == b"F");
-        let text = words.next().filter(|_| is_entry)?;
-        Some(Self {
-            is_stderr: stream == b"stderr",
-            ends: tag == b"F",
-            text: text.into(),
-            time: find_time(time),
-        })
-    }
-}
-
 /// The time of an entry of journald, in microseconds.
 fn journald_time(entry: &[u8]) -> Option<Time> {
     #[derive(serde::Deserialize)]
@@ -406,14 +427,68 @@ fn journald_time(entry: &[u8]) -> Option<Time> {
 
 impl LineForm for Log {
     fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
+        self.last = line.number;
+        if let Some(shown) = self.cast.add(line.text, line.number) {
+            self.has_other = true;
+            return self.shown(shown, line.number, sink);
+        }
         let text = self.common.uncoloured(line.text).into_owned();
-        let origin = TextOrigin {
-            line: line.number,
+        let text = self.without_shown_ends(text);
+        let (row, is_read) = self.tables.add(&text, line.number);
+        if let Some((row, number)) = row {
+            self.part(row, TextOrigin::of(number), sink);
+        }
+        if is_read {
+            self.part(text, TextOrigin::of(line.number), sink);
+        }
+    }
+
+    fn finish(&mut self, sink: &mut ItemSink<'_>) {
+        let shown = self.cast.finish();
+        self.shown(shown, self.last, sink);
+        if let Some((row, number)) = self.tables.finish() {
+            self.part(row, TextOrigin::of(number), sink);
+        }
+        if let Some(text) = self.broken.finish() {
+            self.whole_line(&text, TextOrigin::of(self.last), sink);
+        }
+        while let Some(held) = self.held.take() {
+            self.read_again(&held, sink);
+        }
+        self.pass_waiting(sink);
+        self.note_what_is_left_out(sink);
+    }
+
+    fn ignored(&self) -> u64 {
+        self.common.ignored
+    }
+}
+
+impl TextOrigin {
+    const fn of(line: u64) -> Self {
+        Self {
+            line,
             time: None,
             again: 0,
-        };
-        self.last = line.number;
-        let text = self.without_shown_ends(text);
+        }
+    }
+}
+
+impl Log {
+    /// Reads lines that were on a terminal.
+    fn shown(&mut self, lines: Vec<ShownLine>, number: u64, sink: &mut ItemSink<'_>) {
+        for (line, time) in lines {
+            let text = self.common.uncoloured(&line).into_owned();
+            let origin = TextOrigin {
+                time,
+                ..TextOrigin::of(number)
+            };
+            self.whole_line(text.trim_ascii_end(), origin, sink);
+        }
+    }
+
+    /// Reads a line that the next one may continue.
+    fn part(&mut self, text: Vec<u8>, origin: TextOrigin, sink: &mut ItemSink<'_>) {
         if let Some(start) = self.broken.ended_by(&text) {
             self.whole_line(&start, origin, sink);
         }
@@ -434,27 +509,6 @@ impl LineForm for Log {
         self.whole_line(&text, origin, sink);
     }
 
-    fn finish(&mut self, sink: &mut ItemSink<'_>) {
-        if let Some(text) = self.broken.finish() {
-            let origin = TextOrigin {
-                line: self.last,
-                time: None,
-                again: 0,
-            };
-            self.whole_line(&text, origin, sink);
-        }
-        while let Some(held) = self.held.take() {
-            self.read_again(&held, sink);
-        }
-        self.note_what_is_left_out(sink);
-    }
-
-    fn ignored(&self) -> u64 {
-        self.common.ignored
-    }
-}
-
-impl Log {
     /// Removes line ends that are shown: `^M$` of `cat -A`, `#012` of rsyslog.
     fn without_shown_ends(&mut self, mut text: Vec<u8>) -> Vec<u8> {
         self.shows_ends |= text.ends_with(b"^M$") || text.ends_with(b"}$");
@@ -467,6 +521,16 @@ impl Log {
         if memchr::memmem::find(&text, b"{#012").is_some() {
             let shown = String::from_utf8_lossy(&text);
             text = shown.replace("#012", " ").replace("#011", " ").into_bytes();
+        }
+        if self.in_copy {
+            self.in_copy = text != b"\\.";
+            if memchr::memmem::find(&text, br"\\").is_some() {
+                text = String::from_utf8_lossy(&text)
+                    .replace(r"\\", r"\")
+                    .into_bytes();
+            }
+        } else {
+            self.in_copy = text.starts_with(b"COPY ") && text.ends_with(b" FROM stdin;");
         }
         text
     }
@@ -482,15 +546,6 @@ impl Log {
             let whole = whole.strip_suffix(b"\n").unwrap_or(&whole);
             self.text(whole, origin, sink);
         }
-    }
-
-    /// Counts the messages that are in the order of their times, and the others.
-    fn note_order(&mut self, time: Option<Time>) {
-        if let (Some(time), Some(last)) = (time, self.last_time) {
-            self.later += u64::from(time > last);
-            self.earlier += u64::from(time < last);
-        }
-        self.last_time = time.or(self.last_time);
     }
 
     /// Reports what is not shown, and how the text differs from what a peer sends.
@@ -518,14 +573,7 @@ impl Log {
             };
             Problem::note(InputPlace::Line(*line), text).report(sink);
         }
-        if self.earlier >= MIN_REVERSED && self.later == 0 {
-            Problem::note(
-                InputPlace::Whole,
-                "the text begins with the newest message, and answers are before their requests",
-            )
-            .hint("tac turns lines round, jq reverse a list in JSON")
-            .report(sink);
-        }
+        self.order.report(sink);
         if self.alone == 0 || self.has_other {
             return;
         }

@@ -6,6 +6,7 @@
 //!   {"jsonrpc":"2.0","id":1,"meth                  a line that was broken at a width
 //!   od":"tools/list"}
 //!   [{...,"method":...},{...,"result":...}]        a list of what both sides send
+//!   {"jsonrpc":"2.0","id":1,...}   59  02:03:00    a row of a table, as browsers copy it
 //! ```
 
 use super::columns::unwrapped;
@@ -33,7 +34,9 @@ pub(in super::super) fn detect_loose(
     let mut rest = list.unwrap_or(start).trim_ascii_start();
     let mut known = MessageTest::new(expected);
     let mut seen: Vec<Value> = Vec::new();
-    while rest.starts_with(b"{") && seen.len() < MAX_MESSAGES {
+    let (mut count, mut is_wrapped) = (0, false);
+    while rest.starts_with(b"{") && count < MAX_MESSAGES {
+        count += 1;
         let Some(len) = json_len(rest) else {
             return is_loose_beginning(rest, end, &mut known);
         };
@@ -50,20 +53,24 @@ pub(in super::super) fn detect_loose(
             (Some(MessageFraming::Headers), None | Some(b'{' | b',' | b']')) => {
                 return without_header();
             }
-            // The next message has a header.
-            (Some(MessageFraming::Headers), Some(_)) => return No,
+            // The next message may have a header.
+            (Some(MessageFraming::Headers), Some(_)) => return has_columns(after, end),
             (Some(MessageFraming::Lines | MessageFraming::Either), _) => {}
         }
         if list.is_none() {
             let (blanks, _) = after
                 .split_at_checked(after.len() - rest.len())
                 .unwrap_or_default();
+            is_wrapped |= is_filled(message);
+            if is_wrapped && blanks.contains(&b'\n') {
+                continue;
+            }
             return match rest.first() {
                 Some(b'$' | b',') if !blanks.contains(&b'\n') => has_mark(rest, end),
                 _ if blanks.contains(&b'\n') => No,
                 None if end == InputEnd::More => Open,
                 Some(b'{') => is_second(rest, end),
-                _ => No,
+                _ => has_columns(after, end),
             };
         }
         let message: Value = serde_json::from_slice(message).unwrap_or_default();
@@ -92,6 +99,50 @@ fn is_second(rest: &[u8], end: InputEnd) -> FormVerdict {
             Yes("several messages are on one line".into())
         }
         (false, ..) => No,
+    }
+}
+
+/// Returns true if a message was broken where its line was full: not as programs print JSON on several lines, which indent
+/// them.
+fn is_filled(message: &[u8]) -> bool {
+    let mut lines = message.split(|&c| c == b'\n');
+    let first = lines.next().unwrap_or_default();
+    let has_members = [&b",\""[..], b", \""]
+        .iter()
+        .any(|mark| memchr::memmem::find(first, mark).is_some());
+    let is_margin = |line: &[u8]| matches!(line.first(), Some(b' ' | b'\t' | b'}' | b']') | None);
+    has_members && lines.next().is_some_and(|line| !is_margin(line))
+}
+
+/// Says if a line has the other columns of a table after its message: a number, a time; or a second pane.
+fn has_columns(after: &[u8], end: InputEnd) -> FormVerdict {
+    let (line, has_end) = match memchr::memchr(b'\n', after) {
+        Some(at) => (after.get(..at).unwrap_or_default(), true),
+        None => (after, end == InputEnd::Real),
+    };
+    let bar = "│".as_bytes();
+    let text = line.trim_ascii();
+    if text.starts_with(bar) {
+        return Yes("two panes of a terminal are beside each other".into());
+    }
+    let is_cell = |word: &[u8]| {
+        let has_digit = word.iter().any(u8::is_ascii_digit);
+        let is_number = word
+            .iter()
+            .all(|c| c.is_ascii_digit() || b":.,-/TZ+".contains(c));
+        has_digit && is_number || matches!(word, b"AM" | b"PM" | b"B" | b"kB" | b"KB")
+    };
+    let mut words = text
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty());
+    let is_table = line.contains(&b'\t') || text.contains(&b':');
+    match (words.all(is_cell), has_end) {
+        (true, true) if is_table && !text.is_empty() => {
+            Yes("its lines have other columns after each message".into())
+        }
+        (true, false) if end == InputEnd::More => Open,
+        _ if !has_end && end == InputEnd::More && bar.starts_with(text) => Open,
+        _ => No,
     }
 }
 

@@ -145,6 +145,10 @@ fn heading_direction(line: &[u8]) -> Option<Direction> {
     if let Some(direction) = http_direction(line) {
         return Some(direction);
     }
+    // `'id' => 1` is a member of an object.
+    if line.starts_with(b"'") && memchr::memmem::find(line, b"' => ").is_some() {
+        return None;
+    }
     // `SEND on 0(in): 'Content-Length: 193`
     let line = match memchr::memmem::find(line, QUOTED_HEADER) {
         Some(end) => line.get(..end).unwrap_or(line).trim_ascii_end(),

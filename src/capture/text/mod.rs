@@ -16,11 +16,14 @@
 mod arrays;
 mod broken;
 mod call_log;
+mod cast;
 mod clean;
 mod columns;
+mod container;
 mod directions;
 mod escapes;
 mod finder;
+mod golang;
 mod line;
 mod literal;
 mod log;
@@ -28,37 +31,33 @@ mod loose;
 mod marks;
 mod neovim;
 mod objects;
+mod order;
+#[cfg(feature = "pcap")]
+mod packets_inside;
 mod percent;
 mod probe;
+mod readings;
 mod rows;
 mod runs;
 mod strings;
+mod tables;
 mod times;
 mod trace;
 
 use super::chunk::{Chunk, InputPlace, Item, ItemSink, Problem};
 use super::form::{Form, FormReader, FormVerdict};
-use super::hex::Hex;
 use super::lines::{LineForm, Lines};
 use super::pasted::{is_native, is_pasted, is_unchunked};
 use crate::protocol::Direction;
-use arrays::Arrays;
 use call_log::{CallLog, CallLogKind};
 use directions::is_request_line;
-use escapes::Escapes;
 use finder::{Finder, has_bare_message};
 use line::introduces_quotation;
-use log::Log;
 pub(super) use loose::detect_loose;
 use marks::QUOTED_HEADER;
-use neovim::Neovim;
-use percent::Percent;
 pub(super) use probe::Expected;
 use probe::{Probe, Score};
-use rows::{Columns, Rows};
-use runs::{RunKind, Runs};
-use strings::Strings;
-use trace::Trace;
+use readings::{READINGS, Reading};
 
 /// The bytes of text that are held until a reading is chosen.
 const HOLD_LIMIT: usize = 256 << 10;
@@ -68,58 +67,6 @@ const MAX_FIRST_LINE: usize = 16 << 20;
 
 /// The bytes of text after which a stream with faults in most lines is no longer doubted.
 const MAX_DOUBTFUL: usize = 8 << 10;
-
-/// A way to read text.
-struct Reading {
-    form: Form,
-    name: &'static str,
-    kind: ReadingKind,
-}
-
-#[derive(Clone, Copy)]
-enum ReadingKind {
-    Raw,
-    Log,
-    Neovim,
-    Trace,
-    Rows(Columns),
-    PlainRows(Columns),
-    HexLines,
-    Runs(RunKind),
-    Arrays { radix: u32 },
-    Strings(Escapes),
-    Percent { mark: u8 },
-}
-use ReadingKind as Kind;
-
-const fn reading(form: Form, name: &'static str, kind: ReadingKind) -> Reading {
-    Reading { form, name, kind }
-}
-
-const fn rows(name: &'static str, columns: Columns) -> Reading {
-    reading(Form::Dump, name, Kind::Rows(columns))
-}
-
-const fn plain(name: &'static str, columns: Columns) -> Reading {
-    reading(Form::Dump, name, Kind::PlainRows(columns))
-}
-
-const fn runs(name: &'static str, kind: RunKind) -> Reading {
-    reading(Form::Text, name, Kind::Runs(kind))
-}
-
-const fn arrays(name: &'static str, radix: u32) -> Reading {
-    reading(Form::Literal, name, Kind::Arrays { radix })
-}
-
-const fn strings(name: &'static str, latin1: bool, radix: u32) -> Reading {
-    let escapes = Escapes {
-        latin1,
-        radix,
-        is_text: false,
-    };
-    reading(Form::Literal, name, Kind::Strings(escapes))
-}
 
 /// Returns true if bytes begin as a message does, or as the header before one.
 pub(super) fn begins_with_message(bytes: &[u8]) -> bool {
@@ -131,101 +78,18 @@ pub(super) fn begins_with_message(bytes: &[u8]) -> bool {
     }
 }
 
-/// The readings; of equally good ones, the first is chosen.
-const READINGS: &[Reading] = &[
-    reading(Form::Raw, "the text itself", Kind::Raw),
-    reading(Form::Log, "the log of Neovim", Kind::Neovim),
-    reading(Form::Log, "messages in lines of a log", Kind::Log),
-    reading(Form::Log, "the trace of an editor", Kind::Trace),
-    rows("rows of hex bytes", Columns::Pairs),
-    rows("rows of 2-byte hex words", Columns::little(16, 2)),
-    rows("rows of 4-byte hex words", Columns::little(16, 4)),
-    rows("rows of 8-byte hex words", Columns::little(16, 8)),
-    rows("rows of octal bytes", Columns::little(8, 1)),
-    rows("rows of 2-byte octal words", Columns::little(8, 2)),
-    rows("rows of 4-byte octal words", Columns::little(8, 4)),
-    rows("rows of 8-byte octal words", Columns::little(8, 8)),
-    rows("rows of binary bytes", Columns::little(2, 1)),
-    rows("rows of characters", Columns::Characters),
-    rows("rows of decimal bytes", Columns::little(10, 1)),
-    rows("rows of 2-byte decimal words", Columns::little(10, 2)),
-    rows("rows of 4-byte decimal words", Columns::little(10, 4)),
-    rows("rows of 8-byte decimal words", Columns::little(10, 8)),
-    rows("rows of 2-byte octal words, big-endian", Columns::big(8, 2)),
-    rows("rows of 4-byte octal words, big-endian", Columns::big(8, 4)),
-    rows("rows of 8-byte octal words, big-endian", Columns::big(8, 8)),
-    rows(
-        "rows of 2-byte decimal words, big-endian",
-        Columns::big(10, 2),
-    ),
-    rows(
-        "rows of 4-byte decimal words, big-endian",
-        Columns::big(10, 4),
-    ),
-    rows(
-        "rows of 8-byte decimal words, big-endian",
-        Columns::big(10, 8),
-    ),
-    reading(Form::Hex, "lines that begin with hex bytes", Kind::HexLines),
-    runs("hex inside text", RunKind::Hex),
-    runs("hex in numbered lines", RunKind::NumberedHex),
-    plain("hex bytes", Columns::Pairs),
-    plain("2-byte hex words", Columns::little(16, 2)),
-    plain("4-byte hex words", Columns::little(16, 4)),
-    plain("8-byte hex words", Columns::little(16, 8)),
-    plain("octal bytes", Columns::little(8, 1)),
-    plain("2-byte octal words", Columns::little(8, 2)),
-    plain("binary bytes", Columns::little(2, 1)),
-    plain("characters", Columns::Characters),
-    plain("decimal bytes", Columns::little(10, 1)),
-    plain("2-byte decimal words", Columns::little(10, 2)),
-    plain("4-byte decimal words", Columns::little(10, 4)),
-    strings("strings with escapes", true, 8),
-    strings("strings with escapes, as UTF-8", false, 8),
-    strings("strings with decimal escapes", true, 10),
-    arrays("lists of numbers", 10),
-    arrays("lists of hex numbers", 16),
-    reading(
-        Form::Literal,
-        "percent-encoded bytes",
-        Kind::Percent { mark: b'%' },
-    ),
-    reading(
-        Form::Literal,
-        "quoted-printable bytes",
-        Kind::Percent { mark: b'=' },
-    ),
-    runs("Base64 inside text", RunKind::WrappedBase64),
-    runs("Base64 inside text, each line for itself", RunKind::Base64),
-];
-
 impl Reading {
     /// The reader of lines; `None` for the text itself.
-    fn reader(&self, quoted: bool, expected: Expected) -> Option<Box<dyn LineForm>> {
-        Some(match self.kind {
-            Kind::Raw => return None,
-            Kind::Log => Box::new(Log::new(quoted, expected)),
-            Kind::Neovim => Box::new(Neovim::new(quoted)),
-            Kind::Trace => Box::new(Trace::new(quoted)),
-            Kind::Rows(columns) => Box::new(Rows::new(quoted, columns, true)),
-            Kind::PlainRows(columns) => Box::new(Rows::new(quoted, columns, false)),
-            Kind::HexLines => Box::<Hex>::default(),
-            Kind::Runs(kind) => Box::new(Runs::new(quoted, kind)),
-            Kind::Arrays { radix } => Box::new(Arrays::new(quoted, radix)),
-            Kind::Percent { mark } => Box::new(Percent::new(quoted, mark)),
-            Kind::Strings(escapes) => Box::new(Strings::new(quoted, escapes)),
-        })
-    }
-
     fn score(&self, expected: Expected, text: &[u8], how: Attempt) -> Score {
         let mut probe = Probe::new(expected);
-        match self.reader(how.quoted, expected) {
+        match self.kind.reader(how.quoted, expected) {
             None => probe.item(&Item::Chunk(Chunk::of(None, text))),
             Some(form) => {
                 let mut lines = Lines::new(form);
                 lines.push(text, &mut |item| probe.item(&item));
-                // Rows hold the last one back until the next, and a log holds lines: other readings would be complete earlier.
-                if how.last || matches!(self.kind, Kind::Rows(_) | Kind::Log) {
+                // Rows and packets hold the last one back until the next, and a log holds lines: other readings would be
+                // complete earlier.
+                if how.last || self.kind.holds_back() {
                     lines.finish(&mut |item| probe.item(&item));
                 }
             }
@@ -471,7 +335,7 @@ impl Text {
             (false, _) => format!("{}, but no reading gives messages", reading.name),
         };
         self.chosen = Some((reading.form, evidence));
-        self.state = match reading.reader(quoted, expected) {
+        self.state = match reading.kind.reader(quoted, expected) {
             None => TextState::Raw,
             Some(form) => TextState::Lines(Lines::new(form)),
         };

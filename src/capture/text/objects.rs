@@ -148,9 +148,14 @@ impl Balance {
         self.open.is_empty()
     }
 
-    /// Adds text, up to the bracket that closes the first one.
-    pub(super) fn add(&mut self, text: &[u8]) {
-        for &c in text {
+    /// Returns true if a text has begun and not ended.
+    pub(super) fn is_in_string(&self) -> bool {
+        self.quote.is_some()
+    }
+
+    /// Adds text, up to the bracket that closes the first one; returns the place after it.
+    pub(super) fn add(&mut self, text: &[u8]) -> Option<usize> {
+        for (at, &c) in text.iter().enumerate() {
             if self.is_escaped {
                 self.is_escaped = false;
                 continue;
@@ -166,11 +171,12 @@ impl Balance {
                 (None, b'}' | b']' | b')') => {
                     self.open.pop();
                     if self.open.is_empty() {
-                        return;
+                        return Some(at + 1);
                     }
                 }
                 _ => {}
             }
         }
+        None
     }
 }

@@ -94,8 +94,31 @@ pub(super) struct Probe {
     /// Created with the first bytes: most readings of a text have none.
     decoder: Option<Decoder<'static>>,
     score: Score,
-    /// The id of the last request in each direction.
+    ids: LastIds,
+}
+
+/// The ids of the last request and of the last answer in each direction.
+#[derive(Default)]
+struct LastIds {
     asked: DirectionSlots<Option<String>>,
+    answered: DirectionSlots<Option<String>>,
+}
+
+impl LastIds {
+    /// Adds a message; returns true if its partner has the other direction, and false if it has the same one. A text may
+    /// begin with the newest message, so that a request is behind its answer.
+    fn add(&mut self, id: String, is_request: bool, direction: Direction) -> Option<bool> {
+        let (own, partners) = if is_request {
+            (&mut self.asked, &mut self.answered)
+        } else {
+            (&mut self.answered, &mut self.asked)
+        };
+        let mut has = |direction| partners.of(Some(direction)).as_ref() == Some(&id);
+        let is_back = has(direction.other());
+        let found = is_back || has(direction);
+        *own.of(Some(direction)) = Some(id);
+        found.then_some(is_back)
+    }
 }
 
 impl Probe {
@@ -111,7 +134,7 @@ impl Probe {
             described,
             decoder,
             score,
-            asked,
+            ids,
         } = self;
         match item {
             Item::Chunk(chunk) => {
@@ -129,7 +152,7 @@ impl Probe {
                     ..chunk.origin()
                 };
                 decoder.push(origin, chunk.bytes, &mut |decoded| {
-                    count(score, asked, decoded);
+                    count(score, ids, decoded);
                 });
             }
             Item::Gap(gap) => {
@@ -139,7 +162,7 @@ impl Probe {
                 };
                 let len = gap.to.saturating_sub(gap.from);
                 if let Some(decoder) = decoder {
-                    decoder.gap(origin, len, &mut |decoded| count(score, asked, decoded));
+                    decoder.gap(origin, len, &mut |decoded| count(score, ids, decoded));
                 }
             }
             Item::Problem(problem) if problem.severity == ProblemSeverity::Error => {
@@ -152,7 +175,7 @@ impl Probe {
 
     /// Ends the reading; `ended` if the text ends here too, so that a frame without its end is a fault.
     pub(super) fn finish(mut self, ended: bool) -> Score {
-        let (score, asked) = (&mut self.score, &mut self.asked);
+        let (score, ids) = (&mut self.score, &mut self.ids);
         if let Some(decoder) = &mut self.decoder {
             // More text may complete the last frames.
             let mut last = 0;
@@ -161,7 +184,7 @@ impl Probe {
                     last += 1;
                 } else {
                     score.faults += std::mem::take(&mut last);
-                    count(score, asked, decoded);
+                    count(score, ids, decoded);
                 }
             });
             score.detected = decoder.guess().is_some_and(|guess| !guess.tie);
@@ -170,7 +193,7 @@ impl Probe {
     }
 }
 
-fn count(score: &mut Score, asked: &mut DirectionSlots<Option<String>>, decoded: &Decoded<'_>) {
+fn count(score: &mut Score, ids: &mut LastIds, decoded: &Decoded<'_>) {
     if let Some((_, error)) = decoded.faults().next() {
         score.faults += 1;
         score.truncated = matches!(error.code, "truncated" | "gap");
@@ -186,17 +209,16 @@ fn count(score: &mut Score, asked: &mut DirectionSlots<Option<String>>, decoded:
         }
         let is_answer = matches!(decoded.message.role, Some(Role::Response | Role::Error));
         score.answers += u64::from(is_answer);
-        if let Some(direction) = decoded.origin.direction {
-            let id = Some(decoded.message.id.text().into_owned()).filter(|id| !id.is_empty());
-            if decoded.message.role == Some(Role::Request) {
-                *asked.of(Some(direction)) = id;
-            } else if is_answer && id.is_some() {
-                let mut is_from = |direction| *asked.of(Some(direction)) == id;
-                if is_from(direction.other()) {
-                    score.answered_back += 1;
-                } else if is_from(direction) {
-                    score.answered_onward += 1;
-                }
+        let id = decoded.message.id.text();
+        let is_request = decoded.message.role == Some(Role::Request);
+        if let Some(direction) = decoded.origin.direction
+            && (is_request || is_answer)
+            && !id.is_empty()
+        {
+            match ids.add(id.into_owned(), is_request, direction) {
+                Some(true) => score.answered_back += 1,
+                Some(false) => score.answered_onward += 1,
+                None => {}
             }
         }
         let sender = decoded.protocol.fixed_direction(decoded.message);

@@ -7,6 +7,7 @@
 //!   0000000  \0  \0  \0   A 205 247                od -c, hexdump -c: cells of four characters
 //!   |00000000| 00 00 00 41   85 a7 |...A|          hexyl
 //!   0x7ffe000 <buf+8>:  0x00  0x41  65 'A'         GDB
+//!   [0010]   00 41 85 A7  02 00 00 00   .A......   ncat -x
 //! ```
 
 use super::escapes::Escapes;
@@ -111,6 +112,9 @@ impl Columns {
         }
     }
 }
+
+/// The most bytes of a row that other text is before.
+const MAX_ROW: usize = 64;
 
 /// A row whose length is known once the next offset is.
 struct HeldRow {
@@ -252,7 +256,9 @@ impl Rows {
                 self.bytes.clear();
                 let end = self.columns(offset.rest, offset.widest);
                 let before = text.get(..at).unwrap_or_default();
-                if end > 0 {
+                // A number before so many bytes is no offset, but a part of a log.
+                let is_row = before.trim_ascii().is_empty() || self.bytes.len() <= MAX_ROW;
+                if end > 0 && is_row {
                     self.release(Some(offset.digits), sink);
                     // Decimal numbers have no fixed width.
                     let is_decimal = matches!(self.columns, Columns::Words(w) if w.radix == 10);
@@ -332,6 +338,8 @@ struct Offset<'a> {
 
 impl<'a> Offset<'a> {
     fn read(text: &'a [u8]) -> Option<Self> {
+        let inner = text.strip_prefix(b"[");
+        let text = inner.unwrap_or(text);
         let (digits, rest) = split_digits(text.strip_prefix(b"0x").unwrap_or(text));
         // WinDbg separates the halves of an address.
         let (digits, rest) = match rest.strip_prefix(b"`") {
@@ -350,6 +358,12 @@ impl<'a> Offset<'a> {
             None => rest,
         };
         let (body, widest) = match rest.split_first() {
+            Some((c, after)) if inner.is_some() => {
+                if *c != b']' {
+                    return None;
+                }
+                (after, 4)
+            }
             Some((b':', after)) => (after, 2),
             Some((b'|', after)) => (after, usize::MAX),
             _ => (rest, 3),

@@ -46,6 +46,8 @@ pub(super) struct Runs {
     follows: bool,
     /// The text before it.
     before: Vec<u8>,
+    /// A comma ended it: the list goes on.
+    has_comma: bool,
     /// The text before the last run of hex that was long enough, and whether text was after it.
     column: Option<(Vec<u8>, bool)>,
     /// The first characters of the last run that was long enough.
@@ -64,6 +66,7 @@ impl Runs {
             kind,
             follows: false,
             before: Vec::new(),
+            has_comma: false,
             column: None,
             start: None,
             early: Vec::new(),
@@ -93,7 +96,8 @@ impl Runs {
         let same = self.follows && run.before == self.before;
         let blank = run.before.trim_ascii().is_empty() && (same || self.is_hex() && run.size >= 4);
         let short = run.after.trim_ascii().is_empty() && (blank || same && self.is_hex());
-        let is_long = run.size >= least || short || self.is_in_column(&run);
+        let is_listed = same && self.is_hex() && self.has_comma;
+        let is_long = run.size >= least || short || is_listed || self.is_in_column(&run);
         (is_long || self.begins_alike(&run)).then_some(run)
     }
 
@@ -225,6 +229,7 @@ impl Runs {
             self.common.missing(mark.direction, len, sink);
         }
         self.follows = true;
+        self.has_comma = run.after.trim_ascii() == b",";
         self.before.clear();
         self.before.extend_from_slice(run.before);
     }

@@ -5,12 +5,17 @@
 //!   "\x00\x00\x00\x41"                    C; literals beside each other are one
 //!   "\u0000\u0000\u0000A\u0085"           JSON, JavaScript
 //!   payload=\x00\x00\x00A\x85             without quotes, up to a blank
+//!   "A", '\000' <repeats 20 times>, "B"   GDB
 //! ```
 
+use super::arrays::repeats;
 use super::escapes::{Escapes, marks_bytes};
 use super::line::{Common, missing_bytes};
 use crate::capture::chunk::ItemSink;
 use crate::capture::lines::{Line, LineForm};
+
+/// The most times of a byte that GDB shows once.
+const MAX_REPEATED: usize = 1 << 20;
 
 pub(super) struct Strings {
     common: Common,
@@ -41,11 +46,29 @@ impl Strings {
         let literal = self.escapes.read(body, Some(quote), &mut self.bytes);
         let counts = literal.numbers > 0 || marks_bytes(before) || self.joined;
         match literal.rest {
-            Some(rest) => Some((counts, rest)),
+            Some(rest) => match repeats(rest.trim_ascii_start()) {
+                Some((times, rest)) => Some((true, self.repeat(times, rest))),
+                None => Some((counts || repeats_follow(rest), rest)),
+            },
             // A literal without its end was cut; a quote alone is an apostrophe.
             None => (literal.numbers > 0).then_some((true, b"")),
         }
     }
+
+    /// Repeats the last byte; returns the text after the comma before the next string.
+    fn repeat<'a>(&mut self, times: usize, rest: &'a [u8]) -> &'a [u8] {
+        if let Some(&byte) = self.bytes.last() {
+            let times = times.saturating_sub(1).min(MAX_REPEATED);
+            self.bytes.resize(self.bytes.len() + times, byte);
+        }
+        rest.strip_prefix(b", ").unwrap_or(rest)
+    }
+}
+
+/// Returns true if GDB shows a character many times after a string: `, '\000' <repeats 20 times>`.
+fn repeats_follow(text: &[u8]) -> bool {
+    let near = text.get(..24).unwrap_or(text);
+    near.starts_with(b", '") && memchr::memmem::find(near, b"' <repeats ").is_some()
 }
 
 /// Returns true for what may stand between the parts of one literal.

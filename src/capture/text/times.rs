@@ -25,7 +25,8 @@ pub(super) fn time_beside(start: &[u8], before: &[u8], after: &[u8]) -> Option<T
 }
 
 /// The names of members in JSON that are times.
-const NAMES: [&[u8]; 9] = [
+const NAMES: [&[u8]; 10] = [
+    b"_time",
     b"time",
     b"timestamp",
     b"@timestamp",

@@ -1,0 +1,243 @@
+//! Messages in the forms that other programs print: tables, folded text, recordings of terminals, exports.
+
+use super::messages::{ANSWER, CALL, LIST, read, wrapped};
+use super::*;
+
+const NEWEST: &str = "the text begins with the newest message, and answers are before their requests (tac turns lines round, jq reverse a list in JSON)";
+
+/// A table as `sqlite3` prints it: cells have at most so many characters on a line.
+fn table(rows: &[(&str, &str)], width: usize, [left, bar, right]: [&str; 3]) -> String {
+    let border = format!("+----+{}+\n", "-".repeat(width + 2));
+    let mut text = border.clone();
+    for (mark, body) in rows {
+        for (n, piece) in wrapped(body, width).lines().enumerate() {
+            let mark = if n == 0 { mark } else { "" };
+            text.push_str(&format!("{left} {mark:<2} {bar} {piece:<width$} {right}\n"));
+        }
+    }
+    text + &border
+}
+
+#[test]
+fn cells_of_tables_on_several_lines_are_read() {
+    let call = CALL.replace("echo", "a b  c — ü");
+    let rows = [(">", &*call), ("<", ANSWER), (">", LIST)];
+    let wanted = [
+        format!("c2s - {call}"),
+        format!("s2c - {ANSWER}"),
+        format!("c2s - {LIST}"),
+    ];
+    for bars in [["|"; 3], ["│"; 3]] {
+        for width in [20, 37, 60, 200] {
+            let text = table(&rows, width, bars);
+            assert_eq!(read(&text), wanted, "{text}");
+        }
+    }
+    // A cell that the table cut is no message, and its border is no part of one.
+    let text = format!("+----+\n| {} |\n| {LIST} |\n", &CALL[..40]);
+    let got = read(&text);
+    assert_eq!(got.len(), 2, "{got:?}");
+    assert!(got[1].contains("ends too early"), "{got:?}");
+}
+
+/// Breaks a text at blanks, as mail programs do.
+fn filled(text: &str, width: usize) -> String {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if !line.is_empty() && line.len() + 1 + word.len() > width => {
+                lines.push(word.to_owned());
+            }
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) => *line = format!("{line} {word}"),
+            None => {}
+        }
+    }
+    lines.join("\n")
+}
+
+/// Breaks a text at a number of bytes, as `fold` does.
+fn folded(text: &str, width: usize) -> Vec<u8> {
+    let lines: Vec<&[u8]> = text.as_bytes().chunks(width).collect();
+    lines.join(&b'\n')
+}
+
+#[test]
+fn text_that_was_broken_at_a_width_is_joined() {
+    let call = CALL
+        .replace("echo", "one two three, it's four five six seven eight")
+        .replace(":\"", ": \"")
+        .replace(",\"", ", \"");
+    let accents = call.replace("four", "für °");
+    let answer = ANSWER.replace(",\"", ", \"").replace(":\"", ": \"");
+    let messages = |texts: &[&str]| {
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        texts.iter().map(|text| value(text)).collect::<Vec<_>>()
+    };
+    let whole = |text: &[u8]| {
+        let mut bytes = Vec::new();
+        let mut reader = CaptureInput::new(Form::Auto);
+        let mut sink = |item: Item<'_>| {
+            if let Item::Chunk(chunk) = item {
+                bytes.extend_from_slice(chunk.bytes);
+            }
+        };
+        reader.push(text, &mut sink);
+        reader.finish(&mut sink);
+        let values = serde_json::Deserializer::from_slice(&bytes).into_iter();
+        values
+            .map(|value| {
+                value.unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(text)))
+            })
+            .collect::<Vec<serde_json::Value>>()
+    };
+    for width in [48, 60, 72] {
+        let text = format!("{}\n{}\n", filled(&call, width), filled(&answer, width));
+        assert_eq!(
+            whole(text.as_bytes()),
+            messages(&[&call, &answer]),
+            "{text}"
+        );
+        // A program that fills paragraphs begins the next message on the same line.
+        let text = filled(&format!("{call} {answer} {LIST}"), width);
+        assert_eq!(
+            whole(text.as_bytes()),
+            messages(&[&call, &answer, LIST]),
+            "{text}"
+        );
+        let text = [folded(&accents, width), folded(&answer, width)].join(&b'\n');
+        let wanted = messages(&[&accents, &answer]);
+        assert_eq!(whole(&text), wanted, "{}", String::from_utf8_lossy(&text));
+    }
+    // A break inside a word is none at a blank: no blank is put there.
+    let text = "x {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ab\ncd\",\n\"params\":{\"long\":\"a line that is much longer than the first one\"}}\n";
+    assert!(
+        !read(text).iter().any(|line| line.contains("ab cd")),
+        "{text}"
+    );
+}
+
+#[test]
+fn recordings_of_terminals_are_read() {
+    let (start, end) = CALL.split_at(30);
+    let event =
+        |time: f64, kind: &str, text: &str| format!("{}\n", serde_json::json!([time, kind, text]));
+    let cast = |header: &str| {
+        [
+            format!("{header}\n"),
+            event(1.0, "i", start),
+            event(2.0, "i", &format!("{end}\r\n")),
+            event(3.0, "o", &format!("\u{1b}[32m{ANSWER}\r\n{}", &LIST[..20])),
+            event(4.0, "o", &LIST[20..]),
+        ]
+        .concat()
+    };
+    let messages = [CALL, ANSWER, LIST].map(|message| format!("- - {message}"));
+    let wanted = [&messages[..], &["- - x".to_owned()]].concat();
+    assert_eq!(
+        read(&cast(r#"{"version":2,"width":80,"height":24}"#)),
+        wanted[..3]
+    );
+    let dated = cast(r#"{"version": 2, "width": 80, "height": 24, "timestamp": 1795572790}"#);
+    let wanted = [
+        format!("- 2 {CALL}"),
+        format!("- 3 {ANSWER}"),
+        format!("- - {LIST}"),
+    ];
+    assert_eq!(read(&dated), wanted);
+    let typescript = format!(
+        "Script started on 2026-11-27 02:53:22+00:00 [COMMAND=\"bash -i\"]\r\n\u{1b}[?2004hroot@vm:~# ./server\r\n\u{1b}[?2004l\r{CALL}\r\n{ANSWER}\r\n{LIST}\r\n\nScript done on 2026-11-27 02:53:22+00:00 [COMMAND_EXIT_CODE=\"0\"]\n"
+    );
+    let got = read(&typescript);
+    assert_eq!(got.len(), 3, "{got:?}");
+    for (line, message) in got.iter().zip([CALL, ANSWER, LIST]) {
+        assert!(line.ends_with(message), "{got:?}");
+    }
+}
+
+#[test]
+fn exports_of_databases_and_journals_are_read() {
+    let quoted = CALL.replace("echo", r#"say \"a\"\n"#);
+    let copy = format!(
+        "COPY public.log (dir, body) FROM stdin;\nout\t{}\nin\t{ANSWER}\n\\.\n",
+        quoted.replace('\\', r"\\")
+    );
+    assert_eq!(
+        read(&copy),
+        [format!("c2s - {quoted}"), format!("s2c - {ANSWER}")]
+    );
+    // Fields with a length have line breaks.
+    let mut journal = Vec::new();
+    for message in [CALL, ANSWER] {
+        let text = format!("sent:\n{}", super::messages::pretty(message));
+        journal.extend(b"__REALTIME_TIMESTAMP=1795572790000000\nPRIORITY=6\nMESSAGE\n");
+        journal.extend((text.len() as u64).to_le_bytes());
+        journal.extend(text.as_bytes());
+        journal.extend(b"\n\n");
+    }
+    for step in [1, 7, journal.len()] {
+        let mut reader = CaptureInput::new(Form::Auto);
+        let mut bytes = Vec::new();
+        let mut sink = |item: Item<'_>| {
+            if let Item::Chunk(chunk) = item {
+                bytes.extend_from_slice(chunk.bytes);
+            }
+        };
+        for piece in journal.chunks(step) {
+            reader.push(piece, &mut sink);
+        }
+        reader.finish(&mut sink);
+        let values = serde_json::Deserializer::from_slice(&bytes).into_iter();
+        let found: Vec<serde_json::Value> = values.map(Result::unwrap).collect();
+        let value = |text| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        let wanted = [CALL, ANSWER].map(value);
+        assert_eq!(found, wanted, "{step}");
+    }
+}
+
+#[test]
+fn rows_with_columns_behind_the_message_are_read() {
+    let wanted = [format!("- - {CALL}"), format!("- - {ANSWER}")];
+    let bodies = |line: &str| {
+        let found = read(line).into_iter();
+        found
+            .filter(|line| line.contains("jsonrpc"))
+            .map(|line| format!("- - {}", &line[line.find('{').unwrap()..]))
+            .collect::<Vec<_>>()
+    };
+    for text in [
+        format!("{CALL}\t59\t02:03:00.123\n{ANSWER}\t38\t02:03:01.123\n"),
+        format!("{CALL} 02:03:00\n{ANSWER} 02:03:01\n"),
+        format!("{CALL}   │{ANSWER}\n"),
+    ] {
+        assert_eq!(bodies(&text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn the_order_of_a_text_that_is_not_that_of_the_conversation_is_named() {
+    let second_call = CALL.replace("\"id\":1", "\"id\":7");
+    let second_answer = ANSWER.replace("\"id\":1", "\"id\":7");
+    let newest = [&*second_answer, &*second_call, ANSWER, CALL];
+    let numbered = |line: fn(usize) -> String| {
+        let lines = newest.iter().enumerate();
+        let lines = lines.map(|(n, message)| line(9 - n) + message + "\n");
+        lines.collect::<String>()
+    };
+    for text in [
+        numbered(|n| format!("{n}|")),
+        numbered(|n| format!("02:03:0{n} ")),
+        numbered(|n| format!("2026-11-25T02:13:0{n}Z ")),
+    ] {
+        let got = read(&text);
+        assert!(got.iter().any(|line| line == NEWEST), "{got:?}");
+    }
+    // One stream after the other.
+    let text = format!(
+        "2026-11-25T02:13:01Z sent {CALL}\n2026-11-25T02:13:05Z sent {LIST}\n2026-11-25T02:13:02Z received {ANSWER}\n"
+    );
+    let got = read(&text);
+    let is_named =
+        |line: &String| line.starts_with("line 3: this message is earlier than one before it");
+    assert!(got.iter().any(is_named), "{got:?}");
+}
