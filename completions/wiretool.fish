@@ -28,7 +28,7 @@ complete -c wiretool -n "__fish_wiretool_needs_command" -l color -d 'Use of colo
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_needs_command" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_needs_command" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_needs_command" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_needs_command" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_needs_command" -s V -l version -d 'Print version'
@@ -1629,7 +1629,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l stderr -d '
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l ops -d 'Show operations: a line for each, when it ends; with -v, its messages below it'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l state -d 'sael: show the value of a stream after each delta; not in json'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l print-schema -d 'Print the JSON Schema of `-f json` and exit'
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l from -d 'Form of the input; detected by default (see wiretool help inputs)' -r -f -a "auto\t''
@@ -3765,7 +3765,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l follow -d 'Co
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l merge -d 'Several FILEs with times are one conversation on one clock (watch: always)'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l rules -d 'Print all rules and exit'
-complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l from -d 'Form of the input; detected by default (see wiretool help inputs)' -r -f -a "auto\t''
@@ -3873,7 +3873,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l merge -d 'Sev
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l ops -d 'Show operations: durations by subject, and who made them wait'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l cost -d 'Show bytes by subject, stated costs, definitions, and what other forms would save'
-complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l from -d 'Form of the input; detected by default (see wiretool help inputs)' -r -f -a "auto\t''
@@ -5344,7 +5344,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l allow-edit -
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -l lint -d 'Check the rules of the protocol; findings are always shown here'
-complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l from -d 'Form of the input; the same for both files' -r -f -a "auto\t''
@@ -5448,7 +5448,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l config -d 'Re
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l strict -d 'Also compare ids, times and other values that each run generates'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets; JSON is never masked'
-complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l from -d 'Form of the input; detected by default (see wiretool help inputs)' -r -f -a "auto\t''
@@ -6911,7 +6911,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l no-resync -
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l content -d 'With -f otlp: write arguments and results, too'
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l ops -d 'Show operations, instead of messages'
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
-complete -c wiretool -n "__fish_wiretool_using_subcommand export" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand export" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s p -l protocol -d 'Protocol, if a message does not name it' -r -f -a "saikuro\t''
@@ -6961,7 +6961,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l msgpack -d 'Use `MessagePack`, if the protocol has both'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l force -d 'Write it anyway: JSON that is not a message of the protocol'
-complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l to -d 'Output form [default: hex on a terminal, otherwise raw]' -r -f -a "raw\t'Raw bytes'
@@ -6999,7 +6999,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l config -d 'Re
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l list -d 'List the kinds and their arguments'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l msgpack -d 'Use `MessagePack`, if the protocol has both'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l force -d 'Write it anyway: JSON that is not a message of the protocol'
-complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l listen -d 'Address to listen on [default: any free port]' -r
@@ -8449,7 +8449,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l insecure -d 
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l lint -d 'Check the rules of the protocol'
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l listen -d 'Address to listen on [default: any free port]' -r
@@ -9899,7 +9899,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l insecure -d
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l lint -d 'Check the rules of the protocol'
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s o -l output -d 'Write to this file, completely or not at all' -r -F
@@ -9973,7 +9973,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
-complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l connect -d 'Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https' -r
@@ -10040,7 +10040,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l keep-ids -d
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l keep-going -d 'Continue after an answer that differs'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l strict -d 'Also compare ids, times and other values that each run generates'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l file -d 'Messages from a file, one per line: words or JSON; `-`: stdin (repeatable)' -r -F
@@ -10082,7 +10082,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l msgpack -d 'U
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l insecure -d 'Accept any server certificate'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l no-wait -d 'Send the messages of a file without waiting for answers, for example a request and its cancellation'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l show-secrets -d 'Do not mask tokens, capabilities and other secrets'
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand shrink" -s o -l output -d 'Write to this file, completely or not at all' -r -F
@@ -10160,7 +10160,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand shrink" -l config -d '
 complete -c wiretool -n "__fish_wiretool_using_subcommand shrink" -l replay -d 'Replay the trial against the command; it fails if an answer differs'
 complete -c wiretool -n "__fish_wiretool_using_subcommand shrink" -l whole-messages -d 'Leave out whole messages only'
 complete -c wiretool -n "__fish_wiretool_using_subcommand shrink" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
-complete -c wiretool -n "__fish_wiretool_using_subcommand shrink" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand shrink" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand shrink" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand shrink" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l script -d 'Answer from this script (see wiretool help scripts)' -r -F
@@ -10207,14 +10207,14 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l fail-on-miss 
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l print-script -d 'Print the recording as a script, and exit'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l once -d 'Exit when the first connection has closed'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l insecure -d 'Accept any server certificate'
-complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -f -a "test" -d 'Decode every fixture and compare it with its snapshot'
@@ -10241,28 +10241,28 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_s
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l redact-volatile -d 'Show ids, times and other values that each run generates as `[volatile]`'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l show-new -d 'Show the complete text of fixtures without a snapshot'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l json -d 'A JSON object per fixture'
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s f -l format -d 'Output format' -r -f -a "text\t'One line per fixture'
@@ -10272,7 +10272,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l json -d 'One JSON object per fixture; same as -f json'
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand test" -l case -d 'Only cases with this name; `*` matches any text (repeatable)' -r
@@ -10289,7 +10289,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand test" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand test" -l update -d 'Write what servers offer to the baselines of the cases'
-complete -c wiretool -n "__fish_wiretool_using_subcommand test" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand test" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand test" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand demo" -s w -l write -d 'Record to this file; existing files are not replaced [default: @demo]' -r -F
@@ -10299,7 +10299,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand demo" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand demo" -l fast -d 'Do not pause between the steps; a pipe never pauses'
-complete -c wiretool -n "__fish_wiretool_using_subcommand demo" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand demo" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand demo" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand wrap" -l client -d 'Only configurations of this client: claude-code, cursor, vscode, ...' -r -f -a "claude-desktop\t''
@@ -10320,7 +10320,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand wrap" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand wrap" -l dry-run -d 'Print what would change, and change nothing'
-complete -c wiretool -n "__fish_wiretool_using_subcommand wrap" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand wrap" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand wrap" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand wrap" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand unwrap" -l client -d 'Only configurations of this client: claude-code, cursor, vscode, ...' -r -f -a "claude-desktop\t''
@@ -10341,14 +10341,14 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand unwrap" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand unwrap" -l all -d 'All servers that are recorded'
 complete -c wiretool -n "__fish_wiretool_using_subcommand unwrap" -l dry-run -d 'Print what would change, and change nothing'
-complete -c wiretool -n "__fish_wiretool_using_subcommand unwrap" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand unwrap" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand unwrap" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand unwrap" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and not __fish_seen_subcommand_from check show draft" -f -a "check" -d 'Check a description: every error with line, column, and what was expected'
@@ -10358,7 +10358,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_s
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from check" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from show" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
@@ -10366,7 +10366,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from show" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from show" -l toml -d 'Print the description itself, of a protocol that this program describes in a file'
-complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -l c2s -d 'Client-to-server bytes: from the side that opened the connection' -r -F
@@ -10375,14 +10375,14 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_s
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand protocol; and __fish_seen_subcommand_from draft" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema audio" -f -a "schema" -d 'Check, format and show schemas; compute method ids'
@@ -10391,7 +10391,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -f -a "check" -d 'Check schema files, and report errors with their line'
@@ -10436,14 +10436,14 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l follow -d 'Continue to read while the file grows'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -l merge -d 'Several FILEs with times are one conversation on one clock (watch: always)'
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from audio" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -f -a "felt" -d 'Show felts as hex, decimal, signed and short string; decode and encode values'
@@ -10454,7 +10454,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_see
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -a "decode" -d 'Decode felts to a value of a type; print JSON'
@@ -10463,14 +10463,14 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_see
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -f -a "token" -d 'Capability tokens: inspect, verify, mint, match'
@@ -10479,7 +10479,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -f -a "inspect" -d 'Show the claims, times and scope of a token, and its problems'
@@ -10495,14 +10495,14 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l explain -d 'Show the parse tree, the result for each item, and where the reference implementations differ'
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand mcp; and not __fish_seen_subcommand_from serve" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand mcp; and not __fish_seen_subcommand_from serve" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand mcp; and not __fish_seen_subcommand_from serve" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand mcp; and not __fish_seen_subcommand_from serve" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand mcp; and not __fish_seen_subcommand_from serve" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand mcp; and not __fish_seen_subcommand_from serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand mcp; and not __fish_seen_subcommand_from serve" -f -a "serve" -d 'Let an agent read recordings: an MCP server on stdin and stdout'
@@ -10510,14 +10510,14 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand mcp; and __fish_seen_s
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand mcp; and __fish_seen_subcommand_from serve" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand mcp; and __fish_seen_subcommand_from serve" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand mcp; and __fish_seen_subcommand_from serve" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand mcp; and __fish_seen_subcommand_from serve" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand mcp; and __fish_seen_subcommand_from serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -f -a "show" -d 'Show all settings and their values'
@@ -10528,14 +10528,14 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -l origin -d 'Also show the file and line, or the variable, that sets each'
-complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l out -d 'Write all pages to this folder [default: the main page to stdout]' -r -f -a "(__fish_complete_directories)"
@@ -10543,7 +10543,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l color -d 'Use 
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test demo wrap unwrap protocol telequick oracle sael mcp config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients agents scripts words ci limits exit" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
@@ -10551,7 +10551,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test demo wrap unwrap protocol telequick oracle sael mcp config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients agents scripts words ci limits exit" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test demo wrap unwrap protocol telequick oracle sael mcp config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients agents scripts words ci limits exit" -l no-pager -d 'Do not use a pager; on a terminal that is `PAGER`, or less'
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test demo wrap unwrap protocol telequick oracle sael mcp config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients agents scripts words ci limits exit" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test demo wrap unwrap protocol telequick oracle sael mcp config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients agents scripts words ci limits exit" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test demo wrap unwrap protocol telequick oracle sael mcp config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients agents scripts words ci limits exit" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test demo wrap unwrap protocol telequick oracle sael mcp config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients agents scripts words ci limits exit" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and not __fish_seen_subcommand_from decode lint stat watch diff export encode make proxy record redact replay send shrink stub snapshot test demo wrap unwrap protocol telequick oracle sael mcp config completions man help protocols inputs lines where operations describe json scale rules faults recording live clients agents scripts words ci limits exit" -a "decode" -d 'Decode captures: show messages, fields with offsets, and faults'
@@ -10606,335 +10606,335 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from decode" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from decode" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from decode" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from decode" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from decode" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lint" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lint" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lint" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lint" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lint" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lint" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stat" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stat" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stat" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stat" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stat" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stat" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from watch" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from watch" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from watch" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from watch" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from watch" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from diff" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from diff" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from export" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from export" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from export" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from export" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from export" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from encode" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from encode" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from encode" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from encode" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from encode" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from encode" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from make" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from make" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from make" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from make" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from make" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from make" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from proxy" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from proxy" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from proxy" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from proxy" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from proxy" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from proxy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from record" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from record" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from record" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from record" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from record" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from redact" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from redact" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from redact" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from redact" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from redact" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from redact" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from replay" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from replay" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from replay" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from replay" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from replay" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from send" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from send" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from send" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from send" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from send" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from send" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from shrink" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from shrink" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from shrink" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from shrink" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from shrink" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from shrink" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stub" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stub" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stub" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stub" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stub" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from stub" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from snapshot" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from snapshot" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from snapshot" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from snapshot" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from snapshot" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from test" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from test" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from test" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from test" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from test" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from test" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from demo" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from demo" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from demo" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from demo" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from demo" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from wrap" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from wrap" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from wrap" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from wrap" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from wrap" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from wrap" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from unwrap" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from unwrap" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from unwrap" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from unwrap" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from unwrap" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from unwrap" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocol" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocol" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocol" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocol" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocol" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocol" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from telequick" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from telequick" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from telequick" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from telequick" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from telequick" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from telequick" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from oracle" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from oracle" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from oracle" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from oracle" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from oracle" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from oracle" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from sael" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from sael" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from sael" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from sael" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from sael" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from sael" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from mcp" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from mcp" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from mcp" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from mcp" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from mcp" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from mcp" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from config" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from config" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from config" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from config" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from config" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from config" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from completions" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from completions" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from completions" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from completions" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from completions" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from man" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from man" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from man" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from man" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from man" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from man" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from help" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from help" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from help" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from help" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from help" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocols" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocols" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocols" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocols" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocols" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from protocols" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from inputs" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from inputs" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from inputs" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from inputs" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from inputs" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from inputs" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lines" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lines" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lines" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lines" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lines" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from lines" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from where" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from where" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from where" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from where" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from where" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from where" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from operations" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from operations" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from operations" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from operations" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from operations" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from operations" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from describe" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from describe" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from describe" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from describe" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from describe" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from describe" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from json" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from json" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from json" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from json" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from json" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from json" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scale" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scale" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scale" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scale" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scale" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scale" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from rules" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from rules" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from rules" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from rules" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from rules" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from rules" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from faults" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from faults" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from faults" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from faults" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from faults" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from faults" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from recording" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from recording" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from recording" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from recording" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from recording" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from recording" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from live" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from live" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from live" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from live" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from live" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from live" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from clients" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from clients" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from clients" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from clients" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from clients" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from clients" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from agents" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from agents" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from agents" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from agents" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from agents" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from agents" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scripts" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scripts" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scripts" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scripts" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scripts" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from scripts" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from words" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from words" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from words" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from words" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from words" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from words" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from ci" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from ci" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from ci" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from ci" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from ci" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from ci" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from limits" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from limits" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from limits" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from limits" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from limits" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from limits" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from exit" -l color -d 'Use of colour; `NO_COLOR` and `CLICOLOR_FORCE` also apply' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from exit" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from exit" -s q -l quiet -d 'Print no notes and no summary; of lint, snapshot test, and decode with a condition, only the exit code tells the result'
+complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from exit" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from exit" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand help; and __fish_seen_subcommand_from exit" -s h -l help -d 'Print help (see more with \'--help\')'
