@@ -381,7 +381,7 @@ fn served(folder: &Path) -> Vec<u8> {
     for (tool, arguments) in calls {
         ask("tools/call", json!({"name": tool, "arguments": arguments}));
     }
-    let lines: String = requests.iter().map(|r| format!("{r}\n")).collect();
+    let lines: String = requests.iter().map(|r| r.to_string() + "\n").collect();
     std::fs::write(folder.join("requests"), lines).unwrap();
     let run = Command::new(env!("CARGO_BIN_EXE_wiretool"))
         .args(["mcp", "serve", "."])
