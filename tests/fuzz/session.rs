@@ -39,7 +39,10 @@ pub fn check_record(data: &[u8]) -> u64 {
         let shown = String::from_utf8_lossy(body);
         assert!(end == b"\n" && !body.contains(&b'\n'), "one line: {shown}");
         assert!(!shown.chars().any(is_active), "active: {shown}");
-        assert_eq!(Record::parse(body).as_ref(), Ok(&read), "{shown}");
+        // A number with more digits than a double changes when it is read first.
+        let mut again = Vec::new();
+        Record::parse(body).expect("its own line").write(&mut again);
+        assert!(again == written, "{shown}");
         kinds.insert(match &read {
             Record::Header(header) => format!("header {}", header.more.len()),
             Record::Chunk {

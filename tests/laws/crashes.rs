@@ -161,3 +161,14 @@ fn missing_bytes_are_any_number() {
     decoder.finish(&mut sink);
     assert!(ends.is_sorted() && ends.len() >= 4, "{ends:?}");
 }
+
+#[test]
+fn times_of_har_are_any_number() {
+    let text = br#"{"log":{"entries":[{"startedDateTime":"2026-01-01T00:00:00Z","request":{"method":"GET","url":"ws://h/","headers":[]},"response":{"status":101,"headers":[]},"_webSocketMessages":[{"type":"receive","time":170200000000000000000000000000000,"opcode":1,"data":"a"}]}]}}"#;
+    let mut input = CaptureInput::new(Form::Har);
+    let mut chunks = 0;
+    let mut sink = |item: Item<'_>| chunks += usize::from(matches!(item, Item::Chunk(_)));
+    input.push(text, &mut sink);
+    input.finish(&mut sink);
+    assert!(chunks > 0);
+}

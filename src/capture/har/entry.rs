@@ -340,5 +340,5 @@ fn nanoseconds(milliseconds: f64) -> Time {
 fn epoch(time: f64) -> Time {
     let seconds = if time < 1e11 { time } else { time / 1e3 };
     // A double holds present times to less than a microsecond.
-    (seconds * 1e6).round() as Time * 1000
+    ((seconds * 1e6).round() as Time).saturating_mul(1000)
 }
