@@ -542,7 +542,13 @@ fn mask_head(decoded: &Decoded<'_>, stretches: &mut [Stretch]) {
 
 /// Returns what a header says about the process: `, started by: ./server --port 80`.
 fn process_of(header: &Header, show_secrets: bool) -> String {
-    let argv = header.argv.as_ref().map(|argv| argv.join(" "));
+    // The value of a flag may be a secret of any name.
+    let word = |arg: &String| match arg.split_once('=') {
+        Some((name, _)) if name.starts_with('-') && !show_secrets => format!("{name}=(not shown)"),
+        _ => arg.clone(),
+    };
+    let argv = header.argv.as_ref();
+    let argv = argv.map(|argv| argv.iter().map(word).collect::<Vec<_>>().join(" "));
     let text = argv.map(|argv| format!("command {argv}"));
     let text = text.or_else(|| Some(format!("to {}", header.connect.as_ref()?)));
     let text = text.unwrap_or_default();

@@ -72,13 +72,6 @@ struct Exchanges {
     deletes: Option<u64>,
 }
 
-/// Where a request was sent.
-pub(super) struct Sender {
-    pub(super) conn: ConnId,
-    /// The name of its session, if it had one.
-    session: Option<Arc<str>>,
-}
-
 /// All sessions of a conversation.
 pub(super) struct Sessions<E> {
     states: RecentEntries<SessionKey, State<E>>,
@@ -101,18 +94,18 @@ impl<E: Extension> Sessions<E> {
         self.connections.get(conn)?.name.as_deref()
     }
 
-    /// Returns the place of a request on a connection, for a time when the connection is no longer known.
-    pub(super) fn sender(&self, conn: ConnId) -> Sender {
+    /// Returns the name of the session of a connection, if it has one.
+    pub(super) fn session(&self, conn: ConnId) -> Option<Arc<str>> {
         let name = self.connections.get(conn).and_then(|c| c.name.clone());
-        let session = name.filter(|name| !name.is_empty());
-        Sender { conn, session }
+        name.filter(|name| !name.is_empty())
     }
 
-    /// Returns true if a connection may belong to the session of a request on another one.
-    pub(super) fn may_share(&self, one: ConnId, other: &Sender) -> bool {
+    /// Returns true if a connection may belong to the session of a request on another one. `session`: the session of the
+    /// request when it was sent.
+    pub(super) fn may_share(&self, one: ConnId, other: ConnId, session: Option<&str>) -> bool {
         let named = |conn| self.name(conn).filter(|name| !name.is_empty());
         // The server names the session of its first request in the answer.
-        let session = other.session.as_deref().or_else(|| named(other.conn));
+        let session = session.or_else(|| named(other));
         let one = named(one);
         one.is_none() || session.is_none() || one == session
     }

@@ -11,14 +11,14 @@ mod exchange;
 mod operations;
 
 use super::extension::{Extension, RpcMessage, SentCall, SentRequest};
-use super::http::{Connection, MAX_CONNECTIONS, MAX_ENDED, Post, Sender, Sessions};
+use super::http::{Connection, MAX_CONNECTIONS, MAX_ENDED, Post, Sessions};
 use super::shape::{CallShape, usual_rule};
 use super::{Call, read};
 use crate::framing::Head;
 use crate::protocol::exchange::pairs::{Facts, IdSpace, PairKey, Paired, Pairs, pairs};
 use crate::protocol::exchange::{Added, OpenRequest};
 use crate::protocol::rule_names::all as rule;
-use crate::protocol::session::memory::{Connections, RecentEntries};
+use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{
     ConnectionChange, Current, OperationFacts, Report, Seen, Session, SessionConfig, Waiting,
@@ -28,14 +28,18 @@ use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use foldhash::HashMap;
 use operations::BatchFacts;
+use std::sync::Arc;
 
 /// The state of a conversation.
 pub(in crate::protocol) struct RpcSession<E: Extension> {
     sessions: Sessions<E>,
     pairs: Pairs<SentCall<E::Own>>,
     connections: Connections<Connection>,
-    /// The senders of open requests over HTTP, by their key in [`IdSpace::All`].
-    elsewhere: HashMap<PairKey, Vec<Sender>>,
+    /// The connections of open requests over HTTP, by their key in [`IdSpace::All`].
+    elsewhere: HashMap<PairKey, Vec<ConnId>>,
+    /// The sessions that open requests over HTTP named, by connection, with the number of requests: a connection can be
+    /// gone before the answer.
+    named: HashMap<ConnId, (Arc<str>, usize)>,
     /// The numbers of open members of batches, by index.
     batches: RecentEntries<u64, usize>,
     /// The last message that belongs to a request, by the index of the request.
@@ -50,6 +54,7 @@ impl<E: Extension> RpcSession<E> {
             pairs: pairs(config.max_open),
             connections: Connections::with_capacity(MAX_CONNECTIONS, MAX_ENDED),
             elsewhere: HashMap::default(),
+            named: HashMap::default(),
             batches: RecentEntries::default(),
             heard: RecentEntries::default(),
             order: config.order,
@@ -232,9 +237,12 @@ impl<E: Extension> RpcSession<E> {
             return;
         };
         let conn = message.origin.conn;
-        let senders = self.elsewhere.entry(key.at(IdSpace::All)).or_default();
-        if !senders.iter().any(|sender| sender.conn == conn) {
-            senders.push(self.sessions.sender(conn));
+        let conns = self.elsewhere.entry(key.at(IdSpace::All)).or_default();
+        if !conns.contains(&conn) {
+            conns.push(conn);
+            if let Some(session) = self.sessions.session(conn) {
+                self.named.entry(conn).or_insert((session, 0)).1 += 1;
+            }
         }
         let connection = self.connections.get_mut(message.origin.conn);
         let connection = connection.filter(|_| requester == Direction::ToServer);

@@ -93,11 +93,17 @@ impl<E: Extension> RpcSession<E> {
         }
     }
 
+    /// Returns true if a connection may belong to the session of an open request on another one.
+    pub(super) fn may_share(&self, one: ConnId, other: ConnId) -> bool {
+        let session = self.named.get(&other).map(|(session, _)| &**session);
+        self.sessions.may_share(one, other, session)
+    }
+
     /// Records that lost bytes of an HTTP connection may contain answers to requests of the others.
     pub(super) fn miss_answers_elsewhere(&mut self, origin: Origin) {
-        let senders = self.elsewhere.values().flatten();
-        let shared = senders.filter(|sender| self.sessions.may_share(origin.conn, sender));
-        let conns: BTreeSet<ConnId> = shared.map(|sender| sender.conn).collect();
+        let conns = self.elsewhere.values().flatten();
+        let shared = conns.filter(|conn| self.may_share(origin.conn, **conn));
+        let conns: BTreeSet<ConnId> = shared.copied().collect();
         for conn in conns {
             self.pairs.miss_answers(IdSpace::One(conn), None);
         }
@@ -119,10 +125,10 @@ impl<E: Extension> RpcSession<E> {
         if self.pairs.open.get(&key).is_some() || !self.is_http(seen) {
             return key;
         }
-        let senders = self.elsewhere.get(&key.at(IdSpace::All));
-        let mut senders = senders.into_iter().flatten();
-        let found = senders.find(|sender| self.sessions.may_share(seen.origin.conn, sender));
-        found.map_or(key.clone(), |sender| key.at(IdSpace::One(sender.conn)))
+        let conns = self.elsewhere.get(&key.at(IdSpace::All));
+        let mut conns = conns.into_iter().flatten().copied();
+        let found = conns.find(|conn| self.may_share(seen.origin.conn, *conn));
+        found.map_or(key.clone(), |conn| key.at(IdSpace::One(conn)))
     }
 
     /// Removes a closed request from the connections over HTTP.
@@ -130,9 +136,17 @@ impl<E: Extension> RpcSession<E> {
         let (IdSpace::One(conn), shared) = (key.scope, key.at(IdSpace::All)) else {
             return;
         };
-        if let Some(senders) = self.elsewhere.get_mut(&shared) {
-            senders.retain(|sender| sender.conn != conn);
-            if senders.is_empty() {
+        if let Some(conns) = self.elsewhere.get_mut(&shared) {
+            let at = conns.iter().position(|c| *c == conn);
+            if at.map(|at| conns.remove(at)).is_some()
+                && let Some((_, count)) = self.named.get_mut(&conn)
+            {
+                *count -= 1;
+                if *count == 0 {
+                    self.named.remove(&conn);
+                }
+            }
+            if conns.is_empty() {
                 self.elsewhere.remove(&shared);
             }
         }

@@ -65,9 +65,9 @@ impl<E: Extension> RpcSession<E> {
 
     /// Returns true if a key of another connection over HTTP may mean several open requests.
     pub(super) fn is_ambiguous(&self, key: &PairKey, seen: &Seen<'_>) -> bool {
-        let senders = self.elsewhere.get(&key.at(IdSpace::All));
-        let senders = senders.into_iter().flatten();
-        let shared = senders.filter(|sender| self.sessions.may_share(seen.origin.conn, sender));
+        let conns = self.elsewhere.get(&key.at(IdSpace::All));
+        let conns = conns.into_iter().flatten();
+        let shared = conns.filter(|conn| self.may_share(seen.origin.conn, **conn));
         key.scope != IdSpace::One(seen.origin.conn) && shared.count() > 1
     }
 }
