@@ -23,7 +23,7 @@ use super::printed::{curl, flows, follow, socat};
 use super::printed::{packet_lines, tcpdump, tshark};
 use super::readable::is_readable;
 use super::text::{Expected, Text, detect_loose};
-use super::{base64_text, har, journal, json_lines, recording, strace, unreadable};
+use super::{base64_text, har, journald, json_lines, recording, strace, unreadable};
 use FormVerdict::{No, Open, Yes};
 
 /// Bytes that detection looks at, at most.
@@ -83,7 +83,11 @@ const FORMS: &[FormEntry] = &[
     }),
     (Form::Text, |_, _| No, || text_of(None, Form::Raw)),
     (Form::Text, follow::detect, boxed::<follow::Follow>),
-    (Form::Text, journal::detect, boxed::<journal::JournalExport>),
+    (
+        Form::Text,
+        journald::detect,
+        boxed::<journald::JournalExport>,
+    ),
     #[cfg(feature = "pcap")]
     (
         Form::Text,

@@ -23,7 +23,7 @@ mod form;
 mod gzip;
 mod har;
 mod hex;
-mod journal;
+mod journald;
 mod json_lines;
 mod kept;
 #[cfg(feature = "snapshot")]

@@ -100,7 +100,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Record to this file; existing files are not replaced
-    #[arg(short, long, value_name = "RECORDING", value_parser = parse_new_file, help_heading = "Output")]
+    #[arg(short, long, value_name = "RECORDING", value_parser = parse_recording_name, help_heading = "Output")]
     write: Option<PathBuf>,
     /// Do not mask tokens, capabilities and other secrets
     #[arg(long, help_heading = "Output")]
@@ -271,8 +271,8 @@ pub fn parse_offset(text: &str) -> Result<u64, String> {
 }
 
 /// Runs the command.
-/// Reads the name of a new file. With `-w`, other programs take a condition.
-fn parse_new_file(name: &str) -> std::result::Result<PathBuf, String> {
+/// Reads the name of a new recording. A condition is refused: it was meant for `--where`.
+fn parse_recording_name(name: &str) -> std::result::Result<PathBuf, String> {
     let compares = name.contains(['=', '<', '>', '~']);
     if !compares || name.starts_with(['.', '/']) || name.parse::<Expr>().is_err() {
         return Ok(name.into());
@@ -345,17 +345,22 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
 }
 
-#[test]
-fn a_condition_is_no_name_of_a_recording() {
-    for (name, is_name) in [
-        ("session.jsonl", true),
-        ("run=3.jsonl", true),
-        ("./id=3", true),
-        ("/tmp/id=3", true),
-        ("id=3", false),
-        ("method=tools/call", false),
-        ("latency>5ms", false),
-    ] {
-        assert_eq!(parse_new_file(name).is_ok(), is_name, "{name}");
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_no_name_of_a_recording() {
+        for (name, is_name) in [
+            ("session.jsonl", true),
+            ("run=3.jsonl", true),
+            ("./id=3", true),
+            ("/tmp/id=3", true),
+            ("id=3", false),
+            ("method=tools/call", false),
+            ("latency>5ms", false),
+        ] {
+            assert_eq!(parse_recording_name(name).is_ok(), is_name, "{name}");
+        }
     }
 }

@@ -165,8 +165,8 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     })
 }
 
-/// Compares both sides in each protocol. Shows the differences, unless they are learned, or only the exit code counts; returns their totals, and the
-/// number of ignored ones.
+/// Compares both sides in each protocol. Shows the differences, unless they are learned, or only the exit code counts.
+/// Returns their totals, and the number of ignored ones.
 fn compare_sides<'p>(
     args: &Args,
     (display, is_quiet): (DisplayOptions, bool),

@@ -26,7 +26,6 @@ mod faults;
 mod help;
 mod input;
 mod interrupt;
-mod journal;
 mod lint;
 mod live;
 mod make;
@@ -61,6 +60,7 @@ mod terminal_input;
 mod test;
 #[cfg(test)]
 pub(crate) mod tests;
+mod thread_output;
 mod tls;
 mod topics;
 mod unmatched;
@@ -428,7 +428,7 @@ fn print_lines(text: &str) {
 
 /// Prints a line to stderr.
 fn print_message(text: &str) {
-    journal::print(format!(
+    thread_output::print(format!(
         "wiretool: {}\n",
         crate::render::style::escape(text)
     ));
@@ -446,7 +446,7 @@ fn print_wrapped(text: &str) {
         out.push_str("wiretool: ");
         out.push_str(&crate::render::style::escape(text));
     });
-    journal::print(lines);
+    thread_output::print(lines);
 }
 
 /// Prints a line about an input; the name is omitted if it is empty.

@@ -2,8 +2,8 @@
 
 use super::Exit;
 use super::export::collector::text_of;
-use super::journal::Printed;
 use super::poll::{PollFlags, poll};
+use super::thread_output::Printed;
 use crate::render::format::Format;
 use crate::render::style::escape_json;
 use crate::system::{self, AsFile};
@@ -68,7 +68,7 @@ enum OutputTarget {
     /// Lines of OTLP.
     Collector(Collector),
     /// Another thread writes it.
-    Journal(SyncSender<Printed>),
+    Thread(SyncSender<Printed>),
 }
 
 impl Output {
@@ -104,8 +104,8 @@ impl Output {
     }
 
     /// Returns an output that another thread writes.
-    pub fn journal(journal: SyncSender<Printed>) -> Self {
-        Self::new(OutputTarget::Journal(journal))
+    pub fn to_thread(sender: SyncSender<Printed>) -> Self {
+        Self::new(OutputTarget::Thread(sender))
     }
 
     /// Opens a file, also if its name is `-`; none of `inputs` may be the file.
@@ -119,7 +119,7 @@ impl Output {
             OutputTarget::File(..)
             | OutputTarget::Nothing
             | OutputTarget::Collector(_)
-            | OutputTarget::Journal(_) => false,
+            | OutputTarget::Thread(_) => false,
         };
         Self {
             waiting: Vec::with_capacity(FLUSH_SIZE + (FLUSH_SIZE >> 1)),
@@ -186,10 +186,10 @@ impl Output {
                 self.waiting.clear();
                 return sent.map_err(|problem| anyhow::anyhow!("{NOT_SENT}: {problem}"));
             }
-            OutputTarget::Journal(journal) => {
+            OutputTarget::Thread(sender) => {
                 let printed = Printed::Output(std::mem::take(&mut self.waiting));
                 // That thread needs no more after an error of its own.
-                return journal.send(printed).map_err(|_| StdoutClosed.into());
+                return sender.send(printed).map_err(|_| StdoutClosed.into());
             }
             OutputTarget::Stdout(file) => (file, Path::new("stdout"), true),
             OutputTarget::Stream(file, path) => (file, path.as_path(), false),

@@ -366,8 +366,9 @@ impl<'p> Detector<'p> {
         let named = self.framing_only;
         let is_header = |c: &Candidate<'_>| c.framing == Framing::ContentLength && c.has_header();
         let has_header = self.candidates.iter().any(is_header);
-        let is_line =
-            |c: &Candidate<'_>| c.framing == Framing::Lines && c.score.begins_well && !has_header;
+        let is_line = |c: &Candidate<'_>| {
+            c.framing == Framing::Lines && c.score.begins_with_message && !has_header
+        };
         let has_line = self.candidates.iter().any(is_line);
         for fallback in [false, true] {
             let counts = |c: &&Candidate<'_>| named || c.is_fallback() == fallback;
@@ -382,7 +383,7 @@ impl<'p> Detector<'p> {
                 });
                 return self.verdict(winner, tie);
             }
-            // Other lines are faults.
+            // Lines that are no messages are faults among those that are.
             let mut lines = self.candidates.iter().filter(counts);
             if let Some(lines) = lines.find(|c| fallback && is_line(c)) {
                 return self.verdict(lines, false);
@@ -392,7 +393,7 @@ impl<'p> Detector<'p> {
             let broken = self.candidates.iter().filter(counts);
             let broken = broken
                 .filter(|c| c.score.broken > 0 || (named && c.score.controls > c.score.faults));
-            // Where lines are messages and others are none, no header is missing.
+            // Where a line is a message, no header is missing.
             let broken = broken.filter(|c| !has_line || c.framing != Framing::ContentLength);
             if let Some(likeliest) = broken.rev().max_by_key(|c| c.rank_broken()) {
                 return self.verdict(likeliest, false);

@@ -311,7 +311,7 @@ impl Pcapng {
                     Some(byte) => *byte ^= old ^ new,
                     None => {
                         self.refused.get_or_insert_with(|| {
-                            format!("message #{} is compressed and has a secret, which cannot be masked there: --show-secrets writes it as it is", decoded.index)
+                            format!("message #{} is compressed and may have a secret, which cannot be masked there: --show-secrets writes it as it is", decoded.index)
                         });
                     }
                 }

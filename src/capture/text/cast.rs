@@ -61,7 +61,7 @@ impl Cast {
         };
         let time = self
             .started
-            .map(|start| start + (self.now * SECOND) as Time);
+            .map(|start| start.saturating_add((self.now * SECOND) as Time));
         let is_output = match &*kind {
             "o" => true,
             "i" => false,
@@ -110,6 +110,14 @@ mod tests {
                     "[1,\"r\",\"80x24\"]",
                 ],
                 &[("a\n", None)],
+            ),
+            // Any number is a time.
+            (
+                &[
+                    "{\"version\":2,\"width\":80,\"timestamp\":1e300}",
+                    "[1e300,\"o\",\"a\\n\"]",
+                ],
+                &[("a\n", Some(Time::MAX / 1_000_000_000))],
             ),
             (
                 &["{\"version\":\"1.0\",\"log\":{}}", "[1,\"o\",\"a\\n\"]"],

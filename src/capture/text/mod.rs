@@ -79,7 +79,6 @@ pub(super) fn begins_with_message(bytes: &[u8]) -> bool {
 }
 
 impl Reading {
-    /// The reader of lines; `None` for the text itself.
     fn score(&self, expected: Expected, text: &[u8], how: Attempt) -> Score {
         let mut probe = Probe::new(expected);
         match self.kind.reader(how.quoted, expected) {
@@ -288,6 +287,29 @@ impl Text {
         (last || score.is_sure()).then_some((best, quoted, score))
     }
 
+    /// Chooses the reading of a text of [`HOLD_LIMIT`]. A first line that is longer, and whose beginning shows no reading, is
+    /// awaited.
+    fn choose_at_limit(&mut self) -> Option<(&'static Reading, bool, Score)> {
+        let TextState::Held(held, _) = &self.state else {
+            return None;
+        };
+        let first = memchr::memchr(b'\n', held).map(|end| end + 1);
+        let is_long = first.is_none_or(|end| end > HOLD_LIMIT);
+        if !self.has_tried_beginning {
+            let chosen = self.choose(held.get(..HOLD_LIMIT).unwrap_or(held), false, true);
+            let is_found = |score: Score| score.is_any() || score.is_truncated();
+            if !is_long || chosen.is_some_and(|(.., score)| is_found(score)) {
+                return chosen;
+            }
+        }
+        let is_whole = first.is_some() || held.len() >= MAX_FIRST_LINE;
+        let len = first.unwrap_or(held.len()).min(MAX_FIRST_LINE);
+        let line = held.get(..len).filter(|_| is_whole);
+        let chosen = line.and_then(|line| self.choose(line, false, true));
+        self.has_tried_beginning = true;
+        chosen
+    }
+
     fn settle(
         &mut self,
         (reading, quoted, score): (&'static Reading, bool, Score),
@@ -385,27 +407,9 @@ impl FormReader for Text {
                     break chosen;
                 }
             } else if held.len() >= HOLD_LIMIT {
-                let first = memchr::memchr(b'\n', held).map(|end| end + 1);
-                let is_long = first.is_none_or(|end| end > HOLD_LIMIT);
-                let whole = first.unwrap_or(held.len()).min(MAX_FIRST_LINE);
-                if is_long && self.has_tried_beginning {
-                    if first.is_none() && held.len() < MAX_FIRST_LINE {
-                        return;
-                    }
-                    let line = held.get(..whole).unwrap_or(held);
-                    match self.choose(line, false, true) {
-                        Some(chosen) => break chosen,
-                        None => return,
-                    }
-                }
-                let chosen = self.choose(view, false, true);
-                self.has_tried_beginning = is_long;
-                match chosen {
-                    Some(chosen) if !is_long || chosen.2.is_any() || chosen.2.is_truncated() => {
-                        break chosen;
-                    }
-                    None if !is_long => return,
-                    _ => {}
+                match self.choose_at_limit() {
+                    Some(chosen) => break chosen,
+                    None => return,
                 }
             } else {
                 if let TextState::Held(_, next) = &mut self.state {

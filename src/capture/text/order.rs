@@ -62,7 +62,7 @@ impl Order {
             self.earlier += u64::from(time < last);
         }
         self.last = Some(time);
-        let ago = self.latest.map_or(0, |latest| latest - time);
+        let ago = self.latest.map_or(0, |latest| latest.saturating_sub(time));
         // A time of day begins again at midnight.
         let is_next_day = !self.is_dated && ago > DAY / 2;
         self.times += 1;

@@ -9,8 +9,8 @@
 use super::files::list_units;
 use super::source::ReadEnd;
 use super::{Args, Input, InputRun, Inputs, read, split_input};
-use crate::cli::journal::{self, Printed};
 use crate::cli::output::Output;
+use crate::cli::thread_output::{self, Printed};
 use crate::conversation::Sink;
 use crate::decoder::DecodeOptions;
 use anyhow::{Context as _, Result};
@@ -80,10 +80,10 @@ pub fn read_apart<S: SinkOfOne>(
         return read(args, options, run, screen);
     }
     let mut rest = &units[..];
-    let (mut jobs, mut journals) = (Vec::new(), Vec::new());
+    let (mut jobs, mut receivers) = (Vec::new(), Vec::new());
     while let Some(input) = split_input(&mut rest) {
         let (to, from) = sync_channel(MAX_WAITING);
-        journals.push(from);
+        receivers.push(from);
         jobs.push(Job {
             input,
             start: Mutex::new(Some((run.of_one(), to))),
@@ -108,11 +108,11 @@ pub fn read_apart<S: SinkOfOne>(
             let thread = Builder::new().stack_size(STACK);
             if let Err(error) = thread.spawn_scoped(scope, || shared.work()) {
                 shared.is_over.store(true, Ordering::Relaxed);
-                drop(journals);
+                drop(receivers);
                 return Err(error).context("cannot start a thread");
             }
         }
-        let printed = shared.print(journals, run, screen);
+        let printed = shared.print(receivers, run, screen);
         shared.is_over.store(true, Ordering::Relaxed);
         printed
     })
@@ -131,13 +131,13 @@ impl<S: SinkOfOne> Shared<'_, '_, S> {
             let Some((run, to)) = start.filter(|_| !is_over) else {
                 return;
             };
-            journal::keep(Some(to.clone()));
+            thread_output::send_to(Some(to.clone()));
             let read = self.read(&job.input, number, run, to);
             if let Ok(mut place) = job.read.lock() {
                 *place = Some(read);
             }
-            // The file is over when nothing refers to its journal.
-            journal::keep(None);
+            // The file is over when no sender of it is left.
+            thread_output::send_to(None);
         }
     }
 
@@ -148,7 +148,7 @@ impl<S: SinkOfOne> Shared<'_, '_, S> {
         mut run: InputRun,
         to: SyncSender<Printed>,
     ) -> ReadInput<S> {
-        let mut sink = (self.make)(Output::journal(to));
+        let mut sink = (self.make)(Output::to_thread(to));
         let mut inputs = Inputs {
             args: self.args,
             options: self.options,
@@ -170,16 +170,16 @@ impl<S: SinkOfOne> Shared<'_, '_, S> {
     /// Prints what the threads print, in the order of the files.
     fn print(
         &self,
-        journals: Vec<Receiver<Printed>>,
+        receivers: Vec<Receiver<Printed>>,
         run: &mut InputRun,
         screen: &mut S,
     ) -> Result<()> {
         let mut last_error = None;
-        for (job, journal) in self.jobs.iter().zip(journals) {
+        for (job, receiver) in self.jobs.iter().zip(receivers) {
             if run.is_stopped() {
                 break;
             }
-            for printed in journal {
+            for printed in receiver {
                 match printed {
                     Printed::Output(text) => {
                         screen.output().push(text);
@@ -187,7 +187,7 @@ impl<S: SinkOfOne> Shared<'_, '_, S> {
                     }
                     Printed::Message(lines) => {
                         screen.output().flush()?;
-                        journal::print(lines);
+                        thread_output::print(lines);
                     }
                 }
             }

@@ -39,11 +39,11 @@ impl<'p> MessageMaker<'p> {
         let name = self.protocol.name();
         let made = super::super::make::make_message(self.protocol, words, &mut self.id_gen);
         made.map(|made| made.message).map_err(|refusal| {
-            match words.iter().find(|word| word.contains("://")) {
-                Some(address) if refusal.wanted == "no more words" => {
-                    format!("{refusal} (the address is --connect {address})")
-                }
-                _ => format!("{refusal} (wiretool make {name} --list)"),
+            let word = refusal.got.trim_matches('`');
+            if word.contains("://") {
+                format!("{refusal} (the address is --connect {word})")
+            } else {
+                format!("{refusal} (wiretool make {name} --list)")
             }
         })
     }

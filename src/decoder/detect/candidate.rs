@@ -37,7 +37,7 @@ pub(super) struct Score {
     /// Frames without the header of their framing.
     pub(super) headless: u32,
     /// The first frame is a message without a fault.
-    pub(super) begins_well: bool,
+    pub(super) begins_with_message: bool,
     /// Frames between messages: pings, HTTP without a message.
     pub(super) controls: u32,
     /// Frames of any kind.
@@ -93,7 +93,7 @@ impl<'p> Candidate<'p> {
         self.score.possible > 0 && self.score.certain_at.is_none()
     }
 
-    /// Returns `true` if it understood a message, and may have a fault in each of the others.
+    /// Returns `true` if it understood a message.
     pub(super) fn has_message(&self) -> bool {
         self.score.certain + self.score.possible > 0
     }
@@ -230,7 +230,7 @@ impl Score {
         framing_only: bool,
         is_line: bool,
     ) {
-        self.begins_well |= self.frames == 1 && message.evidence > Evidence::None;
+        self.begins_with_message |= self.frames == 1 && message.evidence > Evidence::None;
         match message.evidence {
             Evidence::Certain => self.certain += 1,
             Evidence::Possible => {
