@@ -169,6 +169,8 @@ pub struct OperationStat {
     pub messages: u64,
     /// The bytes of their frames.
     pub bytes: u64,
+    /// The largest number of items of one of them that were not acknowledged at a time, and the sum of those at the ends.
+    pub unacknowledged: Option<(u32, u64)>,
 }
 
 impl OperationStat {
@@ -221,6 +223,11 @@ impl OperationStat {
         }
         self.messages += operation.messages;
         self.bytes += operation.bytes;
+        if let Some(items) = operation.unacknowledged {
+            let (most, last) = self.unacknowledged.get_or_insert_default();
+            *most = items.most.max(*most);
+            *last += u64::from(items.last);
+        }
     }
 }
 

@@ -5,7 +5,6 @@ mod counts;
 mod findings;
 mod first;
 mod lookup;
-mod operations;
 mod recorder;
 mod screen;
 mod stderr;

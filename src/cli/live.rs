@@ -122,6 +122,8 @@ pub struct LiveScreen {
     pub path: Option<PathBuf>,
     /// `None`: only findings are shown.
     pub format: Option<Format>,
+    /// Operations are shown in place of messages.
+    pub ops: bool,
     pub show_secrets: bool,
 }
 
@@ -469,8 +471,8 @@ fn new_setup(
     collector: Option<&Arc<Collector>>,
 ) -> Result<Setup> {
     // The keys of operations are those of JSON.
-    let operations =
-        (config.screen.as_ref()).is_some_and(|screen| screen.format == Some(Format::Json));
+    let operations = (config.screen.as_ref())
+        .is_some_and(|screen| screen.ops || screen.format == Some(Format::Json));
     let view = config
         .screen
         .map(|screen| view::open_view(&screen, config.shared))

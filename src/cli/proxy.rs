@@ -21,6 +21,7 @@ Examples:
   wiretool proxy -p mcp -w 'calls-{host}-{time}.jsonl' --rotate 100M -- ./server
   wiretool proxy -p saikuro                     connect to saikuro's port, 7700
   wiretool proxy -p saikuro --fault 'kind=call nth 2: drop'
+  wiretool proxy -p mcp --ops -- ./server       one line per operation, when it ends
   wiretool proxy -p oracle --lint --fail-on error -- ./oracle
   wiretool proxy -p stepflow --connect unix:/run/stepflow.sock --once -f json
   wiretool proxy --listen tcp://127.0.0.1:7799 --connect tcp://127.0.0.1:7700 -w calls.jsonl
@@ -70,6 +71,9 @@ pub struct Flags {
         help_heading = "Output"
     )]
     format: Format,
+    /// Show a line for each operation when it ends, in place of messages (`wiretool help operations`)
+    #[arg(long, help_heading = "Output")]
+    ops: bool,
     /// Do not mask tokens, capabilities and other secrets
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
@@ -109,7 +113,12 @@ pub fn relay(flags: &Flags, relay: Relay, shared: &SharedArgs) -> Result<Exit> {
     let protocols = Box::leak(Box::new(flags.wire.protocols()?));
     let lint = flags.watch.is_on();
     let has_child = flags.place.has_child();
-    let shows = relay.shows || flags.view.is_some() || has_child && relay.is_format_given;
+    let asks = flags.ops || has_child && relay.is_format_given;
+    let shows = relay.shows || flags.view.is_some() || asks;
+    anyhow::ensure!(
+        !flags.ops || matches!(flags.format, Format::Line | Format::Json),
+        "--ops shows lines, or objects with -f json"
+    );
     let path = match &flags.view {
         // Findings alone are not the output of the run, and stdout is that of the child.
         None if !shows || has_child => Some("stderr".into()),
@@ -118,6 +127,7 @@ pub fn relay(flags: &Flags, relay: Relay, shared: &SharedArgs) -> Result<Exit> {
     let screen = (shows || lint).then(|| LiveScreen {
         path,
         format: shows.then_some(flags.format),
+        ops: flags.ops,
         show_secrets: flags.show_secrets,
     });
     anyhow::ensure!(

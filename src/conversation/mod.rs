@@ -43,7 +43,9 @@ pub(crate) use joins::{trace_id, trace_ids};
 pub use judge::{Judge, RuleDialect, find_rule};
 pub(crate) use judge::{full_name, names_rule, rules_of};
 pub(crate) use of_protocol::ProtocolConversation;
-pub use operation::{MessageOperation, Operation, OperationPart, OperationState, SourceShare};
+pub use operation::{
+    MessageOperation, Operation, OperationPart, OperationState, SourceShare, Unacknowledged,
+};
 use operations::Operations;
 pub(crate) use run::Source;
 pub use run::{Output, RuleSettings, Run, Sink, check};

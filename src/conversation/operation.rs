@@ -20,6 +20,8 @@ pub struct MessageOperation {
     pub link: Option<Link>,
     /// The operation ended before the message.
     pub is_late: bool,
+    /// The number of its items that are not acknowledged after the message, if their receiver acknowledges items.
+    pub unacknowledged: Option<u32>,
 }
 
 impl MessageOperation {
@@ -31,6 +33,7 @@ impl MessageOperation {
             parent,
             link,
             is_late: false,
+            unacknowledged: None,
         }
     }
 }
@@ -95,6 +98,28 @@ pub struct Operation {
     pub bytes: u64,
     /// Its parts: operations inside, and messages apart from the first one and from answers.
     pub parts: Vec<OperationPart>,
+    /// The items that were not acknowledged, if their receiver acknowledges items.
+    pub unacknowledged: Option<Unacknowledged>,
+}
+
+/// The number of items of an operation that their receiver had not acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unacknowledged {
+    /// The largest number at a time.
+    pub most: u32,
+    /// The number at the end.
+    pub last: u32,
+}
+
+impl Unacknowledged {
+    /// Adds a later number.
+    pub(super) fn add(&mut self, now: u32) {
+        *self = Self {
+            most: self.most.max(now),
+            last: now,
+        };
+    }
 }
 
 /// The part of an owner in one of several captures in the duration of an operation.

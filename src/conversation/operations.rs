@@ -109,8 +109,9 @@ pub(super) struct Judged<'a> {
 }
 
 impl Judged<'_> {
-    fn role(&self) -> Option<Role> {
-        self.decoded.message.role
+    /// Returns true for a request that waits for an answer of its own.
+    fn is_request(&self) -> bool {
+        self.decoded.message.role == Some(Role::Request) && !self.facts.is_item
     }
 
     /// Returns the request that the message answers for the last time. A dropped message is no answer to its receiver.
@@ -190,7 +191,7 @@ impl Operations {
         let inside = facts
             .inside
             .and_then(|(message, link)| Some((self.find(message, index)?, link)));
-        let is_request = judged.role() == Some(Role::Request);
+        let is_request = judged.is_request();
         let begins = is_request || facts.ends == Some(false) && inside.is_none();
         let is_new = is_request && part_of.or(answered).is_none();
         let inside = match &mut self.joins {
@@ -237,6 +238,7 @@ impl Operations {
             parent: member.parent,
             link: joined(member.link, member.parent_link),
             is_late,
+            unacknowledged: facts.unacknowledged,
         })
     }
 
@@ -336,7 +338,7 @@ impl Operations {
                 open.inside.insert(decoded.index);
             }
         }
-        let is_request = judged.role() == Some(Role::Request);
+        let is_request = judged.is_request();
         let request = is_request.then(|| (decoded.index, receiver(decoded.origin.direction)));
         // Where times step back, what is inside begins with what is around it.
         let around = parent.and_then(|parent| self.open.get(&parent)?.since);
@@ -366,6 +368,7 @@ impl Operations {
                 messages: 1,
                 bytes: decoded.frame.len,
                 parts: Vec::new(),
+                unacknowledged: None,
             },
             parent_link,
             since: time,
@@ -395,7 +398,7 @@ impl Operations {
         let (decoded, facts) = (judged.decoded, judged.facts);
         let message = decoded.message;
         self.charge(member.operation, self.now);
-        let is_request = judged.role() == Some(Role::Request);
+        let is_request = judged.is_request();
         let repeats = |open: &OpenOperation| {
             let first = &open.operation;
             is_request
@@ -418,6 +421,12 @@ impl Operations {
             return;
         };
         open.operation.add_link(member.link);
+        if let Some(now) = facts.unacknowledged {
+            open.operation
+                .unacknowledged
+                .get_or_insert_default()
+                .add(now);
+        }
         open.is_cancelled |= facts.cancels;
         if is_request {
             open.owner = None;

@@ -61,6 +61,7 @@ pub(super) struct Otlp {
     operations: BTreeMap<u64, Span>,
     /// Trace and span of those that have ended.
     ended: BTreeMap<u64, (String, String)>,
+    stated: ids::StatedSpans,
     /// The resource of the spans that wait for their line.
     resource: Vec<u8>,
     waiting: Vec<u8>,
@@ -103,6 +104,7 @@ impl Otlp {
             children: BTreeMap::new(),
             operations: BTreeMap::new(),
             ended: BTreeMap::new(),
+            stated: ids::StatedSpans::default(),
             resource: Vec::new(),
             waiting: Vec::new(),
             in_line: 0,
@@ -152,12 +154,15 @@ impl Otlp {
         let stated = trace_ids(decoded);
         let inside = of.parent.and_then(|parent| self.place_of(parent));
         let index = of.index.to_be_bytes();
+        // Two captures may have one name: ids of different ones differ by their times.
         let source = self.source.as_bytes();
+        let time = decoded.origin.time.unwrap_or_default().to_be_bytes();
         let trace = match (&stated.trace, &inside) {
             (Some(trace), _) => ids::stated(trace, ids::TRACE),
             (None, Some((trace, _))) => trace.clone(),
-            (None, None) => ids::derived(&[b"trace", source, &index], ids::TRACE),
+            (None, None) => ids::derived(&[b"trace", source, &time, &index], ids::TRACE),
         };
+        let derived = ids::derived(&[b"span", source, &time, &index], ids::SPAN);
         let own = stated.own.as_deref().map(|own| ids::stated(own, ids::SPAN));
         let parent = stated
             .parent
@@ -171,10 +176,11 @@ impl Otlp {
             (None, _) => None,
         };
         let linked = inside.filter(|(_, id)| parent.as_ref() != Some(id));
-        let id = own.filter(|own| parent.as_ref() != Some(own));
+        let own = own.filter(|own| parent.as_ref() != Some(own));
+        let id = own.filter(|own| self.stated.is_new(&trace, own));
         let mut span = Span {
             trace,
-            id: id.unwrap_or_else(|| ids::derived(&[b"span", source, &index], ids::SPAN)),
+            id: id.unwrap_or(derived),
             is_remote: stated.trace.is_some() && parent.is_some(),
             parent,
             linked,

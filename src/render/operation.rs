@@ -13,7 +13,7 @@ use super::style::{Highlight, escape, escape_json};
 use super::subject::masked_subject;
 use super::wrap::columns;
 use crate::capture::write_time;
-use crate::conversation::{Operation, OperationState};
+use crate::conversation::{Operation, OperationState, Unacknowledged};
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_int;
 use crate::protocol::session::Link;
@@ -134,6 +134,16 @@ fn tail(operation: &Operation, is_part: bool) -> (String, String) {
         format!("{sign}{} {kind}", part.count)
     });
     groups.push(parts.collect::<Vec<_>>().join(", "));
+    if let Some(Unacknowledged { most, last, .. }) = operation.unacknowledged
+        && (most > 1 || last > 0)
+    {
+        let last = if last > 0 {
+            format!(", {last} at the end")
+        } else {
+            String::new()
+        };
+        groups.push(format!("up to {most} not acknowledged{last}"));
+    }
     let messages = match operation.messages {
         1 => "1 message".to_owned(),
         n => format!("{n} messages"),
@@ -195,6 +205,13 @@ pub fn write_json(operation: &Operation, display: DisplayOptions, out: &mut Vec<
         write_int(part.count, out);
     }
     if !operation.parts.is_empty() {
+        out.push(b'}');
+    }
+    if let Some(items) = operation.unacknowledged {
+        out.extend_from_slice(b",\"unacknowledged\":{\"most\":");
+        write_int(items.most, out);
+        out.extend_from_slice(b",\"last\":");
+        write_int(items.last, out);
         out.push(b'}');
     }
     write_source(operation.origin, display, out);

@@ -879,3 +879,48 @@ fn a_description_has_the_names_of_spans_of_its_base() {
         "{out}"
     );
 }
+
+#[test]
+fn spans_of_captures_with_equal_ids_differ() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = r#"{"wiretool":1,"protocol":"sael","started":"2026-01-01T00:00:0N.000000000Z"}"#;
+    let ids = r#""trace_id":"0af7651916cd43dd8448eb211c80319c","span_id":"00f067aa0ba902b7""#;
+    let write = |name: &str, second: char, ids: &str| {
+        let mut text = header.replace('N', &second.to_string()) + "\n";
+        for (t, dir, message) in [
+            (
+                1,
+                "c2s",
+                format!(r#"{{"kind":"INV","seq":1,"tool":"t","input":{{}}{ids}}}"#),
+            ),
+            (2, "s2c", r#"{"kind":"RES","seq":1,"output":1}"#.to_owned()),
+        ] {
+            let line = json!({"t": t, "conn": 1, "dir": dir, "text": message + "\n"});
+            text += &format!("{line}\n");
+        }
+        common::file(folder.path(), name, text)
+    };
+    let ids = format!(",{ids}");
+    let (a, b) = (write("a.jsonl", '1', &ids), write("b.jsonl", '2', &ids));
+    let spans_of = |args: &[&str]| {
+        let (code, out, err) = run(&[&["-f", "otlp"], args].concat());
+        assert_eq!(code, 0, "{err}");
+        spans(&out)
+    };
+    // Two captures of one request: one trace, two spans.
+    for args in [vec![a.as_str(), b.as_str()], vec!["--merge", &a, &b]] {
+        let all = spans_of(&args);
+        assert_eq!(all.len(), 2);
+        assert_eq!(all[0]["traceId"], all[1]["traceId"]);
+        assert_eq!(all[0]["spanId"], "00f067aa0ba902b7");
+        assert_ne!(all[0]["spanId"], all[1]["spanId"]);
+    }
+    // Two recordings that had the same name.
+    let path = write("c.jsonl", '1', "");
+    let first = spans_of(&[&path]);
+    std::fs::remove_file(&path).unwrap();
+    write("c.jsonl", '2', "");
+    let second = spans_of(&[&path]);
+    assert_ne!(first[0]["traceId"], second[0]["traceId"]);
+    assert_ne!(first[0]["spanId"], second[0]["spanId"]);
+}

@@ -2,6 +2,7 @@
 
 mod answers_without_ids;
 mod api;
+mod broken_operations;
 mod broken_sessions;
 mod captures;
 mod cli;

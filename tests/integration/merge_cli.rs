@@ -820,4 +820,19 @@ fn a_parent_span_joins_captures_without_headers() {
         ];
         assert_eq!(links_of("sael", &recordings), wanted, "{what}");
     }
+    // Equal spans of two captures: in one trace either may be meant, in two only one is.
+    for (other, wanted) in [(T, &[][..]), (U, &["c1 in a1 recorded"])] {
+        let recordings = [
+            (none.clone(), sael(10, 1, &span(a))),
+            (
+                none.clone(),
+                sael(11, 2, &json!({"trace_id": other, "span_id": a})),
+            ),
+            (
+                none.clone(),
+                sael(20, 3, &json!({"trace_id": T, "parent_span_id": a})),
+            ),
+        ];
+        assert_eq!(links_of("sael", &recordings), wanted, "{other}");
+    }
 }

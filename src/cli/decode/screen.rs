@@ -6,12 +6,12 @@ use super::counts::SourceCounts;
 use super::findings::{FindingReporter, shown, worst};
 use super::first::{FirstFrame, FirstScreen};
 use super::lookup::{Lookup, write_line, write_owner, write_range};
-use super::operations::OperationLines;
 use super::recorder::DecodeRecorder;
-use super::stderr::StderrLines;
+use super::stderr::StderrAmongMessages;
 use crate::capture::{Event, Item};
 use crate::cli::delta_state::DeltaStates;
 use crate::cli::input::{Flow, InputRun};
+use crate::cli::operation_lines::OperationLines;
 use crate::cli::options::SharedArgs;
 use crate::cli::output::{Output as TextOutput, StdoutClosed};
 use crate::cli::renderer::Renderer;
@@ -67,7 +67,7 @@ pub struct DecodeScreen<'a> {
     direction: Option<Direction>,
     source: SourceCounts,
     /// Present if the lines of stderr are shown.
-    stderr: Option<StderrLines>,
+    stderr: Option<StderrAmongMessages>,
     /// Present if operations are shown in place of messages.
     operations: Option<OperationLines>,
     /// Present if messages are rows of a table.
@@ -117,7 +117,7 @@ impl<'a> DecodeScreen<'a> {
             faulty: 0,
             direction: None,
             source: SourceCounts::default(),
-            stderr: args.stderr.then(StderrLines::default),
+            stderr: args.stderr.then(StderrAmongMessages::default),
             rows: (args.flat).then(|| (Rows::default(), Facts::new(display.sources))),
             closing: Vec::new(),
             recorder: DecodeRecorder::create(

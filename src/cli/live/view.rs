@@ -2,6 +2,7 @@
 
 use super::{LiveScreen, MAX_WAITING};
 use crate::capture::{Event, EventKind};
+use crate::cli::operation_lines::OperationLines;
 use crate::cli::options::{self, SharedArgs};
 use crate::cli::output::{as_file, open_stream};
 use crate::cli::renderer::Renderer;
@@ -45,7 +46,10 @@ pub(super) fn open_view(screen: &LiveScreen, shared: &SharedArgs) -> Result<Reco
     display.show_secrets = screen.show_secrets;
     Ok(RecorderScreen {
         sink: RecordingFile { file, name },
-        render: render(screen.format, display),
+        render: match screen.format.filter(|_| screen.ops) {
+            Some(format) => render_operations(format, display),
+            None => render(screen.format, display),
+        },
     })
 }
 
@@ -94,6 +98,39 @@ fn render(format: Option<Format>, display: DisplayOptions) -> Render {
             _ => {}
         }
         out.extend_from_slice(text.as_bytes());
+    })
+}
+
+/// Returns what shows operations when they end, and findings below them.
+fn render_operations(format: Format, display: DisplayOptions) -> Render {
+    let (mut operations, mut text) = (OperationLines::new(format, false), String::new());
+    Box::new(move |output, out| {
+        let (ended, found) = match output {
+            Output::Message(_, verdict) => {
+                operations.select(verdict);
+                (
+                    verdict.map_or(&[][..], |verdict| verdict.ended),
+                    output.findings(),
+                )
+            }
+            Output::Event(_, verdict) => (verdict.ended, verdict.findings),
+            Output::End(run, found) => {
+                let conversation = run.conversation();
+                (
+                    conversation.map_or(&[][..], Conversation::ended_operations),
+                    found,
+                )
+            }
+            _ => return,
+        };
+        for line in operations.end(ended, display) {
+            out.extend_from_slice(&line);
+        }
+        if format != Format::Json {
+            text.clear();
+            write_findings(found, display, &mut text);
+            out.extend_from_slice(text.as_bytes());
+        }
     })
 }
 

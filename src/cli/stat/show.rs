@@ -235,6 +235,13 @@ fn write_operations(stat: &Stat, table: &mut Table<'_>) {
                 groups.push(format!("{n} {what}"));
             }
         }
+        if let Some((most, last)) = one
+            .unacknowledged
+            .filter(|(most, last)| *most > 1 || *last > 0)
+        {
+            groups.push(format!("up to {most} not acknowledged"));
+            groups.extend((last > 0).then(|| format!("{last} at the end")));
+        }
         groups.retain(|group| !group.is_empty());
         table.dim(&format!("  {}", groups.join("; ")));
         table.text("\n");
@@ -395,6 +402,7 @@ fn operation_json(what: &str, one: &OperationStat) -> Value {
         "shares_ms": one.durations.as_ref().map(|_| owners),
         "messages": one.messages,
         "bytes": one.bytes,
+        "unacknowledged": one.unacknowledged.map(|(most, last)| json!({"most": most, "last": last})),
     })
 }
 

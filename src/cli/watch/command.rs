@@ -52,6 +52,8 @@ pub(super) enum Command {
     /// The messages as a tree of operations, or in their order.
     Operations,
     Delta,
+    /// Lines of stderr between the messages, or no longer.
+    Stderr,
     /// Continue long lines of the tree on the next row, or cut them.
     Wrap,
     /// Show only the pane with the focus, or all.
@@ -71,7 +73,7 @@ pub(super) enum Command {
     /// Fold a request and its answers; in the tree, an operation.
     FoldPair,
     FoldConnection,
-    /// Select this row of the messages on the screen.
+    /// Select this row of the messages.
     Row(usize),
     /// Select this line of a pane on the screen.
     Line(Pane, usize),

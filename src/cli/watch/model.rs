@@ -10,6 +10,7 @@
 
 mod look;
 mod rows;
+mod stderr;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -23,6 +24,7 @@ use super::store::{Store, StoreReader};
 use look::Look;
 use rows::{RowList, Search};
 use std::collections::HashSet;
+pub(super) use stderr::ScreenLine;
 use tree::OperationTree;
 
 /// The additions of the input since the last redraw.
@@ -32,6 +34,7 @@ pub(super) struct ContentState {
     judged: usize,
     findings: u64,
     open: usize,
+    stderr: usize,
     notes: Option<String>,
     waiting: Vec<String>,
     ended: bool,
@@ -190,6 +193,7 @@ impl Model {
             judged: store.judged,
             findings: store.finding_count,
             open: store.open,
+            stderr: store.stderr.len(),
             notes: status.notes.last().cloned(),
             waiting: status.waiting.clone(),
             ended: status.ended,
@@ -367,6 +371,7 @@ impl Model {
             Command::Delta | Command::Wrap | Command::Zoom | Command::Scroll { .. } => {
                 self.look.apply(command);
             }
+            Command::Stderr => self.toggle_stderr(),
             Command::Compare => self.mark_or_compare(),
             Command::Pause => {
                 let count = self.shared.store().entries.len();
@@ -380,7 +385,7 @@ impl Model {
             Command::FoldConnection => self.fold_connection(),
             Command::Row(row) => {
                 self.focus = Pane::Messages;
-                self.go_to_row(self.top + row);
+                self.go_to_row(row);
             }
             Command::Line(pane, line) => {
                 self.focus = pane;

@@ -24,11 +24,19 @@ const MAX_DEPTH: usize = 32;
 pub struct StoredOperations {
     of: Vec<u32>,
     ended: HashMap<u64, Operation>,
+    /// The numbers of items that are not acknowledged: the message, its operation, the number.
+    unacknowledged: Vec<(u32, u32, u32)>,
 }
 
 impl StoredOperations {
     /// Sets the operation of a message.
     pub fn set(&mut self, message: usize, operation: MessageOperation) {
+        if let (Some(count), Ok(index)) = (operation.unacknowledged, u32::try_from(operation.index))
+            && self.unacknowledged.len() < MAX_ENDED
+        {
+            let message = u32::try_from(message).unwrap_or(u32::MAX);
+            self.unacknowledged.push((message, index, count));
+        }
         let begins = operation.index == message as u64;
         let index = match operation.parent {
             Some(parent) if begins => parent,
@@ -83,6 +91,16 @@ impl StoredOperations {
     pub fn parent(&self, operation: usize) -> Option<usize> {
         let (index, value) = self.value(operation)?;
         (value & BEGINS != 0 && index < operation).then_some(index)
+    }
+
+    /// Returns the number of items of an operation that are not acknowledged after a message, if that is known.
+    pub fn unacknowledged(&self, operation: usize, message: usize) -> Option<u32> {
+        let after = self
+            .unacknowledged
+            .partition_point(|one| one.0 as usize <= message);
+        let before = self.unacknowledged.get(..after)?.iter().rev();
+        let mut own = before.filter(|one| one.1 as usize == operation);
+        own.next().map(|one| one.2)
     }
 
     /// Returns an operation and those that contain it, the outermost last.

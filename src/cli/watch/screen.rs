@@ -193,7 +193,7 @@ fn mouse_command(mouse: MouseEvent, view: &View) -> Option<Command> {
         MouseEventKind::Down(MouseButton::Left) => {
             let position = Position::new(mouse.column, mouse.row);
             Some(match view.pane_at(position)? {
-                (Pane::Messages, line) => Command::Row(line),
+                (Pane::Messages, line) => Command::Row(view.message_row(line)?),
                 (Pane::Tree, line) => Command::Line(Pane::Tree, view.tree_line(line)),
                 (pane, line) => Command::Line(pane, line),
             })

@@ -3,9 +3,10 @@
 use super::entry::Entry;
 use super::shared::Shared;
 use super::steps::{Step, Steps};
-use super::store::{Batch, ConnChange, InputStatus, Update};
+use super::store::{Batch, ConnChange, InputStatus, StoredStderr, Update};
 use crate::capture::{Event, EventKind, Header, Item};
 use crate::cli::input::{Flow, InputRun, unless_failed};
+use crate::cli::stderr_lines::{StderrLine, StderrLines};
 use crate::conversation::{Output, Run, Sink};
 use crate::decoder::{Decoded, RareParts, StoredFrames};
 use crate::encoding::Want;
@@ -50,6 +51,7 @@ pub(super) struct IndexSink {
     count: usize,
     /// The input is a recording: nothing but messages is compared with their bytes.
     is_recording: bool,
+    stderr: StderrLines,
 }
 
 impl IndexSink {
@@ -68,6 +70,7 @@ impl IndexSink {
             file,
             count: 0,
             is_recording: false,
+            stderr: StderrLines::default(),
         }
     }
 
@@ -157,6 +160,13 @@ impl IndexSink {
                 opened,
             }));
         }
+        let Self {
+            stderr,
+            batch,
+            count,
+            ..
+        } = self;
+        stderr.add(event, &mut |line| add_line(line, *count, batch));
         match event.what {
             // Rules do not know them.
             EventKind::Stderr(_) | EventKind::Datagram(_) | EventKind::Other(_) => Ok(()),
@@ -175,9 +185,22 @@ impl IndexSink {
     }
 
     fn end(&mut self) -> Result<()> {
+        let Self {
+            stderr,
+            batch,
+            count,
+            ..
+        } = self;
+        stderr.end(&mut |line| add_line(line, *count, batch));
         self.flush()?;
         self.step(Step::End)
     }
+}
+
+/// Adds a line of stderr after the messages so far.
+fn add_line(line: StderrLine<'_>, count: usize, batch: &mut Batch) {
+    let line = StoredStderr::new(count, line);
+    batch.updates.push(Update::Stderr(line));
 }
 
 /// Another thread checks rules.

@@ -9,6 +9,7 @@
 
 use super::entry::{Entries, Entry};
 use super::operations::StoredOperations;
+use crate::cli::stderr_lines::StderrLine;
 use crate::conversation::{Finding, MessageOperation, Operation, Verdict};
 use crate::decoder::{Decoded, RareParts, StoredFrames};
 use crate::encoding::{Parsed, Want};
@@ -21,6 +22,9 @@ use std::sync::Arc;
 
 /// The maximum number of findings, of messages with rare parts, of changes and of versions whose details are kept.
 const MAX_DETAILS: usize = 1 << 14;
+/// The maximum number of lines of stderr that are kept, and the number of bytes of each.
+const MAX_STDERR: usize = 1 << 14;
+const MAX_STDERR_LINE: usize = 1 << 10;
 /// The number of messages before the selected one in which open requests are searched: a fraction of a redraw.
 const MAX_LOOK_BACK: usize = 1 << 20;
 /// The number of bytes that are read from the file at once.
@@ -53,6 +57,36 @@ pub struct StoredSubscription {
     pub begins: bool,
 }
 
+/// A line that a child wrote to stderr.
+pub struct StoredStderr {
+    /// The number of messages before it.
+    pub after: usize,
+    conn: u32,
+    time: Option<i64>,
+    bytes: Box<[u8]>,
+}
+
+impl StoredStderr {
+    /// Keeps the start of a line after so many messages.
+    pub fn new(after: usize, line: StderrLine<'_>) -> Self {
+        let StderrLine { conn, time, bytes } = line;
+        Self {
+            after,
+            conn,
+            time,
+            bytes: bytes.get(..MAX_STDERR_LINE).unwrap_or(bytes).into(),
+        }
+    }
+
+    pub fn line(&self) -> StderrLine<'_> {
+        StderrLine {
+            conn: self.conn,
+            time: self.time,
+            bytes: &self.bytes,
+        }
+    }
+}
+
 /// Results of a reader apart from entries, in the order of events.
 pub enum Update {
     Answer {
@@ -71,6 +105,7 @@ pub enum Update {
     Operation(usize, MessageOperation),
     /// An operation that has ended.
     Ended(Box<Operation>),
+    Stderr(StoredStderr),
 }
 
 /// Messages that a reader adds at once.
@@ -131,6 +166,8 @@ pub struct Store {
     pub versions: Vec<NamedVersion>,
     pub subscriptions: Vec<StoredSubscription>,
     pub operations: StoredOperations,
+    /// Lines of stderr, in their order.
+    pub stderr: Vec<StoredStderr>,
 }
 
 impl Store {
@@ -153,6 +190,7 @@ impl Store {
             versions: Vec::new(),
             subscriptions: Vec::new(),
             operations: StoredOperations::default(),
+            stderr: Vec::new(),
         })
     }
 
@@ -263,6 +301,11 @@ impl Store {
             }
             Update::Operation(index, operation) => self.operations.set(index, operation),
             Update::Ended(operation) => self.operations.end(*operation),
+            Update::Stderr(line) => {
+                if self.stderr.len() < MAX_STDERR {
+                    self.stderr.push(line);
+                }
+            }
             Update::Subscription(change) => {
                 if self.has_space() {
                     self.subscriptions.push(change);

@@ -13,8 +13,9 @@ mod status;
 mod theme;
 
 use super::command::{Overlay, Pane};
-use super::model::Model;
+use super::model::{Model, ScreenLine};
 use crate::capture::Sources;
+use crate::cli::count_text;
 use crate::conversation::Verdict;
 use crate::encoding::Want;
 use crate::protocol::session::Severity;
@@ -56,8 +57,9 @@ pub(super) struct View {
     detail: DetailView,
     /// The largest height of the panes below the messages that a message needed.
     needed: u16,
-    /// The panes of the last screen, for the mouse.
+    /// The panes of the last screen, for the mouse, and the row of each line of the messages.
     areas: Vec<(Pane, Rect)>,
+    rows: Vec<usize>,
 }
 
 impl View {
@@ -76,6 +78,7 @@ impl View {
             detail: DetailView::default(),
             needed: 0,
             areas: Vec::new(),
+            rows: Vec::new(),
         }
     }
 
@@ -149,7 +152,11 @@ impl View {
     /// messages do not need. What they need only grows, so that the screen is calm.
     fn upper_height(&mut self, height: u16, model: &Model, panes: &[(Pane, Rect)]) -> u16 {
         let [upper, lower] = MIN_HEIGHTS;
-        let rows = u16::try_from(model.row_count() + 1).unwrap_or(u16::MAX);
+        let stderr = match model.look.shows_stderr {
+            true => model.shared.store().stderr.len(),
+            false => 0,
+        };
+        let rows = u16::try_from(model.row_count() + 1 + stderr).unwrap_or(u16::MAX);
         let has_tree = panes.iter().any(|(pane, _)| *pane == Pane::Tree);
         let needed = match self.detail.height() {
             lines if has_tree && !model.look.wraps => u16::try_from(lines + 1).unwrap_or(u16::MAX),
@@ -198,7 +205,8 @@ impl View {
         self.areas.push((Pane::Messages, inner));
         model.height = usize::from(inner.height);
         model.keep_in_view();
-        if rows == 0 {
+        let has_stderr = model.look.shows_stderr && !model.shared.store().stderr.is_empty();
+        if rows == 0 && !has_stderr {
             let status = &model.shared.store().status;
             let text = match (model.conditions().is_empty(), status.ended) {
                 (false, _) => "no message matches",
@@ -219,23 +227,8 @@ impl View {
             width: Some(width + column),
             ..self.display
         };
-        let (mut held, mut text, mut marks) = (String::new(), String::new(), Vec::new());
-        self.lines.hold();
-        for row in model.top..model.top + model.height {
-            let Some(index) = model.message_at(row) else {
-                break;
-            };
-            let (depth, is_unfolded) = model.tree_place(row).unwrap_or_default();
-            let indent = (depth * INDENT).min(width / 2);
-            let display = DisplayOptions {
-                width: Some(width + column - indent),
-                ..display
-            };
-            self.hold_line(model, row, index, display, &mut held);
-            let mut mark = self.marks(model, index, is_unfolded);
-            mark.push_span(" ".repeat(indent));
-            marks.push((index, mark, width - indent));
-        }
+        let (mut held, mut text) = (String::new(), String::new());
+        let marks = self.hold_lines(model, width, display, &mut held);
         self.lines.lay_out(&held, display, &mut text);
         model.reader.parsed.set_want(Want::Places);
         for (((index, mut line, width), text), area) in
@@ -246,7 +239,7 @@ impl View {
                 .iter()
                 .any(|span| span.style == self.theme.style(Highlight::Error));
             line.extend(window(&shown, column, width));
-            if index == model.selected {
+            if index == Some(model.selected) {
                 let mut style = ScreenStyle::new().add_modifier(Modifier::REVERSED);
                 if is_error {
                     style = style.patch(self.theme.style(Highlight::Error));
@@ -259,6 +252,53 @@ impl View {
             }
             frame.render_widget(line, area);
         }
+    }
+
+    /// Adds the lines of the screen, without a layout. Returns the message of each, the marks before it, and its width.
+    fn hold_lines(
+        &mut self,
+        model: &mut Model,
+        width: usize,
+        display: DisplayOptions,
+        held: &mut String,
+    ) -> Vec<(Option<usize>, Line<'static>, usize)> {
+        self.lines.hold();
+        self.rows.clear();
+        let mut all = Vec::new();
+        for line in model.screen_lines() {
+            let (row, index) = match line {
+                ScreenLine::Message(row) => (row, model.message_at(row)),
+                ScreenLine::Stderr(place) => {
+                    if let Some(stored) = model.shared.store().stderr.get(place) {
+                        stored.line().write(display, held);
+                    }
+                    (self.rows.last().copied().unwrap_or(model.top), None)
+                }
+                ScreenLine::More(count) => {
+                    let more = count_text(count as u64, "more line", "more lines");
+                    let text = format!("        … {more} of stderr");
+                    display.style.push(held, Highlight::Dim, &text);
+                    held.push('\n');
+                    (self.rows.last().copied().unwrap_or(model.top), None)
+                }
+            };
+            self.rows.push(row);
+            let Some(index) = index else {
+                all.push((None, Line::from(" ".repeat(MARKS.into())), width));
+                continue;
+            };
+            let (depth, is_unfolded) = model.tree_place(row).unwrap_or_default();
+            let indent = (depth * INDENT).min(width / 2);
+            let display = DisplayOptions {
+                width: display.width.map(|width| width - indent),
+                ..display
+            };
+            self.hold_line(model, row, index, display, held);
+            let mut mark = self.marks(model, index, is_unfolded);
+            mark.push_span(" ".repeat(indent));
+            all.push((Some(index), mark, width - indent));
+        }
+        all
     }
 
     /// Adds the columns of `decode` for a message, without a layout.
@@ -348,6 +388,11 @@ impl View {
         for (line, area) in lines.into_iter().zip(inner.rows()) {
             frame.render_widget(line, area);
         }
+    }
+
+    /// Returns the row of the message at a line of the screen.
+    pub fn message_row(&self, line: usize) -> Option<usize> {
+        self.rows.get(line).copied()
     }
 
     /// Returns the line of the tree at a line of the screen.

@@ -22,6 +22,8 @@ const NONE: OperationFacts = OperationFacts {
     owner: None,
     cancels: false,
     fails: false,
+    is_item: false,
+    unacknowledged: None,
     may_retry: false,
 };
 

@@ -1,5 +1,6 @@
 //! The ids of traces and spans.
 
+use crate::protocol::session::memory::RecentEntries;
 use sha2::{Digest as _, Sha256};
 
 /// The lengths of ids in hex.
@@ -14,6 +15,20 @@ pub(super) fn stated(id: &str, len: usize) -> String {
         plain.to_ascii_lowercase()
     } else {
         derived(&[id.as_bytes()], len)
+    }
+}
+
+/// The recent traces and spans that requests state as their own.
+#[derive(Default)]
+pub(super) struct StatedSpans(RecentEntries<(String, String), ()>);
+
+impl StatedSpans {
+    /// Returns true if no earlier request states this span. Otherwise two captures have the request, or its sender repeats ids.
+    pub(super) fn is_new(&mut self, trace: &str, span: &str) -> bool {
+        let place = (trace.to_owned(), span.to_owned());
+        let is_new = self.0.get(&place).is_none();
+        self.0.insert(place, ());
+        is_new
     }
 }
 

@@ -53,6 +53,8 @@ pub(super) struct SaikuroSession {
     orphans: usize,
     /// The requests of clients by UUID, which a runtime repeats when it forwards them.
     callers: RecentEntries<[u8; 16], Vec<Caller>>,
+    /// The last known time.
+    now: Option<i64>,
 }
 
 /// The number of clients that use the same UUID at a time; if there are more, nothing is linked.
@@ -78,6 +80,7 @@ impl SaikuroSession {
             functions: Functions::default(),
             orphans: 0,
             callers: RecentEntries::default(),
+            now: None,
         }
     }
 
@@ -386,7 +389,7 @@ impl SaikuroSession {
         report: &mut Report,
     ) {
         let lost = self.calls.has_gap(key.scope, None);
-        if let Some((rule, text)) = find_open_problem(asked, state).filter(|_| !lost) {
+        if let Some((rule, text)) = find_open_problem(asked, state, self.now).filter(|_| !lost) {
             broken!(report, rule, asked.place(); "{text}");
         }
     }
@@ -440,10 +443,12 @@ impl SaikuroSession {
 
 impl Session for SaikuroSession {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
+        self.now = seen.origin.time.or(self.now);
         Current::handle(seen, report, |seen| self.handle(seen));
     }
 
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
+        self.now = origin.time.or(self.now);
         match what {
             ConnectionChange::Opened => return,
             ConnectionChange::Ended => {

@@ -91,6 +91,11 @@ pub struct OperationFacts {
     pub cancels: bool,
     /// The message says that the operation failed, and is no error itself.
     pub fails: bool,
+    /// The request is an item of the operation that it belongs to: it is no retry, and waits for no answer of its own.
+    pub is_item: bool,
+    /// The number of items of the operation that their receiver has not acknowledged after the message, if it acknowledges
+    /// items.
+    pub unacknowledged: Option<u32>,
     /// The request may be sent again: an operation that fails, or whose connection ends, goes on with the next request that
     /// is part of it.
     pub may_retry: bool,

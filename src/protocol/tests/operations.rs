@@ -30,9 +30,12 @@ fn shown(facts: &OperationFacts) -> String {
         }
     }
     let says = [(facts.cancels, "cancels"), (facts.fails, "fails")];
-    let may_retry = (facts.may_retry, "may retry");
-    let said = says.into_iter().chain([may_retry]);
+    let more = [(facts.may_retry, "may retry"), (facts.is_item, "item")];
+    let said = says.into_iter().chain(more);
     all.extend(said.filter(|(is, _)| *is).map(|(_, name)| name.to_owned()));
+    if let Some(count) = facts.unacknowledged {
+        all.push(format!("{count} unacknowledged"));
+    }
     if let Some(ends) = facts.ends {
         all.push(if ends { "ends" } else { "goes on" }.to_owned());
     }

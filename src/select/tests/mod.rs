@@ -393,6 +393,7 @@ fn conversation_keys_are_evaluated() {
                     parent: Some(1),
                     link: Some(Link::Recorded),
                     is_late: false,
+                    unacknowledged: None,
                 }),
                 ..Verdict::default()
             };

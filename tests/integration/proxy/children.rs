@@ -539,3 +539,46 @@ fn child_of_a_stopped_launcher_may_end() {
         "{text}"
     );
 }
+
+#[test]
+fn operations_of_live_traffic_show_when_they_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("r");
+    let recording = recording.to_str().unwrap();
+    let script =
+        r#"read a; echo '{"jsonrpc":"2.0","id":1,"result":{"content":[]}}'; read b; read c"#;
+    let child = ["--", "sh", "-c", script];
+    let args = [
+        "record", "-q", "-p", "mcp", "--ops", "-f", "json", "-w", recording,
+    ];
+    let mut run = Run::new(&[&args[..], &child].concat());
+    let mut stdin = run.stdin.take().unwrap();
+    let call = |id: u32, name: &str| {
+        let params = format!(r#"{{"name":"{name}","arguments":{{}}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#) + "\n"
+    };
+    stdin.write_all(call(1, "find").as_bytes()).unwrap();
+    // The first operation shows before the second one begins.
+    let first = run.stderr.recv_timeout(LIMIT).unwrap();
+    stdin.write_all(call(2, "look").as_bytes()).unwrap();
+    drop(stdin);
+    let stderr = [first, read_all(&run.stderr)].concat();
+    run.end();
+    let lines = String::from_utf8(stderr).unwrap();
+    let ended: Vec<String> = lines
+        .lines()
+        .map(|line| {
+            let one: serde_json::Value = serde_json::from_str(line).unwrap();
+            format!(
+                "{} {} {} {}",
+                one["op"], one["name"], one["state"], one["messages"]
+            )
+        })
+        .collect();
+    assert_eq!(ended, [r#"0 "find" "answered" 2"#, r#"2 "look" "open" 1"#]);
+    // Other formats have no operations.
+    let (status, _, result) = Run::new(&[&args[..5], &["-f", "tree"], &child[..]].concat()).end();
+    assert_eq!(status.code(), Some(2));
+    let wanted = "wiretool: --ops shows lines, or objects with -f json\n";
+    assert_eq!(result, wanted);
+}

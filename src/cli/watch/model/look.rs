@@ -15,6 +15,8 @@ pub(in crate::cli::watch) struct Look {
     pub column: usize,
     /// Times are relative to the line before.
     pub shows_delta: bool,
+    /// Lines of stderr show between the messages.
+    pub shows_stderr: bool,
 }
 
 impl Look {
@@ -24,6 +26,7 @@ impl Look {
             zooms: false,
             column: 0,
             shows_delta: true,
+            shows_stderr: false,
         }
     }
 
@@ -34,6 +37,7 @@ impl Look {
             Command::Zoom => self.zooms = !self.zooms,
             Command::Scroll { right: true } => self.column = self.column.saturating_add(STEP),
             Command::Scroll { right: false } => self.column = self.column.saturating_sub(STEP),
+            Command::Stderr => self.shows_stderr = !self.shows_stderr,
             Command::Delta => self.shows_delta = !self.shows_delta,
             _ => {}
         }

@@ -298,3 +298,31 @@ fn one_operation_shows_alone() {
     let rows: Vec<usize> = places(&model).iter().map(|(index, _)| *index).collect();
     assert_eq!(rows, [5, 6]);
 }
+
+#[test]
+fn lines_of_stderr_stay_beside_their_message() {
+    use super::ScreenLine::{Message, More, Stderr};
+    let mut model = model_of("oracle/real-oracle.jsonl");
+    model.height = 6;
+    assert!(model.apply(Command::Stderr));
+    let lines = |model: &mut Model| {
+        let all = model.screen_lines();
+        all.iter()
+            .map(|line| match line {
+                Message(row) => format!("#{}", model.message_at(*row).unwrap()),
+                Stderr(place) => format!("stderr {place}"),
+                More(count) => format!("{count} more"),
+            })
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    insta::assert_snapshot!(lines(&mut model), @"#0, stderr 0, #1, #2, #3, #4");
+    // The selected message is on the screen.
+    model.apply(Command::Move(5));
+    insta::assert_snapshot!(lines(&mut model), @"#3, #4, stderr 1, stderr 2, 3 more, #5");
+    // Lines belong to the message before them, or to an earlier one that a condition hides.
+    model.set_condition("kind=result").unwrap();
+    finish(&mut model);
+    model.apply(Command::First);
+    insta::assert_snapshot!(lines(&mut model), @"stderr 0, #3, stderr 1, stderr 2, 7 more");
+}

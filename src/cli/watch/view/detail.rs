@@ -242,10 +242,8 @@ pub(super) fn state_lines(model: &mut Model, theme: Theme, area: Rect) -> Vec<Li
     let open = store.open_at(index, MAX_LISTED + 1);
     push(Highlight::Key, &counted(open.len(), "open request"));
     for request in open.iter().take(MAX_LISTED) {
-        let since = store.entries.get(*request).and_then(Entry::time);
-        let age = since.zip(now).map(|(from, to)| duration(to - from));
-        let age = age.map_or(String::new(), |age| format!("  {age}"));
-        push(Highlight::Plain, &(named(*request) + &age));
+        let waits = waits(&store, *request, index);
+        push(Highlight::Plain, &(named(*request) + &waits));
     }
     let subscriptions = subscriptions(&store, index);
     if !subscriptions.is_empty() {
@@ -320,6 +318,17 @@ fn subscriptions(store: &Store, index: usize) -> Vec<usize> {
         }
     }
     open
+}
+
+/// Returns how long a request is open at a message, and how many of its items are not acknowledged.
+fn waits(store: &Store, request: usize, index: usize) -> String {
+    let time = |index| store.entries.get(index).and_then(Entry::time);
+    let age = time(request).zip(time(index));
+    let age = age.map(|(from, to)| format!("  {}", duration(to - from)));
+    let items = store.operations.unacknowledged(request, index);
+    let items = items.filter(|items| *items > 0);
+    let items = items.map(|items| format!("  {items} not acknowledged"));
+    age.unwrap_or_default() + &items.unwrap_or_default()
 }
 
 /// Returns the connections that are open at a message.

@@ -24,7 +24,7 @@ Show
   =   this pane on the whole screen      W   wrap long lines
   <- -> scroll sideways                  t   time of day, or since line before
   d   mark; on another message: compare  s   statistics
-  z Z fold the pair, the connection      ?   this help
+  z Z fold the pair, the connection      E   lines of stderr between
 Copy, save and send
   y   copy: hex, JSON, the send or the encode command
   w   save the messages that show as watch-N.jsonl

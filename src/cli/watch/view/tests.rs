@@ -297,6 +297,48 @@ fn the_help_fits_the_smallest_screen() {
 }
 
 #[test]
+fn lines_of_stderr_show_between_the_messages() {
+    let commands = [Command::Stderr, Command::Move(3)];
+    insta::assert_snapshot!(screen((80, 24), PLAIN, "oracle/real-oracle.jsonl", &commands), @r#"
+    ─ messages  4 of 9 ────────────────────────────────────────────────────────────
+        #0 c1 ← ready           0
+               06:18:30.885 c1 stderr: send: {"jsonrpc":"2.0","id":0,"method":"read…
+        #1 c1 → ack             0 183.3 µs {}
+        #2 c1 → invoke   square 0          ["0xc"]
+        #3 c1 ← result   square 0 128.2 µs ["0x90"]
+        #4 c1 → invoke   square 1          ["0x10000000000"]
+               06:18:30.886 c1 stderr: recv: {"jsonrpc":"2.0","id":0,"result":{}}
+               06:18:30.886 c1 stderr: recv: {"jsonrpc":"2.0","id":0,"method":"invo…
+               06:18:30.886 c1 stderr: send: {"jsonrpc":"2.0","id":0,"result":["0x9…
+               06:18:30.886 c1 stderr: recv: {"jsonrpc":"2.0","id":1,"method":"invo…
+               06:18:30.886 c1 stderr: send: {"jsonrpc":"2.0","id":1,"error":{"code…
+        #5 c1 ← error    square 1  45.7 µs -32603: value is too large
+        #6 c1 → invoke   cube   2          ["0x3"]
+        #7 c1 ← error    cube   2  34.4 µs -32602: unknown selector: "cube", this o…
+    ─ tree  #3 ────────────────────────────────────────────────────────────────────
+    #3 c1 ← result  id 0  (oracle, lines, response, 42 bytes at 42)  ↩ #2 128.2 µs
+      42..84  {3}
+      53..58    jsonrpc  "2.0"
+      64..65    id  0
+      75..83    result  [1]
+      76..82      [0]  "0x90"  = 144
+
+    9 messages  0 open  0 findings  ? help  q quit
+    "#);
+    // A child that wrote no message.
+    let never = "cli/never-ready.jsonl";
+    let text = screen((80, 24), PLAIN, never, &[Command::Stderr]);
+    assert!(text.contains("c0 stderr: loading"), "{text}");
+    let again = screen((80, 24), PLAIN, never, &[Command::Stderr, Command::Stderr]);
+    assert!(!again.contains("loading"), "{again}");
+    let none = screen((80, 24), PLAIN, STREAM, &[Command::Stderr]);
+    assert!(
+        none.contains("no line of stderr is recorded so far"),
+        "{none}"
+    );
+}
+
+#[test]
 fn long_lines_are_cut_wrapped_or_scrolled() {
     let rows = |commands: &[Command]| {
         let commands = [&[Command::Move(1), Command::Open], commands].concat();

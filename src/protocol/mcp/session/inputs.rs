@@ -11,6 +11,7 @@ use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rpc::spelling;
 use crate::protocol::rule_names::mcp as rule;
+use crate::protocol::session::http;
 use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::text::quote;
 use crate::protocol::session::{Link, Owner, broken};
@@ -86,6 +87,8 @@ impl Inputs {
             .flatten();
         if let Some((first, link)) = first {
             message.part_of(first, link);
+        } else {
+            self.check_unasked(message);
         }
         Repeatable {
             first: first.map(|(first, _)| first),
@@ -146,6 +149,22 @@ impl Inputs {
         };
         broken!(message, rule::REQUEST_STATE, place, waiting.answer;
             "the repeated request has {got} #{}, which asks for input", waiting.answer);
+    }
+
+    /// Reports input although no answer of the session asks for any. Over HTTP, another server may have asked.
+    fn check_unasked(&self, message: &RpcMessage<'_, '_>) {
+        let Some(responses) = message.param("inputResponses") else {
+            return;
+        };
+        let is_alone = http::head(&message.seen).is_none() && !self.incomplete;
+        let asks = |w: &Waiting| w.subject.as_deref() == Some(&*message.name());
+        if let Some((key, value)) = responses.members().next()
+            && is_alone
+            && !self.waiting.iter().any(asks)
+        {
+            broken!(message, rule::INPUT_NOT_ASKED, message.at(value);
+                "no answer asks for the input {}", quote(key));
+        }
     }
 
     /// Handles an answer.

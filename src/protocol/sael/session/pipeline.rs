@@ -7,6 +7,8 @@ use crate::tape::Node;
 
 /// The reference to the output of the previous stage.
 const PREVIOUS: &str = "$prev";
+/// The longest name of a result that is compared, in bytes.
+const MAX_NAME: usize = 64;
 
 /// The tools that are called, each with its literal input.
 pub(super) type PipelineCall<'a> = Vec<(Node<'a>, Option<Node<'a>>)>;
@@ -60,6 +62,25 @@ fn binding(message: &SaelMessage<'_, '_>, (n, kind): (usize, &str), bind: Node<'
             "`{}` of the first stage is bound to $prev, but there is no previous stage",
             short(&key.text().unwrap_or_default()));
     }
+    let other = bind.members().find(|(_, value)| is_other_result(*value));
+    if let Some((key, value)) = other.filter(|_| bind.is_map()) {
+        broken!(message, rule::BIND_NOTHING, message.at(value);
+            "`{}` of stage {n} is bound to {}, which does not exist: only $prev is a result",
+            short(&key.text().unwrap_or_default()), short(&value.text().unwrap_or_default()));
+    }
+}
+
+/// Returns true for the name of a result other than `$prev`, such as `$first`.
+fn is_other_result(value: Node<'_>) -> bool {
+    let Some(text) = value.text().filter(|_| value.is_string()) else {
+        return false;
+    };
+    let Some(name) = text.strip_prefix('$').filter(|_| text.len() <= MAX_NAME) else {
+        return false;
+    };
+    let is_start = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
+    text != PREVIOUS && name.as_bytes().first().is_some_and(is_start) && name.bytes().all(is_part)
 }
 
 fn filter(message: &SaelMessage<'_, '_>, n: usize, node: Node<'_>) {

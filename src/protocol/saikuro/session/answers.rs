@@ -203,6 +203,7 @@ impl SaikuroSession {
         if !matches!(state, OpenKind::Stream(SeqStream { orphan: true, .. })) {
             seen.part_of(asked.index(), Link::Recorded);
         }
+        seen.operation().is_item = seen.message.role == Some(Role::Request);
         let effect = match state {
             OpenKind::Channel(channel) => channel_frame(channel, true, seen, root),
             OpenKind::Stream(stream) => {

@@ -116,6 +116,10 @@ pub(super) fn channel_frame(
         "channel" => {
             if is_opener {
                 channel.pending = channel.pending.saturating_add(1);
+                channel.waits_since = channel.waits_since.or(seen.origin.time);
+                if channel.last_acknowledged.is_some() {
+                    seen.operation().unacknowledged = Some(channel.pending);
+                }
             }
             match message.role {
                 Some(Role::Notification) => return Effect::Nothing,
@@ -124,14 +128,14 @@ pub(super) fn channel_frame(
             }
         }
         "error" if !is_opener && channel.pending > 0 => {
-            channel.pending -= 1;
+            channel.item_acknowledged(seen);
             refused(seen);
             return Effect::Part;
         }
         "error" => return Effect::Over(Ending::Failed(flow.next)),
         "response" | "batch-response" if !is_opener => {
             if channel.acknowledged && channel.pending > 0 {
-                channel.pending -= 1;
+                channel.item_acknowledged(seen);
                 return Effect::Part;
             }
             let acknowledged = &mut channel.acknowledged;

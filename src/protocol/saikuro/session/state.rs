@@ -7,6 +7,7 @@
 //! ```
 
 use crate::protocol::exchange::{Key, OpenRequest};
+use crate::protocol::session::Current;
 use crate::protocol::session::memory::{Blank, BoxedPerDirection, Lazy, Reported};
 use crate::protocol::{Direction, Id};
 use crate::tape::{Node, Scalar, Value};
@@ -18,6 +19,8 @@ pub(super) const PAST: usize = 1 << 12;
 const DOUBTS: usize = 1 << 6;
 /// The number of stored failed streams of one side.
 pub(super) const FAILED: usize = 1 << 6;
+/// The time without an acknowledgement after which a channel has stalled, in nanoseconds.
+const STALL: i64 = 1_000_000_000;
 /// The number of stored items of a batch.
 const ITEMS: usize = 1 << 8;
 
@@ -115,6 +118,9 @@ pub(super) struct Channel {
     pub(super) pending: u32,
     /// It was answered like a call.
     pub(super) acknowledged: bool,
+    /// The last acknowledgement of an item, and the time of the first item after it.
+    pub(super) last_acknowledged: Option<u64>,
+    pub(super) waits_since: Option<i64>,
     /// Its frames are those of real peers, most of which never close a channel.
     pub(super) peers: bool,
 }
@@ -125,6 +131,22 @@ impl Channel {
         for flow in &mut self.flows {
             flow.next = None;
         }
+        self.last_acknowledged = None;
+    }
+
+    /// Returns true if items wait for their acknowledgement longer than usual, although earlier ones were acknowledged.
+    pub(super) fn is_stalled(&self, now: Option<i64>) -> bool {
+        let times = self.waits_since.zip(now);
+        let waits_long = times.is_some_and(|(from, to)| to.saturating_sub(from) >= STALL);
+        waits_long && self.last_acknowledged.is_some() && self.pending > 0
+    }
+
+    /// Handles the answer of a runtime to an item.
+    pub(super) fn item_acknowledged(&mut self, seen: Current<'_, '_>) {
+        self.pending -= 1;
+        self.last_acknowledged = Some(seen.index);
+        self.waits_since = None;
+        seen.operation().unacknowledged = Some(self.pending);
     }
 }
 

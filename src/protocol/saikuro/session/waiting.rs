@@ -1,6 +1,7 @@
 //! Requests that stay open: the expected message, and the rule that the end of the conversation breaks.
 
 use super::state::{Batch, CallKey, OpenKind, SeqStream};
+use crate::protocol::Direction;
 use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::session::{RuleId, Waiting};
@@ -10,6 +11,16 @@ pub(super) fn waiting_for(
     (_, asked, state): (&CallKey, &OpenRequest, &OpenKind),
 ) -> Option<Waiting> {
     let why = match state {
+        OpenKind::Channel(channel)
+            if channel.last_acknowledged.is_some() && channel.pending > 0 =>
+        {
+            let mut waiting = asked.waiting(Some(format!(
+                "{} items are not acknowledged",
+                channel.pending
+            )));
+            waiting.owes = asked.origin().direction.map(Direction::other);
+            return Some(waiting);
+        }
         OpenKind::Single { own: true, .. } | OpenKind::Batch(Batch { own: true, .. }) => Some(
             "the calling connection announced the namespace itself; a runtime reads its answer after 30 s",
         ),
@@ -36,7 +47,12 @@ pub(super) fn waiting_for(
 }
 
 /// Returns the broken rule of a request that stays open, and the text.
-pub(super) fn find_open_problem(asked: &OpenRequest, state: &OpenKind) -> Option<(RuleId, String)> {
+/// `now`: the last known time.
+pub(super) fn find_open_problem(
+    asked: &OpenRequest,
+    state: &OpenKind,
+    now: Option<i64>,
+) -> Option<(RuleId, String)> {
     let what = asked.describe();
     Some(match state {
         OpenKind::Single { .. } | OpenKind::Batch(_) => {
@@ -45,6 +61,17 @@ pub(super) fn find_open_problem(asked: &OpenRequest, state: &OpenKind) -> Option
         // The missing items of an orphan were reported.
         OpenKind::Stream(stream) if stream.orphan || stream.acknowledged => return None,
         OpenKind::Stream(_) => (rule::STREAM_UNFINISHED, format!("{what} is not ended")),
+        OpenKind::Channel(channel) if channel.is_stalled(now) => {
+            let (count, last) = (
+                channel.pending,
+                channel.last_acknowledged.unwrap_or_default(),
+            );
+            let items = if count == 1 { "item is" } else { "items are" };
+            let text = format!(
+                "of {what}, the last {count} {items} not acknowledged: the last answer to an item is #{last}"
+            );
+            (rule::ITEMS_UNACKNOWLEDGED, text)
+        }
         // Real peers cannot close a channel, except those in Rust.
         OpenKind::Channel(channel) if channel.peers => return None,
         OpenKind::Channel(channel) => {

@@ -175,6 +175,17 @@ fn streams_channels_and_forwarded_calls() {
             "#,
         ),
         (
+            "a channel whose items are acknowledged",
+            r#"
+            > {"version":1,"type":"channel","id":"a1b2c3d4-e5f6-4890-abcd-000000000001","target":"m.c","args":[]}
+            < {"id":"a1b2c3d4-e5f6-4890-abcd-000000000001","ok":true}
+            > {"version":1,"type":"channel","id":"a1b2c3d4-e5f6-4890-abcd-000000000001","target":"m.c","args":[1]}  => part of 0 recorded, item
+            < {"id":"a1b2c3d4-e5f6-4890-abcd-000000000001","ok":true}  => 0 unacknowledged
+            > {"version":1,"type":"channel","id":"a1b2c3d4-e5f6-4890-abcd-000000000001","target":"m.c","args":[2]}  => part of 0 recorded, item, 1 unacknowledged
+            > {"version":1,"type":"channel","id":"a1b2c3d4-e5f6-4890-abcd-000000000001","target":"m.c","args":[3]}  => part of 0 recorded, item, 2 unacknowledged
+            "#,
+        ),
+        (
             "a call that the runtime forwards",
             r#"
             1> {"version":1,"type":"call","id":"a1b2c3d4-e5f6-4890-abcd-000000000001","target":"m.c","args":[]}
