@@ -203,6 +203,8 @@ pub struct EncodeJob<'p> {
     all: Vec<u8>,
     frames: Vec<Encoded>,
     refused: bool,
+    /// The command line names the protocol.
+    is_named: bool,
 }
 
 impl<'p> EncodeJob<'p> {
@@ -250,6 +252,7 @@ impl<'p> EncodeJob<'p> {
             all: Vec::new(),
             frames: Vec::new(),
             refused: false,
+            is_named: protocols.named().is_some(),
         })
     }
 
@@ -299,8 +302,11 @@ impl<'p> EncodeJob<'p> {
         };
         match encoded {
             Ok(encoded) => self.write_frame(encoded),
-            Err(refusal) => {
+            Err(mut refusal) => {
                 self.refused = true;
+                if !self.is_named && root.get("protocol").is_none() {
+                    refusal.got.to_mut().push_str("; -p NAME names it");
+                }
                 refuse(refusal);
                 Ok(())
             }

@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 const MAX_NAMES: u32 = 100_000;
 
 /// Extensions of captures that are not written.
-const OTHER_FORMS: [&str; 6] = ["cap", "csv", "har", "html", "pcap", "pcapng"];
+const OTHER_FORMS: [&str; 10] = [
+    "bz2", "cap", "csv", "gz", "har", "html", "pcap", "pcapng", "zip", "zst",
+];
 
 /// Reads a whole recording, inflated if it is gzipped, without a byte order mark; `-` is stdin. A capture of another program
 /// becomes a recording.
@@ -186,7 +188,9 @@ fn create_at(named: &Path, stdout_is_free: bool, time: i64) -> Result<RecordingF
         return Ok(RecordingFile { file, name });
     }
     if let Some(form) = other_form(named) {
-        let name = named.with_extension("").display().to_string() + ".jsonl";
+        let name = named.with_extension("");
+        let is_recording = name.extension().is_some_and(|end| end == "jsonl");
+        let name = name.display().to_string() + if is_recording { "" } else { ".jsonl" };
         anyhow::bail!(
             "{}: no {form} is written, only recordings in JSON Lines: -w {}",
             named.display(),

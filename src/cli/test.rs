@@ -126,7 +126,11 @@ fn read_suite(file: &Path) -> Result<Result<Suite, String>> {
     let suite = read::read(&name, &text);
     Ok(suite.map_err(|errors| {
         let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
-        errors.join("\n")
+        let text = errors.join("\n");
+        if file.extension().is_some_and(|end| end == "toml") {
+            return text;
+        }
+        format!("{text}\ncases are written in TOML; in one, command = \"…\" starts a program (wiretool help test)")
     }))
 }
 

@@ -69,6 +69,8 @@ pub struct Unmatched {
     lists: Vec<Words>,
     /// The number of messages with `outcome=error`, if the condition wants `role=error`.
     failed: Option<u64>,
+    /// The filter compares times, and no message has one so far.
+    has_no_time: bool,
     /// A condition with the text of `--grep` as a pattern, if it looks like one.
     pattern: Option<String>,
     /// The number of messages so far.
@@ -88,6 +90,7 @@ impl Unmatched {
     pub fn new(filter: &Filter) -> Self {
         let mut all: Vec<Words> = Vec::new();
         let mut failed = None;
+        let mut has_no_time = false;
         filter.expr().wanted(&mut |key, word| {
             let mut list = |what, wanted: &str, is_instead, get| {
                 if !all.iter().any(|words| words.what == what) {
@@ -122,6 +125,7 @@ impl Unmatched {
                     let path = Path::from(steps.collect::<Vec<_>>());
                     list(PATHS, &Key::Message(path).to_string(), false, add_members);
                 }
+                Key::Time => has_no_time = true,
                 Key::Role if word == Role::Error.name() => failed = Some(0),
                 _ => {}
             }
@@ -129,6 +133,7 @@ impl Unmatched {
         Self {
             lists: all,
             failed,
+            has_no_time,
             pattern: filter.grep().and_then(as_pattern),
             messages: 0,
         }
@@ -139,6 +144,7 @@ impl Unmatched {
         if let (Some(failed), true) = (&mut self.failed, decoded.message.failed) {
             *failed += 1;
         }
+        self.has_no_time &= decoded.origin.time.is_none();
         self.messages += 1;
         let has_paths = self.messages <= MAX_MESSAGES;
         let lists = self.lists.iter_mut();
@@ -185,7 +191,9 @@ impl Unmatched {
         let pattern = self.pattern.as_ref();
         let pattern =
             pattern.map(|expr| format!("--grep takes plain text, a pattern is --where '{expr}'"));
-        let lists: Vec<String> = lists.chain(failed).chain(pattern).collect();
+        let time = self.has_no_time.then(|| "they have no times".to_owned());
+        let lists = lists.chain(failed).chain(time).chain(pattern);
+        let lists: Vec<String> = lists.collect();
         (!lists.is_empty()).then(|| lists.join("; "))
     }
 }

@@ -105,9 +105,14 @@ pub fn words(name: &str) -> Names {
 /// Parses a duration: `5s`, `500ms`, `2m`.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let wanted = || "wanted a time, such as 500ms, 5s or 2m".to_owned();
-    let at = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .ok_or_else(wanted)?;
+    let Some(at) = text.find(|c: char| !c.is_ascii_digit() && c != '.') else {
+        let is_number = text.parse::<f64>().is_ok();
+        return Err(if is_number {
+            format!("wanted a unit: {text}s or {text}ms")
+        } else {
+            wanted()
+        });
+    };
     let (number, unit) = text.split_at(at);
     let seconds: f64 = match unit {
         "us" | "µs" => 1e-6,

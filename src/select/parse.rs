@@ -13,6 +13,7 @@ use super::expr::{Expr, KeyTest, Operand, Order, Test, TextPattern, is_name_char
 use super::key::{Key, KeySort};
 use super::{literal, number::Decimal};
 use crate::path::{self, Path, PathError};
+use crate::protocol::Role;
 use crate::words::nearest;
 use regex::Regex;
 use std::ops::Range;
@@ -270,7 +271,7 @@ impl<'t> SelectParser<'t> {
                 Some(key) => Some(format!("a list has commas: {key}=2,3")),
                 None if operand.is_some() => operand
                     .map(|key| format!("a part of a text is {key}~TEXT, a pattern {key}~/^a/")),
-                None => Key::instead_of(word).map(str::to_owned),
+                None => instead_of(word),
             };
             let near = || nearest(word, Key::names()).map(|near| format!("did you mean {near}?"));
             let is_field =
@@ -458,6 +459,20 @@ fn lacks_unit(text: &str) -> bool {
 }
 
 /// Describes a value of this type.
+/// Returns the condition that a word in place of a key probably means.
+fn instead_of(word: &str) -> Option<String> {
+    if let Some(instead) = Key::instead_of(word) {
+        return Some(instead.to_owned());
+    }
+    let is_role = Role::ALL.iter().any(|role| role.name() == word);
+    if is_role {
+        return Some(format!("did you mean role={word}?"));
+    }
+    let (key, value) = word.split_once(':')?;
+    Key::from_name(key)?;
+    Some(format!("did you mean {key}={value}?"))
+}
+
 fn wanted(sort: KeySort, ordered: bool) -> &'static str {
     match sort {
         KeySort::Count => "a whole number",

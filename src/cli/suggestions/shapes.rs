@@ -23,6 +23,12 @@ pub fn file_tip(path: &Path) -> Option<String> {
         format!("packets are chosen with --port {port}, messages with --where EXPR")
     } else if registry::names().any(|name| name == word) {
         format!("a protocol is -p {word}")
+    } else if is_message(word) {
+        let message = match word.len() {
+            0..=60 => shell_words::quote(word),
+            _ => "MESSAGE".into(),
+        };
+        format!("a message is read from stdin: printf %s {message} | wiretool decode")
     } else if has(&['=', '<', '>', '~']) {
         format!("conditions are --where {}", shell_words::quote(word))
     } else if is_address(word) {
@@ -35,6 +41,15 @@ pub fn file_tip(path: &Path) -> Option<String> {
     } else {
         return None;
     })
+}
+
+/// Returns true for a message in JSON or in hex.
+fn is_message(word: &str) -> bool {
+    let digits = word.strip_prefix("0x").unwrap_or(word);
+    let is_hex = digits.len() >= 6
+        && digits.len().is_multiple_of(2)
+        && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    is_hex || word.starts_with(['{', '['])
 }
 
 /// Returns the first and the last number of `3:6`, `3-6` or `3..6`.

@@ -70,6 +70,10 @@ fn stdin_with_input_is_decoded_if_there_is_no_command() {
 const GUESSES: &[(&str, &str)] = &[
     ("sniff -i lo", "wiretool proxy shows live traffic"),
     ("lint --severity error FILE", "--fail-on"),
+    ("record --append -w FILE -- x", "FILE.1"),
+    ("record --max-size 10M -w FILE -- x", "--rotate 100M"),
+    ("82a16101", "printf %s 82a16101 | wiretool decode"),
+    ("{\"id\":1}", "is read from stdin"),
     ("stat --latency FILE", "percentiles and the slowest calls"),
     ("redact --replace a=b FILE", "text of the same length"),
     (

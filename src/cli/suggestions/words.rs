@@ -436,6 +436,16 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         RELAYS,
+        "--append -a --overwrite --force",
+        "a file is never changed: the name of a second recording gets a number, FILE.1, and wiretool decode FILE FILE.1 reads both",
+    ),
+    (
+        RELAYS,
+        "--max-size --max-file-size --filesize --size-limit -C -G",
+        "--rotate SIZE begins a new file at a size or after a time: -w 'NAME-{time}.jsonl' --rotate 100M",
+    ),
+    (
+        RELAYS,
         "--replay --server-replay --client-replay",
         "wiretool replay sends recorded requests; wiretool stub --from-recording answers",
     ),

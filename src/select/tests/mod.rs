@@ -65,6 +65,8 @@ fn errors_have_a_caret() {
     ");
     for (text, hint) in [
         ("error", "errors are role=error or outcome=error"),
+        ("!request", "did you mean role=request?"),
+        ("kind:request", "did you mean kind=request?"),
         ("not failed", "errors are role=error or outcome=error"),
         ("duration>1ms", "did you mean latency?"),
         ("type=request", "did you mean role or kind?"),
