@@ -9,7 +9,8 @@
 //!     ..]}}
 //! ```
 //!
-//! HAR 1.2, and the keys that Chrome, Playwright and mitmproxy add. Entries are read one by one. Bodies are as the program
+//! HAR 1.2, and the keys that Chrome, Playwright and mitmproxy add. Entries are read one by one, and their items are put in the
+//! order of their times, since exchanges overlap. Bodies are as the program
 //! decoded them; so the bytes of a stream are written anew, and their offsets are not those of the wire.
 //!
 //! A small file that is cut emits nothing, because an export that failed is better repeated than read in part.
@@ -17,12 +18,14 @@
 mod detect;
 mod entry;
 mod http;
+mod order;
 mod scan;
 
 use super::chunk::{InputPlace, ItemSink, Problem};
 use super::form::FormReader;
 pub(super) use detect::detect;
 use entry::Exchanges;
+use order::TimeOrder;
 use scan::EntryScanner;
 
 /// The maximum number of bytes that are held to see whether the file is whole.
@@ -33,6 +36,7 @@ pub(super) struct Har {
     held: Option<Vec<u8>>,
     scanner: EntryScanner,
     exchanges: Exchanges,
+    order: TimeOrder,
 }
 
 impl Default for Har {
@@ -41,6 +45,7 @@ impl Default for Har {
             held: Some(Vec::new()),
             scanner: EntryScanner::default(),
             exchanges: Exchanges::default(),
+            order: TimeOrder::default(),
         }
     }
 }
@@ -67,6 +72,7 @@ impl FormReader for Har {
         } else {
             self.scanner = dry;
         }
+        self.order.finish(sink);
         if !self.scanner.is_done() {
             let place = InputPlace::Byte(self.scanner.offset());
             let text = match self.scanner.entry() {
@@ -96,9 +102,9 @@ impl Har {
     }
 
     fn read(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
-        let exchanges = &mut self.exchanges;
+        let (exchanges, order) = (&mut self.exchanges, &mut self.order);
         self.scanner.push(bytes, &mut |n, entry| {
-            exchanges.entry(n, entry, sink);
+            exchanges.entry(n, entry, &mut |item| order.push(&item, sink));
         });
     }
 }

@@ -106,6 +106,41 @@ fn har_entry_that_cannot_be_read_is_reported_and_the_next_is_read() {
 }
 
 #[test]
+fn har_exchanges_that_overlap_are_in_the_order_of_their_times() {
+    let entry = |conn: u32, second: u32, length: u32, name: &str| {
+        format!(
+            r#"{{"connection":"{conn}","startedDateTime":"2026-01-01T00:00:0{second}Z","time":{length}000,"request":{{"method":"GET","url":"http://h/{name}"}},"response":{{"status":200,"statusText":"{name}"}}}}"#
+        )
+    };
+    // The first lasts as long as the others; two have one connection, and the last was started before the one in front of it.
+    let entries = [
+        entry(1, 0, 9, "stream"),
+        entry(2, 1, 3, "slow"),
+        entry(2, 2, 1, "quick"),
+        entry(3, 7, 1, "late"),
+        entry(4, 6, 3, "early"),
+    ];
+    let found = items(Form::Har, &har(&entries.join(",")));
+    let order: Vec<String> = found
+        .lines()
+        .filter(|line| line.contains("HTTP/1.1"))
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .map(|words| {
+            let name = words.iter().find_map(|word| word.strip_prefix('/'));
+            let status = || words.iter().skip_while(|word| **word != "200").nth(1);
+            match name {
+                Some(name) => format!("-> {name}"),
+                None => format!("<- {}", status().unwrap().split('\\').next().unwrap()),
+            }
+        })
+        .collect();
+    assert_eq!(
+        order.join(" "),
+        "-> stream -> slow -> quick <- slow <- quick -> early -> late <- late <- stream <- early"
+    );
+}
+
+#[test]
 fn har_without_entries_is_named() {
     insta::assert_snapshot!(items(Form::Auto, &har("")), @"Error byte 61: the HAR file has no entries (record while the traffic flows, and export with content)");
 }
