@@ -40,6 +40,7 @@ use regex::Regex;
 use regions::{Regions, http3_content, is_compressed, is_unknown};
 use replacement::{Replacer, claim_texts, leaves};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -105,7 +106,7 @@ pub fn redact(recording: &[u8], config: &RedactConfig<'_>) -> Result<Redacted, R
         config,
         replacer: Replacer::new(config.key),
         notes: Notes::default(),
-        names: config.keys.iter().map(|k| k.to_lowercase()).collect(),
+        names: config.keys.iter().map(|key| OwnName::new(key)).collect(),
         texts: BTreeSet::new(),
         bytes: BTreeSet::new(),
         escaped_secrets: BTreeSet::new(),
@@ -161,6 +162,7 @@ pub fn redact(recording: &[u8], config: &RedactConfig<'_>) -> Result<Redacted, R
         return Err(RedactError::Left(left));
     }
     notes.extend(redactor.describe_short());
+    notes.extend(redactor.names.iter().filter_map(OwnName::describe_absent));
     Ok(Redacted {
         out,
         secrets,
@@ -173,8 +175,8 @@ struct Redactor<'s, 'p> {
     config: &'s RedactConfig<'p>,
     replacer: Replacer,
     notes: Notes,
-    /// The keys of the user in lower case, for names of HTTP fields.
-    names: Vec<String>,
+    /// The names of the user.
+    names: Vec<OwnName>,
     /// The secrets that are text, and those that are bytes.
     texts: BTreeSet<String>,
     bytes: BTreeSet<Vec<u8>>,
@@ -192,6 +194,33 @@ struct Redactor<'s, 'p> {
     /// The bytes that were not decoded.
     unexamined: Unexamined,
     refused: Option<String>,
+}
+
+/// A name of secrets that the user gives.
+struct OwnName {
+    /// In lower case: names of HTTP fields have any case.
+    pattern: String,
+    /// A value has this name.
+    occurs: Cell<bool>,
+}
+
+impl OwnName {
+    fn new(key: &str) -> Self {
+        Self {
+            pattern: key.to_lowercase(),
+            occurs: Cell::new(false),
+        }
+    }
+
+    /// Returns a note if no value has the name, so that a misspelled name is noticed.
+    fn describe_absent(&self) -> Option<String> {
+        let pattern = &self.pattern;
+        let last = pattern.rsplit('.').next().filter(|last| *last != pattern);
+        let tip = last.map_or(String::new(), |last| {
+            format!("; it is a name, not a path: {last}")
+        });
+        (!self.occurs.get()).then(|| format!("no value has the name {pattern}{tip}"))
+    }
 }
 
 impl<'p> Redactor<'_, 'p> {
@@ -325,7 +354,12 @@ impl<'p> Redactor<'_, 'p> {
     /// Returns true if the user's keys match a name.
     fn is_named(&self, name: &[u8]) -> bool {
         let name = String::from_utf8_lossy(name).to_lowercase();
-        self.names.iter().any(|pattern| glob(pattern, &name))
+        let mut names = self.names.iter();
+        let found = names.find(|own| glob(&own.pattern, &name));
+        if let Some(own) = found {
+            own.occurs.set(true);
+        }
+        found.is_some()
     }
 
     /// Returns the secret values of a message.

@@ -259,6 +259,8 @@ pub struct Stat {
     pub kinds: BTreeMap<StatGroup, Count>,
     /// Latencies by request: up to the first response.
     pub latencies: BTreeMap<String, Latency>,
+    /// The number of answers without a latency: they, or their requests, have no times.
+    pub untimed: u64,
     /// The slowest calls, the slowest first.
     pub slowest: Vec<CallStat>,
     /// Error responses by code, and results that say that the call failed.
@@ -342,8 +344,12 @@ impl Stat {
             about => [&answer.kind, " ", about].concat(),
         };
         let running = self.running.contains_key(&answer.to);
-        if let (Some(latency), false) = (answer.latency, running) {
-            self.add_call(&what, answer.to, decoded.index, latency);
+        match answer.latency {
+            Some(latency) if !running => {
+                self.add_call(&what, answer.to, decoded.index, latency);
+            }
+            Some(_) => {}
+            None => self.untimed += 1,
         }
         if message.role == Some(Role::Item) {
             self.add_item(&what, answer.to, origin.time, len);

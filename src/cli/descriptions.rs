@@ -5,6 +5,7 @@
 //! ```
 
 use super::config;
+use super::suggestions::is_command;
 use super::values::{Names, read_text, words};
 use crate::capture::{Header, Record, Time};
 use crate::conversation::rules_of;
@@ -38,7 +39,7 @@ static READ: Mutex<Vec<(PathBuf, &'static str)>> = Mutex::new(Vec::new());
 pub fn is_path(word: &OsStr) -> bool {
     let path = Path::new(word);
     let is_toml = path.extension().is_some_and(|end| end == "toml");
-    is_toml || path.components().count() > 1 && path.is_file()
+    is_toml || path.components().count() > 1 && path.is_file() && !is_command(word)
 }
 
 /// Reads a description.

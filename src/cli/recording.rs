@@ -3,6 +3,7 @@
 use super::values::read_input;
 use crate::capture::recording::Record;
 use crate::capture::{CaptureInput, Form, Item, ItemRecorder, ProblemSeverity};
+use crate::select::Key;
 use crate::transport::{Clock, FileLimit, RecordingFile, Rotation};
 use anyhow::{Context as _, Result};
 use flate2::read::MultiGzDecoder;
@@ -199,6 +200,14 @@ fn create_at(named: &Path, stdout_is_free: bool, time: i64) -> Result<RecordingF
     }
     let context = || format!("cannot write {}", named.display());
     let text = named.to_string_lossy();
+    let key = text
+        .split(['<', '>', '=', '!', '~'])
+        .next()
+        .unwrap_or_default();
+    if key.len() < text.len() && Key::from_name(key.trim()).is_some() {
+        let quoted = shell_words::quote(&text);
+        anyhow::bail!("{text} is a condition, not the name of a recording: --where {quoted}");
+    }
     if let Some(name) = text.strip_prefix('@') {
         return create_at(&super::state::new_recording(name)?, stdout_is_free, time);
     }

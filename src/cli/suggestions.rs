@@ -130,6 +130,13 @@ impl<'a> Situation<'a> {
     }
 
     fn tips(&self) -> Tips {
+        if let (Some(first), Some(server)) = (self.args.get(1), self.server())
+            && first == "--"
+        {
+            return Tips::Own(vec![format!(
+                "wiretool proxy -- {server} starts a command and shows its messages"
+            )]);
+        }
         let word = |kind| self.error.get(kind).map(ToString::to_string);
         let own = match self.error.kind() {
             ErrorKind::UnknownArgument => {
@@ -204,6 +211,11 @@ impl<'a> Situation<'a> {
         let of_server = self.args.iter().skip_while(|arg| *arg != "--");
         if of_server.skip(1).any(|arg| *arg == flag) {
             return self.tip_of_server(name);
+        }
+        if let Some(bytes) = self.value_of("--hex").filter(|_| flag == "--hex")
+            && let Some(tip) = file_tip(Path::new(bytes))
+        {
+            return Some(tip);
         }
         if let Some(tip) = self.tip_of_code().filter(|_| name == "lint") {
             return Some(tip);
@@ -494,6 +506,24 @@ impl<'a> Situation<'a> {
     /// Returns a tip for a message without a protocol: `tools/list`, or the name of a tool.
     fn tip_of_message(&self, word: &str) -> Option<String> {
         let at = self.args.iter().position(|arg| *arg == *word)?;
+        if word.contains('/') && self.server().is_none() && is_command(word) {
+            let rest = self
+                .args
+                .get(at + 1..)?
+                .iter()
+                .map(|arg| arg.to_string_lossy());
+            let rest: Vec<_> = rest.filter(|arg| *arg != "--").collect();
+            let (message, own): (Vec<_>, Vec<_>) = rest.iter().partition(|arg| is_method(arg));
+            let message = match message.as_slice() {
+                [first, ..] => first,
+                [] => "tools/list",
+            };
+            let command =
+                shell_words::join([word].into_iter().chain(own.iter().map(|arg| &***arg)));
+            return Some(format!(
+                "the protocol and the message come first: wiretool send mcp {message} -- {command}"
+            ));
+        }
         if let Some(tip) = tip_of_json(word) {
             return Some(tip);
         }

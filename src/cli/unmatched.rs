@@ -125,7 +125,7 @@ impl Unmatched {
                     let path = Path::from(steps.collect::<Vec<_>>());
                     list(PATHS, &Key::Message(path).to_string(), false, add_members);
                 }
-                Key::Time => has_no_time = true,
+                Key::Time | Key::Latency => has_no_time = true,
                 Key::Role if word == Role::Error.name() => failed = Some(0),
                 _ => {}
             }
@@ -191,7 +191,9 @@ impl Unmatched {
         let pattern = self.pattern.as_ref();
         let pattern =
             pattern.map(|expr| format!("--grep takes plain text, a pattern is --where '{expr}'"));
-        let time = self.has_no_time.then(|| "they have no times".to_owned());
+        let time = self
+            .has_no_time
+            .then(|| "they have no times, so no latencies".to_owned());
         let lists = lists.chain(failed).chain(time).chain(pattern);
         let lists: Vec<String> = lists.collect();
         (!lists.is_empty()).then(|| lists.join("; "))

@@ -105,6 +105,16 @@ pub fn rules_of(protocol: &dyn Protocol) -> impl Iterator<Item = &Arc<Rule>> {
     own.chain(project).chain(COMMON.iter())
 }
 
+/// Returns the rules with a name that is not their full one.
+pub fn rules_called(name: &str) -> impl Iterator<Item = (&'static str, &'static Rule)> {
+    let own = registry::all().iter().flat_map(|protocol| {
+        let rules = protocol.behavior().rules().iter();
+        rules.map(|rule| (protocol.name(), &**rule))
+    });
+    let common = COMMON.iter().map(|rule| ("http", &**rule));
+    own.chain(common).filter(move |(_, rule)| rule.name == name)
+}
+
 /// Finds a rule by its full name.
 pub fn find_rule(name: &str) -> Option<(&'static str, &'static Rule)> {
     let (protocol, rule) = name.split_once('/')?;

@@ -41,7 +41,7 @@ pub use finding::{Finding, Verdict};
 #[cfg(feature = "cli")]
 pub(crate) use joins::{trace_id, trace_ids};
 pub use judge::{Judge, RuleDialect, find_rule};
-pub(crate) use judge::{full_name, names_rule, rules_of};
+pub(crate) use judge::{full_name, names_rule, rules_called, rules_of};
 pub(crate) use of_protocol::ProtocolConversation;
 pub use operation::{
     MessageOperation, Operation, OperationPart, OperationState, SourceShare, Unacknowledged,

@@ -53,7 +53,7 @@ impl<'n> SecretNames<'n> {
 
     fn is_secret(&self, name: &[u8]) -> bool {
         let is = |own: &Cow<'_, str>| name.eq_ignore_ascii_case(own.as_bytes());
-        is_secret_name(name) || self.marks.secrets.iter().any(is) || (self.also)(name)
+        (self.also)(name) || is_secret_name(name) || self.marks.secrets.iter().any(is)
     }
 
     /// Returns true for a member whose keys are names of something else.

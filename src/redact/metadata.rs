@@ -52,7 +52,7 @@ pub(super) fn find_secrets(redactor: &mut Redactor<'_, '_>, records: &[Record]) 
 }
 
 fn is_secret(redactor: &Redactor<'_, '_>, name: &str) -> bool {
-    is_secret_name(name.as_bytes()) || redactor.is_named(name.as_bytes())
+    redactor.is_named(name.as_bytes()) || is_secret_name(name.as_bytes())
 }
 
 fn find_in_value(redactor: &mut Redactor<'_, '_>, secret: bool, value: &Value) {

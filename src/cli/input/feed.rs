@@ -3,7 +3,7 @@
 use super::detection::{no_protocol, report_detection, report_unrecognised};
 use super::plausibility::FlagPlausibility;
 use super::{Flow, InputRun, Screen};
-use crate::capture::{CaptureInput, Event, EventKind, Item, Problem, ProblemSeverity};
+use crate::capture::{CaptureInput, Event, EventKind, Form, Item, Problem, ProblemSeverity};
 use crate::cli::count_text;
 use crate::conversation::{Finding, Output, RuleSettings, Run, Sink};
 use crate::decoder::{DecodeOptions, Origin};
@@ -74,8 +74,15 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
         self.run.note(&self.name, &problem.to_string(), bad);
     }
 
-    /// Reports the addresses of a connection.
+    /// Reports the addresses of a connection, and why one ended before its first byte.
     fn event(&mut self, event: &Event<'_>) {
+        self.has_bytes |= matches!(event.what, EventKind::Datagram(_));
+        let error = event.more.and_then(|more| more.get("error")?.as_str());
+        if let (EventKind::Close, Some(error), false) = (event.what, error, self.has_bytes) {
+            let text = format!("c{} ended before its first byte: {error}", event.conn);
+            self.run.note(&self.name, &text, true);
+            self.is_faulty = true;
+        }
         let address = |key| event.more.and_then(|more| more.get(key)?.as_str());
         if let (EventKind::Open, Some(client), Some(server)) =
             (event.what, address("peer"), address("server"))
@@ -102,6 +109,11 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
         self.report_direction(run);
         if let Some(input) = run.input() {
             report_unrecognised(&self.name, decoder, self.run);
+            if !self.has_bytes && !self.is_cut && !self.is_faulty && input.form() == Form::Recording
+            {
+                let text = "the recording has no traffic";
+                self.run.note(&self.name, text, true);
+            }
             self.report_form(input);
         }
         self.run.bytes += run.bytes();

@@ -6,7 +6,7 @@ use super::super::topics::markdown::wrap;
 use super::super::{Exit, print_message};
 use crate::capture::{CaptureInput, Form};
 use crate::conversation::{
-    Judge, Output as RunOutput, RuleSettings, Run, find_rule, full_name, rules_of,
+    Judge, Output as RunOutput, RuleSettings, Run, find_rule, full_name, rules_called, rules_of,
 };
 use crate::error::with_flags;
 use crate::protocol::session::{Example, Need, Rule, SessionConfig};
@@ -99,7 +99,21 @@ pub fn explain(
     display: DisplayOptions,
     mut output: Output,
 ) -> Result<Exit> {
-    let Some((protocol, rule)) = find_rule(name) else {
+    let known: Vec<_> = rules_called(name).collect();
+    let found = match known.as_slice() {
+        [one] => Some(*one),
+        _ => find_rule(name),
+    };
+    if let (None, [_, ..]) = (found, known.as_slice()) {
+        let names: Vec<_> = known
+            .iter()
+            .map(|(protocol, rule)| full_name(protocol, rule))
+            .collect();
+        let names = names.join(", ");
+        print_message(&format!("{name} is the name of several rules: {names}"));
+        return Ok(Exit::Error);
+    }
+    let Some((protocol, rule)) = found else {
         print_message(&format!(
             "no rule is called {name}{}",
             nearest_rule_hint(name)

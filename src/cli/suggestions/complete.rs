@@ -38,7 +38,8 @@ pub fn complete_command(
                 .collect(),
         );
     }
-    if first.to_str().is_some_and(&is_command) {
+    // A program to start comes after `--`.
+    if first == "--" || first.to_str().is_some_and(&is_command) {
         return None;
     }
     let is_stored = |word: &OsString| {

@@ -2,6 +2,7 @@
 
 use super::shapes::{as_address, is_method, local, tool_arguments};
 use super::{Situation, has_word, words};
+use crate::export::FormName;
 use crate::protocol::registry;
 use clap::error::{ContextKind, ErrorKind};
 use std::path::Path;
@@ -107,7 +108,7 @@ impl Situation<'_> {
     }
 
     /// Returns the command after `--`.
-    fn server(&self) -> Option<String> {
+    pub(super) fn server(&self) -> Option<String> {
         let peer = self.args.iter().skip_while(|arg| *arg != "--").skip(1);
         let peer = shell_words::join(peer.map(|arg| arg.to_string_lossy()));
         (!peer.is_empty()).then_some(peer)
@@ -247,8 +248,15 @@ impl Situation<'_> {
         ))
     }
 
-    /// Returns a tip for `send` without a message.
+    /// Returns a tip for `export` without a form, or `send` without a message.
     pub(super) fn tip_of_missing(&self) -> Option<String> {
+        if self.command?.get_name() == "export" {
+            let forms: Vec<&str> = FormName::ALL.iter().map(|form| form.name()).collect();
+            return Some(format!(
+                "-f is the form, one of {}: wiretool export -f html FILE -o FILE.html; a table is -f sql, or wiretool -f json --flat FILE",
+                forms.join(", ")
+            ));
+        }
         let at = self.args.iter().position(|arg| *arg == "--")?;
         let command = self
             .command

@@ -45,7 +45,8 @@ pub fn file_tip(path: &Path) -> Option<String> {
 
 /// Returns true for a message in JSON or in hex.
 fn is_message(word: &str) -> bool {
-    let digits = word.strip_prefix("0x").unwrap_or(word);
+    let digits: String = word.split(' ').flat_map(|part| part.chars()).collect();
+    let digits = digits.strip_prefix("0x").unwrap_or(&digits);
     let is_hex = digits.len() >= 6
         && digits.len().is_multiple_of(2)
         && digits.bytes().all(|b| b.is_ascii_hexdigit());

@@ -8,6 +8,14 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool proxy shows live traffic, of addresses (--connect ADDR) or of a child (-- COMMAND); wiretool record -w FILE records it",
     ),
     (
+        "report",
+        "wiretool lint FILE --report sarif (or github, junit, html) writes a report; wiretool export FILE -f html -o FILE.html one page of the session",
+    ),
+    (
+        "bisect ddmin delta minimise minimize reduce simplify",
+        "wiretool shrink FILE -- COMMAND writes the smallest capture for which a command still fails",
+    ),
+    (
         "tee",
         "wiretool record -w FILE -- COMMAND starts a command and records its messages; wiretool proxy also shows them",
     ),
@@ -535,8 +543,18 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "jq reads what -f json prints: wiretool -f json FILE | jq .message.method",
     ),
     (
+        &["encode", "make"],
+        "--base64 --hex --xxd",
+        "the form of the output is --to hex, --to xxd or --to base64",
+    ),
+    (
         READERS,
-        "--file --in --input --read",
+        "--in --out --client --server --request --response --requests --responses --sent --received",
+        "the files of the two directions are --c2s FILE --s2c FILE: what the client sent, and what the server sent",
+    ),
+    (
+        READERS,
+        "--file --har --input --pcap --pcapng --read --strace",
         "a capture is an argument without a flag: wiretool FILE",
     ),
     (

@@ -367,9 +367,13 @@ impl Handler for Stub<'_> {
             self.act(conn, found, now, commands);
             self.ending.insert(channel);
             if self.config.stdio {
-                self.drop_jobs(conn);
+                self.waiting.take_unanswered(conn);
+                self.drop_expected_answers();
             } else if channel.stream.is_none() && !self.answers_elsewhere() {
                 self.end_waiting_jobs(conn, now, commands);
+            }
+            if channel.stream.is_none() && !self.answers_elsewhere() {
+                self.continue_after_last_request(conn, now, commands);
             }
             self.end_if_done(channel, now, commands);
             self.start_streams(commands);

@@ -163,6 +163,15 @@ impl PendingJobs {
         self.take(id)
     }
 
+    /// Removes a job of a connection that waits for any recorded request.
+    fn take_any_after(&mut self, conn: u32) -> Option<Job> {
+        let mut jobs = self.jobs.values();
+        let id = jobs
+            .find(|job| job.request.conn == conn && job.after.is_some())?
+            .id;
+        self.take(id)
+    }
+
     /// Removes a job that waits for the end of its connection.
     fn take_ended(&mut self, conn: u32) -> Option<Job> {
         let mut jobs = self.jobs.values();
@@ -260,6 +269,23 @@ impl Stub<'_> {
         }
     }
 
+    /// Continues the jobs of a connection that wait for requests, since its peer sends no more.
+    pub(super) fn continue_after_last_request(
+        &mut self,
+        conn: u32,
+        now: i64,
+        commands: &mut Vec<Command>,
+    ) {
+        while let Some(job) = self.waiting.take_any_after(conn) {
+            self.run(job, now, commands);
+        }
+    }
+
+    /// Returns `true` if the peer of a connection sends no more.
+    fn has_no_more_requests(&self, channel: Channel) -> bool {
+        self.ending.contains(&channel.conn.into()) && !self.answers_elsewhere()
+    }
+
     /// Runs a job until it waits or is done.
     pub(super) fn run(&mut self, mut job: Job, now: i64, commands: &mut Vec<Command>) {
         let channel = (self.endpoint).channel(job.request.conn, job.request.stream);
@@ -267,6 +293,7 @@ impl Stub<'_> {
             job.at += 1;
             let waits = match self.action(&mut job, &action, now, commands) {
                 Ok(None) => continue,
+                Ok(Some(JobWait::After(..))) if self.has_no_more_requests(channel) => continue,
                 Ok(Some(JobWait::Never)) => return,
                 Ok(Some(JobWait::Until(due))) => Ok((Some(due), None)),
                 Ok(Some(JobWait::After(index, due))) => {
@@ -274,7 +301,7 @@ impl Stub<'_> {
                     Ok((Some(due), None))
                 }
                 Ok(Some(JobWait::For(_) | JobWait::Message))
-                    if self.ending.contains(&channel.conn.into()) && !self.answers_elsewhere() =>
+                    if self.has_no_more_requests(channel) =>
                 {
                     Err(PEER_HAS_ENDED.to_owned())
                 }
@@ -368,7 +395,7 @@ impl Stub<'_> {
     }
 
     /// Removes expected answers of jobs that no longer wait.
-    fn drop_expected_answers(&mut self) {
+    pub(super) fn drop_expected_answers(&mut self) {
         let waiting = &self.waiting;
         self.dispatcher
             .awaited
