@@ -38,6 +38,15 @@ pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
             "-p NAME shows the fault",
         );
     }
+    if let Some((name, how)) = wide_text(bytes) {
+        return named(name, how);
+    }
+    if matches!(bytes, [0x1e, b'{' | b'[', ..]) {
+        return named(
+            "a JSON text sequence (RFC 7464)",
+            "tr -d '\\036' < FILE | wiretool decode",
+        );
+    }
     if header_framings(bytes).is_some_and(|all| all.contains(&Framing::Http)) {
         return named(
             "HTTP without a message of a protocol",
@@ -102,6 +111,42 @@ fn packed_value(bytes: &[u8]) -> Option<String> {
     let end = if is_long { "…" } else { "" };
     // A few bytes of anything can be one small value.
     (len >= 4).then(|| shown.chars().take(SHOWN).collect::<String>() + end)
+}
+
+/// Returns the name of an encoding with several bytes for each character of ASCII, and the command that converts it.
+fn wide_text(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    const LEAST: usize = 16;
+    let is_character = |c: u8| matches!(c, b'\t'..=b'\r' | b' '..=b'~');
+    let is_in = |width: usize, at: usize| {
+        let head = bytes
+            .get(..bytes.len().min(64) / width * width)
+            .unwrap_or_default();
+        let mut units = head.chunks(width).skip(usize::from(width == 4 && at == 0));
+        head.len() >= LEAST
+            && units.all(|unit| {
+                let mut unit = unit.iter().enumerate();
+                unit.all(|(n, c)| if n == at { is_character(*c) } else { *c == 0 })
+            })
+    };
+    Some(match () {
+        () if is_in(4, 0) => (
+            "text in UTF-32",
+            "iconv -f UTF-32LE -t UTF-8 FILE | wiretool decode",
+        ),
+        () if is_in(4, 3) => (
+            "text in UTF-32",
+            "iconv -f UTF-32BE -t UTF-8 FILE | wiretool decode",
+        ),
+        () if is_in(2, 0) => (
+            "text in UTF-16",
+            "iconv -f UTF-16LE -t UTF-8 FILE | wiretool decode",
+        ),
+        () if is_in(2, 1) => (
+            "text in UTF-16",
+            "iconv -f UTF-16BE -t UTF-8 FILE | wiretool decode",
+        ),
+        () => return None,
+    })
 }
 
 fn of_text(text: &str) -> Option<LookAlike> {

@@ -94,6 +94,9 @@ impl Runs {
         let least = if self.is_hex() { MIN_HEX } else { MIN_BASE64 };
         // The last line of a text may be short.
         let same = self.follows && run.before == self.before;
+        if !self.is_hex() && is_field_name(&run) {
+            return None;
+        }
         let blank = run.before.trim_ascii().is_empty() && (same || self.is_hex() && run.size >= 4);
         let short = run.after.trim_ascii().is_empty() && (blank || same && self.is_hex());
         let is_listed = same && self.is_hex() && self.has_comma;
@@ -251,6 +254,11 @@ fn lost_bytes(bytes: &[u8]) -> Option<(usize, usize, u64)> {
 fn beginning(run: &Run<'_>) -> Option<[u8; 2]> {
     let text = run.text.strip_prefix(b"0x").unwrap_or(run.text);
     text.first_chunk().copied()
+}
+
+/// Returns true for the name of a field in a head: `Content-Transfer-Encoding: base64`.
+fn is_field_name(run: &Run<'_>) -> bool {
+    run.before.is_empty() && run.after.starts_with(b": ")
 }
 
 /// A part of a line.

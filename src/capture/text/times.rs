@@ -21,7 +21,23 @@ pub(super) fn time_beside(start: &[u8], before: &[u8], after: &[u8]) -> Option<T
     } else {
         head().or_else(named)
     };
-    found.or_else(|| named_times(after).next())
+    found
+        .or_else(|| named_times(after).next())
+        .or_else(|| logfmt_time(after))
+}
+
+/// Finds the time in fields of logfmt: `level=info timestamp=2026-11-22T09:52:20Z`.
+fn logfmt_time(text: &[u8]) -> Option<Time> {
+    let mut fields = text.split(u8::is_ascii_whitespace);
+    fields.find_map(|field| {
+        let at = memchr::memchr(b'=', field)?;
+        let (name, value) = field.split_at_checked(at)?;
+        let value = value.get(1..)?;
+        let value = value.strip_prefix(b"\"").unwrap_or(value);
+        NAMES
+            .contains(&name)
+            .then(|| calendar(value).or_else(|| epoch(value)))?
+    })
 }
 
 /// The names of members in JSON that are times.
