@@ -51,7 +51,18 @@ Exit codes:
 /// The maximum length of a command in the list, in characters.
 const MAX_COMMAND: usize = 70;
 
-const NO_SERVERS: &str = "no configuration of a client has servers; --in names a file";
+/// Says that no server was found, and what to do then.
+fn no_servers(files: &Selected) -> String {
+    match files.as_slice() {
+        [(file, _)] if file.client.is_empty() => {
+            let name = &file.name;
+            format!(
+                "{name} has no table of servers that is known; --entry names the path of an entry"
+            )
+        }
+        _ => "no configuration of a client has servers; --in names a file".to_owned(),
+    }
+}
 
 /// Record the servers that a client starts
 ///
@@ -332,7 +343,7 @@ fn select(files: Selected, names: &[String], all: bool) -> Result<Selected> {
                 known.sort_unstable();
                 known.dedup();
                 let known = match &known[..] {
-                    [] => NO_SERVERS.to_owned(),
+                    [] => no_servers(&files),
                     known => format!("there are {}", known.join(", ")),
                 };
                 bail!(
@@ -408,7 +419,8 @@ fn list(files: &Selected, program: &str) -> Result<Exit> {
                     "unknown",
                     Cow::Borrowed("it has neither a command nor a URL"),
                 ),
-                Err(error) => ("unreadable", format!("{error:#}").into()),
+                // The file and the name are there already.
+                Err(error) => ("unreadable", error.root_cause().to_string().into()),
             };
             let _ = writeln!(
                 out,
@@ -419,7 +431,7 @@ fn list(files: &Selected, program: &str) -> Result<Exit> {
         }
     }
     if out.is_empty() {
-        print_message(NO_SERVERS);
+        print_message(&no_servers(files));
         return Ok(Exit::Negative);
     }
     let mut output = Output::open(None, &[])?;

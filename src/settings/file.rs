@@ -167,7 +167,14 @@ impl SettingsFile {
             scope,
             settings,
         });
-        read.map_err(|error| SettingsError(error.one_line()))
+        read.map_err(|error| {
+            let is_json = text.trim_start().starts_with('{');
+            SettingsError(if is_json {
+                format!("{name} is JSON, but settings are TOML: wiretool wrap --in {name} reads a configuration of a client")
+            } else {
+                error.one_line()
+            })
+        })
     }
 
     /// Returns the descriptions of protocols that a settings file names. Other settings may name these protocols, so that

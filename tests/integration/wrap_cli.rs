@@ -133,7 +133,11 @@ fn what_is_not_understood_is_not_changed() {
             "{\"mcpServers\":{\"one\":{\"command\":\"a\",\"args\":\"b\"}}}",
             "args is not a list of texts",
         ),
-        ("{\"mcpServers\":", "it is not JSON"),
+        ("{\"mcpServers\":", "x.json: it is not JSON"),
+        (
+            "{\"mcpServers\":[{\"name\":\"one\",\"command\":\"a\"}]}",
+            "x.json has no table of servers that is known; --entry names",
+        ),
         (
             "{\"mcpServers\":{\"two\":{\"command\":\"a\"}}}",
             "no server has the name one: there are two",
@@ -160,6 +164,42 @@ fn what_is_not_understood_is_not_changed() {
         "{err}"
     );
     assert!(err.contains("/mcp\n"), "{err}");
+}
+
+#[test]
+fn errors_of_toml_are_one_line_with_one_name() {
+    let home = Home::new();
+    for (text, wanted) in [
+        (
+            "[mcp_servers.one\n",
+            "x.toml:1: unclosed table, expected `]`",
+        ),
+        (
+            "[mcp_servers.one]\ncommand = \"a\n",
+            "x.toml:2: invalid basic string, expected `\"`",
+        ),
+        (
+            "[mcp_servers.one]\ncommand = 5\n",
+            "x.toml: mcp_servers.one: command is neither text nor a list that begins with text",
+        ),
+    ] {
+        home.write("x.toml", text);
+        let (code, out, err) = home.run(&["wrap", "--in", "x.toml", "one"]);
+        assert_eq!(
+            (code, &*out, &*err),
+            (2, "", &*format!("wiretool: {wanted}\n"))
+        );
+    }
+    // The list has the name above.
+    let (_, out, _) = home.run(&["wrap", "--in", "x.toml"]);
+    let wanted =
+        "x.toml\n  one  unreadable  command is neither text nor a list that begins with text\n";
+    assert_eq!(out, wanted);
+    // --config names the settings of wiretool.
+    home.write(".mcp.json", "{\"mcpServers\":{}}");
+    let (code, _, err) = home.run(&["wrap", "--config", ".mcp.json"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("wiretool wrap --in .mcp.json"), "{err}");
 }
 
 #[test]

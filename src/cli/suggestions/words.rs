@@ -804,6 +804,21 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "wiretool wrap alone lists the servers of all clients, and changes nothing; wiretool wrap NAME records one",
     ),
     (
+        &["wrap"],
+        "--file -f --path",
+        "the configuration of a client is --in FILE, such as --in .mcp.json",
+    ),
+    (
+        &["wrap"],
+        "--rotate --size --max-size --limit --keep",
+        "each start of a server has its own recording, and the oldest ones beyond 1 GB are removed; record -w FILE --rotate SIZE -- COMMAND has other limits",
+    ),
+    (
+        &["wrap"],
+        "--write -w --output -o",
+        "recordings are in the state folder, as @NAME; record -w FILE -- COMMAND writes to a file",
+    ),
+    (
         &["protocol"],
         "--out --output --write -o -w",
         "the text goes to stdout: wiretool protocol draft FILE > NAME.toml",

@@ -47,7 +47,7 @@ impl ConfigFile {
         let bytes = std::fs::read(&path).with_context(context)?;
         let text = String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("{name} is not UTF-8"))?;
         let syntax = Syntax::of_name(&name);
-        let root = syntax.read(&name, &text).with_context(|| name.clone())?;
+        let root = syntax.read(&name, &text)?;
         Ok(Self {
             client,
             root,
@@ -98,7 +98,7 @@ impl ConfigFile {
         let text = launch
             .wrap(self.syntax, &self.text, recorder)
             .with_context(context)?;
-        let root = self.syntax.read(&self.name, &text).with_context(context)?;
+        let root = self.syntax.read(&self.name, &text)?;
         let restored = match self.find(&root, path)? {
             Server::Started(launch) => launch.unwrap(&text, recorder.program)?,
             _ => None,

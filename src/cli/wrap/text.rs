@@ -7,7 +7,7 @@ use crate::protocol::peer::with_json;
 use crate::span::Span;
 use crate::tape::Node;
 use crate::toml_text::{Item, TomlText, in_order};
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use std::ops::Range;
 use toml::de::DeValue;
 
@@ -85,16 +85,17 @@ impl Syntax {
         }
     }
 
-    /// Reads a configuration. A byte order mark before it is allowed.
+    /// Reads a configuration of this name. A byte order mark before it is allowed.
     ///
     /// # Errors
     ///
     /// Fails if the text does not have this syntax.
     pub fn read(self, name: &str, text: &str) -> Result<Placed> {
         match self {
-            Self::Json => read_json(text),
+            Self::Json => read_json(text).with_context(|| name.to_owned()),
             Self::Toml => {
-                let table = TomlText { name, text }.parse()?;
+                let table = TomlText { name, text }.parse();
+                let table = table.map_err(|error| anyhow!(error.one_line()))?;
                 let mut members = Vec::new();
                 for (key, item) in in_order(&table) {
                     members.push(toml_member(key.get_ref(), key.span(), item));
@@ -287,7 +288,7 @@ mod tests {
         for (syntax, text, wanted) in [
             (Syntax::Json, "{\"a\":", "it is not JSON: EOF"),
             (Syntax::Json, "a = 1", "it is not JSON: expected value"),
-            (Syntax::Toml, "{\"a\":1}", "x:1:1"),
+            (Syntax::Toml, "{\"a\":1}", "x:1: "),
         ] {
             let error = syntax.read("x", text).unwrap_err();
             assert!(format!("{error:#}").contains(wanted), "{error:#}");
