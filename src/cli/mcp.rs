@@ -6,8 +6,11 @@
 //! ```
 
 mod arguments;
+mod client;
 mod folders;
 mod index;
+mod listing;
+mod page;
 mod resources;
 mod server;
 mod tools;

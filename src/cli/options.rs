@@ -158,12 +158,14 @@ pub struct InputArgs {
 /// Parses a number of threads.
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     setting("jobs").map_or(Ok(()), |jobs| jobs.check(text))?;
-    let most = |n: NonZeroUsize| n.min(MAX_JOBS);
-    let given = text
-        .parse()
-        .ok()
-        .or_else(|| std::thread::available_parallelism().ok());
-    Ok(given.map_or(NonZeroUsize::MIN, most))
+    let given = text.parse().ok();
+    Ok(given.map_or_else(all_jobs, |n: NonZeroUsize| n.min(MAX_JOBS)))
+}
+
+/// Returns a thread for each core, up to a limit.
+pub fn all_jobs() -> NonZeroUsize {
+    let cores = std::thread::available_parallelism();
+    cores.map_or(NonZeroUsize::MIN, |n| n.min(MAX_JOBS))
 }
 
 /// The offset of the clock of a capture.

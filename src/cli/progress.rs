@@ -9,6 +9,7 @@
 use crate::capture::Time;
 use crate::transport::now;
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The time in nanoseconds before the line is shown.
@@ -20,12 +21,16 @@ const WIDTH: usize = 38;
 /// True if the line is on the terminal.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
+/// Is told the number of bytes that were read, and that of all, instead of the terminal.
+pub type ProgressSink = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
 /// The progress of an input.
 pub struct ReadProgress {
     start: Time,
     total: u64,
     /// The clock is not read before this number of bytes.
     next: u64,
+    sink: Option<ProgressSink>,
 }
 
 impl ReadProgress {
@@ -36,11 +41,25 @@ impl ReadProgress {
             start: now(),
             total,
             next: 0,
+            sink: None,
         })
+    }
+
+    /// Creates the progress of `total` bytes for a sink, which is told each step.
+    pub fn for_sink(total: u64, sink: ProgressSink) -> Self {
+        Self {
+            start: now(),
+            total,
+            next: 0,
+            sink: Some(sink),
+        }
     }
 
     /// Sets the number of bytes that were read.
     pub fn set_done(&mut self, done: u64) {
+        if let Some(sink) = &self.sink {
+            return sink(done, self.total);
+        }
         if done < self.next {
             return;
         }
@@ -150,6 +169,7 @@ mod tests {
             start: 0,
             total,
             next: 0,
+            sink: None,
         };
         let mut steps = of(1000);
         assert_eq!(steps.next_percent(0, soon), None);

@@ -370,6 +370,88 @@ fn pages_join_to_all_messages() {
 }
 
 #[test]
+fn lists_of_operations_and_findings_are_complete() {
+    const CALLS: usize = 17_000;
+    let answers = calls_of(CALLS)
+        .into_iter()
+        .enumerate()
+        .flat_map(|(id, call)| {
+            let result = json!({ "content": [], "isError": true });
+            let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+            [call, ("s2c", answer.to_string())]
+        });
+    let lines: Vec<_> = answers.collect();
+    let folder = tempfile::tempdir_in(common::temporary()).unwrap();
+    let recording = common::file(folder.path(), "long.jsonl", recording_of(&lines));
+    let mut client = Client::new(&[folder.path().to_str().unwrap()]);
+    let operations = client.get(
+        "operations",
+        &json!({ "recording": recording, "cursor": CALLS - 1 }),
+    );
+    assert_eq!(operations["operations"], CALLS);
+    let last = operations["captured"][0].as_str().unwrap();
+    let number = format!("#{} ", 2 * CALLS - 2);
+    assert!(last.trim_start().starts_with(&number), "{last}");
+    assert!(operations["cursor"].is_null(), "{operations}");
+    let of_rule = json!({ "recording": recording, "rule": "mcp/call-failed", "cursor": CALLS - 1 });
+    let findings = client.get("findings", &of_rule);
+    assert_eq!(findings["findings"], CALLS);
+    let last = findings["captured"][0].as_str().unwrap();
+    assert!(last.starts_with(&format!("#{} ", 2 * CALLS - 1)), "{last}");
+    let shown: Vec<_> = findings["rules"].as_object().unwrap().keys().collect();
+    assert_eq!(shown, ["mcp/call-failed"]);
+    // Conditions see fewer.
+    let first = json!({ "recording": recording, "where": "findings=call-failed", "limit": 1 });
+    let note = &client.get("messages", &first)["note"];
+    assert!(
+        note.as_str().is_some_and(|note| note.contains("findings")),
+        "{note}"
+    );
+    client.end();
+}
+
+#[test]
+fn a_call_tells_its_progress_and_can_be_cancelled() {
+    let folder = tempfile::tempdir_in(common::temporary()).unwrap();
+    let recording = common::file(folder.path(), "long.jsonl", recording_of(&calls_of(30_000)));
+    let len = std::fs::metadata(&recording).unwrap().len();
+    let mut client = Client::new(&[folder.path().to_str().unwrap()]);
+    let call = |id: u64, meta: Value| {
+        let arguments = json!({ "recording": recording, "limit": 1 });
+        let params = json!({ "name": "messages", "arguments": arguments, "_meta": meta });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+    };
+    // Without a token, there is no progress; a cancelled call has no answer, and others have theirs.
+    let cancelled = |id: u64| {
+        let params = json!({ "requestId": id });
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })
+    };
+    client.write(&call(50, json!({})));
+    client.write(&cancelled(51));
+    client.write(&cancelled(50));
+    assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
+    client.write(&call(60, json!({ "progressToken": "t" })));
+    let (mut done, mut notified) = (0, 0);
+    let answer = loop {
+        let message = client.read();
+        if message["method"] != "notifications/progress" {
+            break message;
+        }
+        let params = &message["params"];
+        assert_eq!(
+            (&params["progressToken"], &params["total"]),
+            (&json!("t"), &json!(len))
+        );
+        let progress = params["progress"].as_u64().unwrap();
+        assert!(progress > done && progress <= len, "{params}");
+        (done, notified) = (progress, notified + 1);
+    };
+    assert_eq!(answer["id"], 60, "{answer}");
+    assert!(notified >= 1);
+    client.end();
+}
+
+#[test]
 fn nothing_outside_of_the_folders_is_read() {
     let folder = tempfile::tempdir_in(common::temporary()).unwrap();
     let (inside, outside) = (folder.path().join("in"), folder.path().join("out"));

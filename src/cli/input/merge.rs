@@ -17,7 +17,6 @@ use crate::capture::{
 };
 use crate::cli::options::InputArgs;
 use crate::cli::poll::wait_readable_unless;
-use crate::cli::progress::ReadProgress;
 use crate::conversation::{Run, Source};
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use std::collections::{HashMap, VecDeque};
@@ -141,7 +140,7 @@ fn read_in_order<'p>(
     run.read(&mut &[][..], feed)?;
     let is_plain = readers.iter().all(|reader| reader.file.plain);
     let total = readers.iter().map(|reader| reader.file.len).sum();
-    let mut progress = ReadProgress::new(total, is_plain && feed.run.shows_progress());
+    let mut progress = feed.run.progress(total, is_plain);
     loop {
         for reader in readers.iter_mut() {
             unless_failed(reader.fill(feed.run))?;

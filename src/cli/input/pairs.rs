@@ -2,7 +2,6 @@
 
 use super::super::config::settings;
 use super::super::poll::wait_readable_unless;
-use super::super::progress::ReadProgress;
 use super::feed::Feed;
 use super::source::{ReadEnd, end_run};
 use super::{Args, Flow, InputRun, Inputs, READ_SIZE, open, unless_failed};
@@ -59,7 +58,7 @@ fn read_pieces<'p>(
         streams.push([to_server, unless_failed(read_all(s2c, args, feed.run))?]);
     }
     let total: usize = streams.iter().flatten().map(|one| one.bytes.len()).sum();
-    let mut progress = ReadProgress::new(total as u64, feed.run.shows_progress());
+    let mut progress = feed.run.progress(total as u64, true);
     let mut gaps: Vec<[_; 2]> = streams
         .iter()
         .map(|pair| pair.each_ref().map(|one| one.gaps().iter().peekable()))

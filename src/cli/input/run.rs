@@ -4,8 +4,10 @@ use crate::capture::Sources;
 use crate::cli::interrupt::Stop;
 use crate::cli::options::SharedArgs;
 use crate::cli::output::Output;
+use crate::cli::progress::{ProgressSink, ReadProgress};
 use crate::cli::{Exit, print_about, print_message};
 use anyhow::Result;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The state of a run over inputs.
@@ -32,6 +34,8 @@ pub struct InputRun {
     pub counts_each_source: bool,
     /// The output is on the terminal that would show the progress.
     pub hides_progress: bool,
+    /// Is told the progress instead of the terminal.
+    pub progress: Option<ProgressSink>,
     /// Findings at the end of a source say why no protocol recognises it.
     pub findings_explain: bool,
     /// Each message is shown as a line without its secrets.
@@ -93,9 +97,12 @@ impl InputRun {
         }
     }
 
-    /// Returns true if progress is shown: nothing else is written to the terminal meanwhile.
-    pub fn shows_progress(&self) -> bool {
-        !self.quiet && !self.hides_progress
+    /// Returns the progress of an input of `total` bytes, if it is shown: nothing else is written to the terminal meanwhile.
+    pub fn progress(&self, total: u64, is_plain: bool) -> Option<ReadProgress> {
+        match &self.progress {
+            Some(sink) => Some(ReadProgress::for_sink(total, Arc::clone(sink))),
+            None => ReadProgress::new(total, is_plain && !self.quiet && !self.hides_progress),
+        }
     }
 
     /// Returns true after a signal.

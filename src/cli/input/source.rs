@@ -93,13 +93,13 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
         let size = args
             .part_size
             .map_or(READ_SIZE, |size| READ_SIZE.min(size as usize));
-        let shows_progress = file.plain && mode != ReadMode::Follow && feed.run.shows_progress();
+        let is_plain = file.plain && mode != ReadMode::Follow;
         Self {
             file,
             mode,
             stop: feed.run.stop.clone(),
             stall: feed.run.stall,
-            progress: ReadProgress::new(file.len, shows_progress),
+            progress: feed.run.progress(file.len, is_plain),
             buffer: vec![0; size],
             before: run.bytes(),
             silent: Duration::ZERO,

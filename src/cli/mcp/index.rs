@@ -1,16 +1,20 @@
 //! The index of a capture: the places of its messages, their bytes in a temporary file, findings, operations, counts.
 //!
 //! ```text
-//!   capture --> Run --> Indexer --> Index { store, waiting, stats }
+//!   capture --> Run --> Indexer --> Index { store, operations, findings, waiting, stats }
 //! ```
 //!
 //! Rules see the bytes of the capture; the file has them with masked secrets. All answers are made from the file, so that
 //! no condition and no comparison tells anything about a secret either.
 
+use super::client::Client;
 use super::folders::{FileVersion, Folders};
+use super::listing::Listing;
+use super::page::{display, entry_text};
 use crate::capture::Item;
 use crate::cli::input::{self, Flow, InputRun, unless_failed};
-use crate::cli::options::InputArgs;
+use crate::cli::interrupt::Stop;
+use crate::cli::options::{self, InputArgs};
 use crate::cli::watch::entry::Entry;
 use crate::cli::watch::store::{Batch, Store, StoreReader, Update};
 use crate::conversation::{
@@ -21,15 +25,19 @@ use crate::encoding::Want;
 use crate::framing::Limits;
 use crate::framing::fields::text_secrets;
 use crate::protocol::registry::Protocols;
-use crate::protocol::session::WaitingList;
+use crate::protocol::session::{Place, Rule, WaitingList};
 use crate::protocol::{Notes, Protocol};
 use crate::render::masking::{mask, replaceable_secrets};
+use crate::render::operation;
 use crate::span::Span;
 use crate::stat::Stat;
 use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The number of bytes that are added at once.
 const BATCH_BYTES: usize = 1 << 20;
@@ -51,6 +59,17 @@ pub struct Index {
     pub now: Option<i64>,
     /// The statistics of each protocol, and the number of its messages that are awaited at the end.
     pub stats: BTreeMap<&'static str, (Stat, u64)>,
+    pub operations: Listing,
+    /// The sort of a finding is the number of its rule.
+    pub findings: Listing,
+    pub rules: Vec<ListedRule>,
+}
+
+/// A rule that is broken.
+pub struct ListedRule {
+    /// `mcp/id-reused`.
+    pub name: String,
+    pub rule: Arc<Rule>,
 }
 
 /// The captures whose index is kept.
@@ -59,15 +78,57 @@ pub struct Recordings {
     pub protocols: &'static Protocols,
     /// The one that was used last is the last.
     open: Vec<(PathBuf, FileVersion, Index)>,
+    pub call: RunningCall,
+}
+
+/// The call that runs.
+#[derive(Clone)]
+pub struct RunningCall {
+    client: Arc<Mutex<Client>>,
+    stop: Stop,
+}
+
+impl RunningCall {
+    /// # Errors
+    ///
+    /// Fails if the client has cancelled the call.
+    pub fn check(&self) -> Result<()> {
+        lock(&self.client).look_for_cancellation();
+        ensure!(!self.stop.is_set(), "cancelled");
+        Ok(())
+    }
+}
+
+/// Locks what is told to the client, for a short time.
+pub fn lock(client: &Mutex<Client>) -> MutexGuard<'_, Client> {
+    client.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Recordings {
-    pub fn new(folders: Folders, protocols: &'static Protocols) -> Self {
+    pub fn new(
+        folders: Folders,
+        protocols: &'static Protocols,
+        client: Arc<Mutex<Client>>,
+    ) -> Self {
         Self {
             folders,
             protocols,
             open: Vec::new(),
+            call: RunningCall {
+                client,
+                stop: Stop::default(),
+            },
         }
+    }
+
+    /// Begins a call: the client is told the progress of reading, and can end it.
+    pub fn begin_call(&mut self, request: &Value) {
+        self.call.stop = lock(&self.call.client).begin(request);
+    }
+
+    /// Ends the call. Returns true if the client has cancelled it.
+    pub fn end_call(&mut self) -> bool {
+        lock(&self.call.client).end()
     }
 
     /// Returns the index of a capture, a new one if the file has changed.
@@ -81,28 +142,20 @@ impl Recordings {
             _ => {
                 let keep = self.open.len().min(MAX_OPEN - 1);
                 self.open.drain(..self.open.len() - keep);
-                Index::read(path.clone(), self.protocols)?
+                self.read(path.clone())?
             }
         };
         self.open.push((path, version, index));
         let (.., index) = self.open.last_mut().context("no index")?;
         Ok(index)
     }
-}
 
-impl Index {
-    fn read(path: PathBuf, protocols: &'static Protocols) -> Result<Self> {
-        let options = DecodeOptions::new(protocols.possible());
-        let frames = StoredFrames::new(protocols.all());
+    /// Reads a capture.
+    fn read(&self, path: PathBuf) -> Result<Index> {
+        let options = DecodeOptions::new(self.protocols.possible());
+        let frames = StoredFrames::new(self.protocols.all());
         let mut indexer = Indexer {
-            index: Self {
-                store: Store::new(frames.clone())?,
-                reader: StoreReader::new(Limits::default().depth),
-                waiting: WaitingList::default(),
-                sides: ["client", "server"],
-                now: None,
-                stats: BTreeMap::new(),
-            },
+            index: Index::new(frames.clone())?,
             batch: Batch {
                 frames,
                 entries: Vec::new(),
@@ -110,18 +163,47 @@ impl Index {
                 updates: Vec::new(),
             },
             notes: Notes::default(),
+            line: String::new(),
             count: 0,
             written: 0,
             is_recording: false,
         };
+        let client = Arc::clone(&self.call.client);
         let mut run = InputRun {
             quiet: true,
             notes: Some(Box::new(|_| {})),
+            stop: Some(self.call.stop.clone()),
+            progress: Some(Arc::new(move |done, total| {
+                lock(&client).tell_progress(done, total);
+            })),
             ..InputRun::default()
         };
-        input::read(&InputArgs::of_file(path), &options, &mut run, &mut indexer)?;
+        let args = InputArgs {
+            jobs: options::all_jobs(),
+            ..InputArgs::of_file(path)
+        };
+        input::read(&args, &options, &mut run, &mut indexer)?;
+        self.call.check()?;
         indexer.flush()?;
+        indexer.index.operations.finish()?;
+        indexer.index.findings.finish()?;
         Ok(indexer.index)
+    }
+}
+
+impl Index {
+    fn new(frames: StoredFrames<'static>) -> Result<Self> {
+        Ok(Self {
+            store: Store::new(frames)?,
+            reader: StoreReader::new(Limits::default().depth),
+            waiting: WaitingList::default(),
+            sides: ["client", "server"],
+            now: None,
+            stats: BTreeMap::new(),
+            operations: Listing::new()?,
+            findings: Listing::new()?,
+            rules: Vec::new(),
+        })
     }
 }
 
@@ -130,6 +212,8 @@ struct Indexer {
     index: Index,
     batch: Batch,
     notes: Notes,
+    /// The line of an entry of a list.
+    line: String,
     /// The number of messages so far.
     count: usize,
     /// The number of bytes in the file.
@@ -171,7 +255,7 @@ impl Indexer {
         mask_secrets(decoded, &mut self.notes, stored);
         self.index.now = origin.time.or(self.index.now);
         self.count += 1;
-        self.find(verdict.findings, verdict.ended);
+        self.find(verdict.findings, verdict.ended)?;
         let name = self.known(decoded.protocol).map_or("", |one| one.name());
         let (stat, _) = self.index.stats.entry(name).or_default();
         stat.add_message(decoded, verdict);
@@ -187,11 +271,38 @@ impl Indexer {
         all.find(|known| known.name() == protocol.name())
     }
 
-    fn find(&mut self, findings: &[Finding], ended: &[Operation]) {
-        let updates = &mut self.batch.updates;
-        updates.extend(findings.iter().cloned().map(Update::Finding));
-        let ended = ended.iter().cloned().map(Box::new);
-        updates.extend(ended.map(Update::Ended));
+    fn find(&mut self, findings: &[Finding], ended: &[Operation]) -> Result<()> {
+        for finding in findings {
+            let sort = self.sort_of(finding);
+            write_finding(finding, &mut self.line);
+            let text = entry_text(&self.line);
+            self.index.findings.add(finding.place.index, sort, &text)?;
+            self.batch.updates.push(Update::Finding(finding.clone()));
+        }
+        for one in ended {
+            self.line.clear();
+            operation::write_line(one, false, display(), &mut self.line);
+            let text = entry_text(&self.line);
+            self.index.operations.add(one.index, 0, &text)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the number of the rule of a finding.
+    fn sort_of(&mut self, finding: &Finding) -> u16 {
+        let rules = &mut self.index.rules;
+        let is_it = |known: &ListedRule| Arc::ptr_eq(&known.rule, &finding.rule);
+        let known = rules.iter().position(is_it);
+        let name = || finding.name();
+        let at = known.or_else(|| rules.iter().position(|known| known.name == name()));
+        let at = at.unwrap_or_else(|| {
+            rules.push(ListedRule {
+                name: name(),
+                rule: Arc::clone(&finding.rule),
+            });
+            rules.len() - 1
+        });
+        u16::try_from(at).unwrap_or(u16::MAX)
     }
 
     fn wait(&mut self, run: &Run<'_>) {
@@ -213,7 +324,7 @@ impl Indexer {
     fn end(&mut self, run: &Run<'_>, findings: &[Finding]) -> Result<()> {
         let conversation = run.conversation();
         let ended = conversation.map_or(&[][..], |one| one.ended_operations());
-        self.find(findings, ended);
+        self.find(findings, ended)?;
         for one in conversation
             .into_iter()
             .flat_map(Conversation::each_protocol)
@@ -245,10 +356,7 @@ impl Sink for Indexer {
         unless_failed(match output {
             Output::Message(decoded, verdict) => self.message(decoded, verdict.unwrap_or_default()),
             Output::End(run, findings) => self.end(run, findings),
-            Output::Event(_, verdict) => {
-                self.find(verdict.findings, verdict.ended);
-                Ok(())
-            }
+            Output::Event(_, verdict) => self.find(verdict.findings, verdict.ended),
             Output::BeforeEnd(run) => {
                 self.wait(run);
                 Ok(())
@@ -259,6 +367,19 @@ impl Sink for Indexer {
             }
             _ => Ok(()),
         })
+    }
+}
+
+/// Writes a finding: `#12 warning mcp/id-reused: …  (see #3)`.
+fn write_finding(finding: &Finding, line: &mut String) {
+    line.clear();
+    if finding.place.index != Place::NO_MESSAGE {
+        let _ = write!(line, "#{} ", finding.place.index);
+    }
+    let (severity, name, text) = (finding.severity.name(), finding.name(), &finding.text);
+    let _ = write!(line, "{severity} {name}: {text}");
+    if let Some(to) = finding.related {
+        let _ = write!(line, " (see #{to})");
     }
 }
 

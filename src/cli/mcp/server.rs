@@ -1,7 +1,8 @@
 //! Reads messages of a client from stdin, and writes the answers to stdout.
 
+use super::client::Client;
 use super::folders::Folders;
-use super::index::Recordings;
+use super::index::{Recordings, lock};
 use super::resources;
 use super::tools;
 use crate::capture::{CaptureInput, Form};
@@ -10,7 +11,7 @@ use crate::cli::{Exit, print_message};
 use crate::conversation::{Output, Run};
 use crate::decoder::{DecodeOptions, Decoded};
 use crate::encoding::Want;
-use crate::framing::{Framing, Limits};
+use crate::framing::Framing;
 use crate::protocol::make::{Object, array};
 use crate::protocol::peer::{Offer, Outgoing, Peer, PeerConfig, PeerReply, Request};
 use crate::protocol::{Direction, Protocol, Role, registry};
@@ -18,8 +19,8 @@ use anyhow::{Context as _, Result};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::convert::Infallible;
-use std::io::{BufRead, Read as _, Write as _};
 use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
 
 /// What the client tells its model.
 const INSTRUCTIONS: &str = "\
@@ -38,34 +39,22 @@ pub fn serve(folders: Folders, shared: &SharedArgs) -> Result<Exit> {
     let protocol = registry::find("mcp").context("no such protocol")?;
     // Indexes need them until the process ends.
     let protocols = Box::leak(Box::new(options::protocols_for_writing(None, None)?));
-    let mut server = Server::new(protocol, Recordings::new(folders, protocols));
-    let (mut stdin, mut stdout) = (std::io::stdin().lock(), std::io::stdout().lock());
-    let mut line = Vec::new();
-    while read_line(&mut stdin, &mut line).context("cannot read stdin")? {
+    let client = Arc::new(Mutex::new(Client::new()?));
+    let recordings = Recordings::new(folders, protocols, Arc::clone(&client));
+    let mut server = Server::new(protocol, recordings);
+    loop {
+        let line = lock(&client).next()?;
+        let Some(line) = line else {
+            return Ok(Exit::Clean);
+        };
         let answers = server.answer(&line);
         if answers.is_none() {
             shared.note("a line on stdin is no message of mcp: it has no answer");
         }
         for answer in answers.unwrap_or_default() {
-            let written = stdout.write_all(format!("{answer}\n").as_bytes());
-            let written = written.and_then(|()| stdout.flush());
-            written.context("cannot write stdout")?;
+            lock(&client).write(&answer)?;
         }
     }
-    Ok(Exit::Clean)
-}
-
-/// Reads a line; of one that is too long, only its start. Returns false at the end.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bool> {
-    line.clear();
-    let most = u64::from(Limits::default().message) + 1;
-    let n = input.by_ref().take(most).read_until(b'\n', line)?;
-    if n as u64 == most && !line.ends_with(b"\n") {
-        print_message("a line on stdin is too long: it has no answer");
-        line.clear();
-        input.skip_until(b'\n')?;
-    }
-    Ok(n > 0)
 }
 
 struct Server {
@@ -157,7 +146,9 @@ impl Server {
         let request = Request::of(&seen);
         let answered = self.handle(&request);
         let reply = match &answered {
-            Ok(result) => PeerReply::Result(result),
+            // The call was cancelled.
+            Ok(None) => return,
+            Ok(Some(result)) => PeerReply::Result(result),
             Err((code, why)) => PeerReply::Error {
                 code: *code,
                 message: why,
@@ -170,24 +161,24 @@ impl Server {
         }
     }
 
-    /// Returns the result of a request, or the code and the text of an error.
-    fn handle(&mut self, request: &Request) -> Result<String, (Option<&'static str>, String)> {
+    /// Returns the result of a request, unless it was cancelled, or the code and the text of an error.
+    fn handle(
+        &mut self,
+        request: &Request,
+    ) -> Result<Option<String>, (Option<&'static str>, String)> {
         let message: Value = serde_json::from_str(&request.message).unwrap_or_default();
         let params = message.get("params");
         let param = |name: &str| params.and_then(|params| params.get(name));
         let invalid = |why: String| (Some(INVALID_PARAMS), why);
         match request.subject.as_deref().unwrap_or_default() {
-            "tools/call" => {
-                let name = param("name").and_then(Value::as_str).unwrap_or_default();
-                Ok(self.call(name, param("arguments")))
-            }
+            "tools/call" => Ok(self.call(&message)),
             "resources/list" => {
                 let listed = resources::list(param("cursor").and_then(Value::as_str));
                 listed
-                    .map(|list| list.to_string())
+                    .map(|list| Some(list.to_string()))
                     .map_err(|why| invalid(why.to_string()))
             }
-            "resources/templates/list" => Ok(resources::templates().to_string()),
+            "resources/templates/list" => Ok(Some(resources::templates().to_string())),
             "resources/read" => {
                 let uri = param("uri").and_then(Value::as_str).unwrap_or_default();
                 let has_session = param("_meta").is_none_or(|meta| {
@@ -197,19 +188,26 @@ impl Server {
                 // With sessions, the peer has another code.
                 let code = (!has_session).then_some(INVALID_PARAMS);
                 let found = resources::read(uri).map(|found| found.to_string());
-                found.ok_or((code, "there is no such resource".to_owned()))
+                let missing = || (code, "there is no such resource".to_owned());
+                found.map(Some).ok_or_else(missing)
             }
             method => Err((Some("-32601"), format!("Method not found: {method}"))),
         }
     }
 
-    /// Returns the result of a tool. What it cannot do is a result, too, which the model reads.
-    fn call(&mut self, name: &str, arguments: Option<&Value>) -> String {
-        let answer = tools::call(&mut self.recordings, name, arguments);
+    /// Returns the result of a tool, unless the client cancels it. What it cannot do is a result, too, which the model reads.
+    fn call(&mut self, request: &Value) -> Option<String> {
+        let params = &request["params"];
+        let name = params["name"].as_str().unwrap_or_default();
+        self.recordings.begin_call(request);
+        let answer = tools::call(&mut self.recordings, name, params.get("arguments"));
+        if self.recordings.end_call() {
+            return None;
+        }
         let is_error = answer.is_err().then(|| "true".to_owned());
         let shown = answer.map_or_else(|error| format!("{error:#}"), |shown| format!("{shown:#}"));
         let block = Object::default().text("type", "text").text("text", &shown);
         let result = Object::default().json("content", &array(&[block.finish()]));
-        result.optional("isError", is_error).finish()
+        Some(result.optional("isError", is_error).finish())
     }
 }

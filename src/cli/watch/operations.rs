@@ -70,11 +70,6 @@ impl StoredOperations {
         self.ended.get(&(operation as u64))
     }
 
-    /// Returns the summaries of all operations that have ended and are kept, in no order.
-    pub fn all_ended(&self) -> impl Iterator<Item = &Operation> {
-        self.ended.values()
-    }
-
     fn value(&self, message: usize) -> Option<(usize, u32)> {
         let value = *self.of.get(message)?;
         let index = value & NONE;

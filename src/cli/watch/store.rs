@@ -21,7 +21,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 /// The maximum number of findings, of messages with rare parts, of changes and of versions whose details are kept.
-const MAX_DETAILS: usize = 1 << 14;
+pub const MAX_DETAILS: usize = 1 << 14;
 /// The maximum number of lines of stderr that are kept, and the number of bytes of each.
 const MAX_STDERR: usize = 1 << 14;
 const MAX_STDERR_LINE: usize = 1 << 10;
@@ -395,6 +395,7 @@ impl Store {
     }
 
     /// Returns all findings whose details are kept, in no order.
+    #[cfg(test)]
     pub fn all_findings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.values().flatten()
     }
