@@ -425,8 +425,17 @@ impl<'a> Situation<'a> {
                 text(command)
             ));
         }
+        // The file of the recording stands last, as in other programs.
+        let (child, file) = match child {
+            [command @ .., flag, file]
+                if has("write") && ["-o", "-w"].iter().any(|own| flag == own) =>
+            {
+                (command, format!(" -w {}", text(std::slice::from_ref(file))))
+            }
+            all => (all, String::new()),
+        };
         Some(format!(
-            "give a command to run after --: wiretool {} -- {}",
+            "give a command to run after --: wiretool {}{file} -- {}",
             text(own),
             text(child)
         ))

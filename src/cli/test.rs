@@ -18,6 +18,7 @@ mod suite;
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::{Output, without_nulls};
+use super::recording::has_header;
 use super::report::{FilePlace, Problem, Report, ReportArgs};
 use super::{Exit, count_text, print_lines, print_message};
 use crate::own_rules;
@@ -123,10 +124,17 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
 fn read_suite(file: &Path) -> Result<Result<Suite, String>> {
     let name = file.display().to_string();
     let text = super::values::read_string(file)?;
+    let bytes = text.as_bytes();
     let suite = read::read(&name, &text);
     Ok(suite.map_err(|errors| {
         let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
         let text = errors.join("\n");
+        if has_header(bytes) {
+            let file = shell_words::quote(&name);
+            return format!(
+                "{name} is a recording, not a file of cases: wiretool replay {file} -- COMMAND compares a server with it"
+            );
+        }
         if file.extension().is_some_and(|end| end == "toml") {
             return text;
         }

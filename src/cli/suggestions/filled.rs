@@ -14,7 +14,9 @@ impl Situation<'_> {
             ErrorKind::UnknownArgument
                 if !tip.starts_with("wiretool ") && !tip.starts_with(super::READ) =>
             {
-                self.tips_of_other_flags()
+                let mut tips = self.tips_of_other_flags();
+                tips.extend(self.tip_of_first_word());
+                tips
             }
             // The command that the tip names may have them.
             ErrorKind::InvalidSubcommand => self.tips_for_reader(&tip),
@@ -23,6 +25,16 @@ impl Situation<'_> {
         let others = others.iter().map(|other| self.filled(other));
         let others: Vec<_> = others.filter(|other| !other.ends_with(&tip)).collect();
         [tip].into_iter().chain(others).collect()
+    }
+
+    /// Returns a tip for the word in place of the protocol, beside one for a flag: `stub FILE --port 8080`.
+    fn tip_of_first_word(&self) -> Option<String> {
+        let command = self.command?.get_name();
+        let mut words = self.args.iter().skip_while(|arg| *arg != command).skip(1);
+        let first = words.next()?.to_str()?;
+        let is_known = first.starts_with('-') || registry::find(first).is_some();
+        let takes_protocol = ["send", "stub"].contains(&command);
+        (takes_protocol && !is_known).then(|| self.tip_of_value("<PROTOCOL>", first))?
     }
 
     /// Returns tips for the flags and the number after a word that stands for a command: `print --last 2 FILE`, `trace FILE 6`.

@@ -72,6 +72,11 @@ const GUESSES: &[(&str, &str)] = &[
     ("lint --severity error FILE", "--fail-on"),
     ("record --append -w FILE -- x", "FILE.1"),
     ("record --max-size 10M -w FILE -- x", "--rotate 100M"),
+    (
+        "record ./server stdio -o calls.jsonl",
+        "wiretool record -w calls.jsonl -- ./server stdio",
+    ),
+    ("wrap pylsp --client neovim", "wiretool help clients"),
     ("report FILE", "wiretool lint FILE --report sarif"),
     ("export FILE", "-f is the form, one of mermaid, html"),
     ("export csv FILE", "a table is -f sql"),

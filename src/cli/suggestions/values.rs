@@ -34,6 +34,11 @@ impl Situation<'_> {
                 "-f is the format; a file needs no flag: wiretool {name} {file}, with --follow while it grows"
             ));
         }
+        if arg.starts_with("--client") {
+            return Some(format!(
+                "the file and the entry of another client are --in FILE --entry PATH; wiretool help clients says what {value} and other editors need"
+            ));
+        }
         let is_export = self
             .command
             .is_some_and(|command| command.get_name() == "export");
