@@ -71,7 +71,7 @@ pub struct Flags {
         help_heading = "Output"
     )]
     format: Format,
-    /// Show a line for each operation when it ends, in place of messages (`wiretool help operations`)
+    /// Show operations: a line for each when it ends, in place of messages (`wiretool help operations`)
     #[arg(long, help_heading = "Output")]
     ops: bool,
     /// Do not mask tokens, capabilities and other secrets

@@ -15,7 +15,7 @@ impl Situation<'_> {
                 if !tip.starts_with("wiretool ") && !tip.starts_with(super::READ) =>
             {
                 let mut tips = self.tips_of_other_flags();
-                tips.extend(self.tip_of_first_word());
+                tips.extend(self.tip_of_first_word().filter(|_| !tip.contains(" mcp ")));
                 tips
             }
             // The command that the tip names may have them.
@@ -23,7 +23,12 @@ impl Situation<'_> {
             _ => Vec::new(),
         };
         let others = others.iter().map(|other| self.filled(other));
-        let others: Vec<_> = others.filter(|other| !other.ends_with(&tip)).collect();
+        // Two tips may say the same: `-w FILE`.
+        let is_said = |other: &String| {
+            let flag = other.rsplit(" is ").next().unwrap_or_default();
+            other.ends_with(&tip) || flag.starts_with('-') && tip.contains(flag)
+        };
+        let others: Vec<_> = others.filter(|other| !is_said(other)).collect();
         [tip].into_iter().chain(others).collect()
     }
 
