@@ -1,8 +1,7 @@
 //! Writes one JSON object per frame, in a format that programs can rely on.
 //!
-//! Keys, in this order; absent ones are left out: `v index conn stream dir time offset len body_offset body_len framing
-//! protocol kind role id subject name outcome guess message raw fault faults wire findings reply_to latency_ms of
-//! op parent link id_form_differs who src context`. The data is exact: it is never masked or shortened.
+//! The keys are the properties in `schema.json`, in the same order; absent ones are left out. The data is exact: it is never
+//! masked or shortened.
 
 #[cfg(feature = "cli")]
 pub(crate) mod flat;
@@ -477,6 +476,9 @@ fn write_fault(offset: u64, error: &DecodeError, remarks: &[String], out: &mut V
     out.push(b'}');
 }
 
+/// The JSON Schema of a line, without what the protocols add.
+pub(crate) const SCHEMA: &str = include_str!("schema.json");
+
 /// Returns the JSON Schema (draft 2020-12) of a line, and of the messages of each protocol by kind.
 pub fn schema() -> String {
     const DEFINITIONS: &str = "\"$defs\": {\n";
@@ -490,7 +492,7 @@ pub fn schema() -> String {
             own.push_str(&format!("    \"{}.{kind}\": {shape},\n", protocol.name()));
         }
     }
-    include_str!("schema.json")
+    SCHEMA
         .replacen("\"FRAMINGS\"", &list(&registry::framing_names()), 1)
         .replacen("\"ROLES\"", &list(&Role::ALL.map(Role::name)), 1)
         .replacen(DEFINITIONS, &own, 1)

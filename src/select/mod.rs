@@ -9,10 +9,9 @@
 //! condition. It reports the details that it needs ([`Expr::want`], [`Expr::needs_session`]), and
 //! is evaluated by [`Expr::holds`].
 //!
-//! - **Keys** are those of JSON output: `index conn stream dir time offset len body_offset body_len framing protocol kind role id
-//!   subject name outcome message raw fault`, and `faults` (any fault's code), `findings` (names of rules, with or without the
-//!   protocol before them), `reply_to`, `latency`, `of`, `op`, `parent`, `link`, `who` and `src`. `.params.selector` and `message.params.calldata[0]` are paths in
-//!   the message; other names need quotes, `.params["a b"]` or `.params."a b"`; of a repeated key, the last is used.
+//! - **Keys** ([`Key`]) are those of JSON output, with `latency`, `faults` (any fault's code) and `findings` (names of rules, with or
+//!   without the protocol before them). `.params.selector` and `message.params.calldata[0]` are paths in the message; other names
+//!   need quotes, `.params["a b"]` or `.params."a b"`; of a repeated key, the last is used.
 //! - A key alone is true if it is present, and neither null nor false.
 //! - `=` and `!=`: exactly one of a list, or none of it. `a!=b` is `not a=b`, so it is also true if `a` is absent.
 //! - `~` and `!~`: contains one of a list, or none of it. In a pattern with `*`, that matches any run of characters, and

@@ -200,6 +200,9 @@ mod tests {
 
     #[test]
     fn invalid_flags_are_refused() {
+        let names: Vec<&str> = crate::protocol::registry::names().collect();
+        let names = names.join(", ");
+        let unknown_protocol = format!("--protocol: wanted one of {names}, got \"http\"");
         for (words, want) in [
             (
                 "--frmat line",
@@ -212,10 +215,7 @@ mod tests {
             ),
             ("-f", "--format needs a value"),
             ("--lint=yes", "--lint takes no value"),
-            (
-                "-p http",
-                "--protocol: wanted one of saikuro, oracle, sael, stepflow, telequick, mcp, lsp, acp, jsonrpc, got \"http\"",
-            ),
+            ("-p http", unknown_protocol.as_str()),
             ("--dir up", "--dir: wanted one of c2s, s2c, got \"up\""),
             (
                 "--max-depth 0",

@@ -1,14 +1,20 @@
 //! `wiretool help TOPIC`: the reference, one Markdown file per topic; the manual has the same pages.
 //!
-//! Lists from the protocols replace the lines `{{kinds}}`, `{{faults}}` and `{{rules}}` of a topic.
+//! Lists replace the lines of a topic in double braces: those of protocols `{{kinds}}`, `{{faults}}` and `{{rules}}`, those of keys
+//! `{{json}}`, `{{rows}}` and `{{conditions}}`.
 
 pub mod markdown;
 
 use crate::conversation::full_name;
-use crate::encoding;
-use crate::framing;
+use crate::encoding::{self, Parsed, Want};
+use crate::framing::{self, Limits};
 use crate::protocol::registry;
 use crate::protocol::rules::COMMON;
+use crate::render::json::{self, flat};
+use crate::select::Key;
+use crate::span::Span;
+use crate::tape::Node;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// A page of the reference.
@@ -51,13 +57,16 @@ pub const TOPICS: &[Topic] = topics! {
     "exit": "exit codes",
 };
 
+/// The width of a list of keys.
+const MAX_COLUMNS: usize = 96;
+
 /// Returns the topic with this name.
 pub fn find(name: &str) -> Option<&'static Topic> {
     TOPICS.iter().find(|topic| topic.name == name)
 }
 
 impl Topic {
-    /// Returns the Markdown text, with the lists from the protocols.
+    /// Returns the Markdown text, with the lists.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for line in self.text.lines() {
@@ -65,6 +74,9 @@ impl Topic {
                 "{{kinds}}" => kinds(&mut text),
                 "{{faults}}" => faults(&mut text),
                 "{{rules}}" => rules(&mut text),
+                "{{json}}" => keys(json_keys(), &mut text),
+                "{{rows}}" => keys(flat::COLUMNS.map(|(name, _)| name), &mut text),
+                "{{conditions}}" => keys(Key::names(), &mut text),
                 _ => {
                     text.push_str(line);
                     text.push('\n');
@@ -81,6 +93,36 @@ fn kinds(out: &mut String) {
         let kinds = kinds.collect::<Vec<_>>().join(", ");
         let _ = writeln!(out, "- {}: {kinds}", protocol.name());
     }
+}
+
+/// Returns the keys of JSON output, in their order.
+fn json_keys() -> Vec<String> {
+    let bytes = json::SCHEMA.as_bytes();
+    let mut parsed = Parsed::new(Want::Places, Limits::default().depth);
+    let read = parsed.json(bytes, Span::new(0, bytes.len()));
+    let root = read.ok().and_then(|()| parsed.root(bytes));
+    let properties = root.and_then(|root| root.get("properties"));
+    let members = properties.into_iter().flat_map(Node::members);
+    let names = members.filter_map(|(name, _)| name.text());
+    names.map(Cow::into_owned).collect()
+}
+
+/// Writes the names of keys as a block of text.
+fn keys(names: impl IntoIterator<Item = impl AsRef<str>>, out: &mut String) {
+    let mut block = String::from("```text");
+    let mut columns = MAX_COLUMNS;
+    for name in names {
+        let name = name.as_ref();
+        columns += 1 + name.len();
+        if columns > MAX_COLUMNS {
+            columns = name.len();
+            block.push('\n');
+        } else {
+            block.push(' ');
+        }
+        block.push_str(name);
+    }
+    let _ = writeln!(out, "{block}\n```");
 }
 
 fn faults(out: &mut String) {

@@ -1013,13 +1013,47 @@ fn code_map_names_every_part() {
         .lines()
         .skip_while(|line| !line.contains("place in `src`"));
     let rows = rows.skip(2).take_while(|line| line.starts_with('|'));
+    let mut highest = 0;
     for row in rows {
         let places = row.split('|').nth(1).unwrap_or_default().split(", ");
         for place in places.map(|place| place.trim().trim_matches('`')) {
             if !parts.contains(place) {
                 let _ = writeln!(breaches, "CONTRIBUTING.md:1: src has no {place}");
             }
+            let layer = LAYERS.iter().position(|names| names.contains(&place));
+            if layer.is_some_and(|layer| layer < highest) {
+                let _ = writeln!(breaches, "CONTRIBUTING.md:1: {place} is in a lower layer");
+            }
+            highest = layer.unwrap_or(highest);
         }
     }
+    report_violations(&breaches);
+}
+
+/// Folders that paths of the guide begin at, below the root.
+const GUIDE_FOLDERS: [&str; 3] = ["", "src", "src/protocol"];
+
+#[test]
+fn paths_of_the_guide_exist() {
+    let mut breaches = String::new();
+    let mut paths = 0;
+    for (number, line) in contributing().lines().enumerate() {
+        for path in line.split('`').skip(1).step_by(2) {
+            let is_path = path.contains('/') && !path.contains([' ', ':', '*']);
+            if !is_path || path.contains("NAME") || path.contains("RULE") {
+                continue;
+            }
+            paths += 1;
+            let exists = |folder: &&str| root().join(folder).join(path).exists();
+            if !GUIDE_FOLDERS.iter().any(|folder| exists(&folder)) {
+                let _ = writeln!(
+                    breaches,
+                    "CONTRIBUTING.md:{}: there is no {path}",
+                    number + 1
+                );
+            }
+        }
+    }
+    assert!(paths > 80, "{paths} paths");
     report_violations(&breaches);
 }
