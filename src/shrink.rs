@@ -6,7 +6,7 @@
 //!   trial --test of the caller--> holds, or does not hold
 //! ```
 //!
-//! What opens a connection or a session stays as long as they do. A trial that decodes to other messages, or to more
+//! Messages that open a connection or a session stay as long as they do. A trial that decodes to other messages, or to more
 //! faults, is not tested: it would be another recording, not a smaller one.
 
 mod minimize;

@@ -269,7 +269,6 @@ pub fn parse_offset(text: &str) -> Result<u64, String> {
     parsed.map_err(|_| "wanted a byte offset, such as 66 or 0x42".into())
 }
 
-/// Runs the command.
 /// Reads the name of a new recording. A condition is refused: it was meant for `--where`.
 fn parse_recording_name(name: &str) -> std::result::Result<PathBuf, String> {
     let compares = name.contains(['=', '<', '>', '~']);
@@ -282,6 +281,7 @@ fn parse_recording_name(name: &str) -> std::result::Result<PathBuf, String> {
     ))
 }
 
+/// Runs the command.
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     if args.print_schema {
         return print(&json::schema());

@@ -40,9 +40,6 @@ pub use stdio::{take_stdio, take_stdio_beside_screen};
 pub const ALL_ADDRESSES_WARNING: &str =
     "listening on all addresses: other machines can connect, too";
 
-/// The maximum number of messages without an answer that are listed at the end.
-const MAX_WAITING: usize = 20;
-
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0         success

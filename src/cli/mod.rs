@@ -233,7 +233,7 @@ impl Cli {
     }
 
     /// Returns the command line with the first command that is named, alone: to build all of them takes longer than most
-    /// runs. What it accepts, the whole command line accepts in the same way; its errors lack the other commands.
+    /// runs. The whole command line accepts the same words in the same way; errors lack the other commands.
     fn named_command(args: &[OsString]) -> Command {
         let mut words = args.iter().skip(1).filter_map(|word| word.to_str());
         let root = Root::command();

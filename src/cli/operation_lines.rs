@@ -93,7 +93,7 @@ impl OperationLines {
     /// Returns the texts of operations that end, without those that are shown below others.
     pub fn end(&mut self, ended: &[Operation], display: DisplayOptions) -> Vec<Vec<u8>> {
         let mut texts = Vec::new();
-        // What is inside began later.
+        // Operations inside began later.
         for one in ended.iter().rev() {
             let below = self.below.as_mut().and_then(|all| all.remove(&one.index));
             let below = below.unwrap_or_default();

@@ -240,7 +240,7 @@ impl<'p> ProtocolConversation<'p> {
         });
     }
 
-    /// Visits the requests  whose connection has ended.
+    /// Visits the requests whose connection has ended.
     fn left(&self, visit: &mut dyn FnMut(Waiting)) {
         for waiting in &self.left {
             let mut waiting = waiting.clone();
@@ -379,7 +379,7 @@ impl<'p> ProtocolConversation<'p> {
         let left = self.report.left.iter().map(|waiting| waiting.place.index);
         self.left_now.extend(left);
         self.left.extend(self.report.left.drain(..).take(space));
-        // What a held finding needs can only be there after one of these changes.
+        // Only these changes can bring the messages that a held finding needs.
         let seen = (self.facts.has_both_directions(), self.facts.has_messages);
         if std::mem::replace(&mut self.held_since, seen) != seen && seen.0 {
             for broken in std::mem::take(&mut self.held) {

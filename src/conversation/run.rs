@@ -387,6 +387,12 @@ impl<'p> Run<'p> {
         outlet.flow
     }
 
+    /// Tells the conversation of an event whose outputs nothing needs.
+    pub(crate) fn event_without_sink(&mut self, event: &Event<'_>) {
+        let mut sink = |_: Output<'_>| ControlFlow::<Infallible>::Continue(());
+        let ControlFlow::Continue(()) = self.event(event, &mut sink);
+    }
+
     /// Returns the next message, or `None` if it needs more bytes than these. Removes from `bytes` what is read.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Option<KeptMessage> {
         self.read(bytes, &mut keep_message).break_value()

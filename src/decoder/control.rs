@@ -1,4 +1,5 @@
-//! Frames that are not messages: heads of HTTP, control frames of WebSocket, and skipped bytes.
+//! Reads a frame as a message: one of the protocol, or one of role control (heads of HTTP, control frames of WebSocket,
+//! skipped bytes).
 
 use crate::encoding::Parsed;
 use crate::framing::{Frame, Head};

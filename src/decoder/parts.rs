@@ -6,7 +6,7 @@
 //!   Decoder      indexes, names, open requests       in order
 //! ```
 //!
-//! What is read ahead holds only if the decoder is where the part begins, and if no message has a fault: then the next frame
+//! Messages that are read ahead are right only if the decoder is where the part begins, and if no message has a fault: then the next frame
 //! begins where the framing says. In other cases the decoder reads the bytes of the part itself. A message that depends on open
 //! requests is read again if they are not those that its reader knew.
 

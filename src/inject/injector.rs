@@ -230,7 +230,7 @@ impl<'p> Injector<'p> {
             None => EventKind::Eof,
             Some(_) => EventKind::Fin,
         };
-        self.happened(origin, what);
+        self.record_event(origin, what);
         if let Some(queue) = self.queues.get_mut(&origin.lane()) {
             queue.flush_all();
             queue.take_actions(out);
@@ -249,7 +249,7 @@ impl<'p> Injector<'p> {
             conn: Some(conn),
             ..Origin::default()
         };
-        self.happened(origin, EventKind::Close);
+        self.record_event(origin, EventKind::Close);
         self.queues.retain(|lane, _| lane.conn != Some(conn));
         self.lengths.retain(|lane, _| lane.conn != Some(conn));
     }
@@ -260,15 +260,14 @@ impl<'p> Injector<'p> {
         self.queues.is_empty() && self.lengths.is_empty()
     }
 
-    /// Drops state that waits for a response that cannot come any more.
-    fn happened(&mut self, origin: Origin, what: EventKind<'_>) {
+    /// Passes an event to the run, so that it drops state for responses that cannot come any more.
+    fn record_event(&mut self, origin: Origin, what: EventKind<'_>) {
         let event = Event {
             stream: origin.stream,
             direction: origin.direction,
             ..Event::new(origin.conn.unwrap_or_default(), what)
         };
-        let mut nobody = |_: Output<'_>| ControlFlow::<Infallible>::Continue(());
-        let ControlFlow::Continue(()) = self.run.event(&event, &mut nobody);
+        self.run.event_without_sink(&event);
     }
 
     /// Applies faults to the messages that a step of the decoder yields.

@@ -426,8 +426,7 @@ impl<'p> Endpoint<'p> {
             time: Some(now.into()),
             ..Event::new(channel.conn, what)
         };
-        let mut nobody = |_: Output<'_>| ControlFlow::<Infallible>::Continue(());
-        let ControlFlow::Continue(()) = self.run.event(&event, &mut nobody);
+        self.run.event_without_sink(&event);
     }
 }
 

@@ -14,6 +14,9 @@ use std::borrow::Cow;
 /// The maximum length of a finding in a line, in characters; the JSON output has all of it.
 pub(crate) const MAX_TEXT: usize = 300;
 
+/// The maximum number of messages without an answer that are listed.
+pub(crate) const MAX_WAITING: usize = 20;
+
 /// Returns the color of a severity.
 pub const fn highlight(severity: Severity) -> Highlight {
     match severity {

@@ -5,7 +5,7 @@
 //!               full: dropped and counted
 //! ```
 //!
-//! Whoever offers never waits for the collector.
+//! A caller of `offer` never waits for the collector.
 
 use super::address::Address;
 use super::listen::runtime;

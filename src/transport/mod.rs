@@ -6,9 +6,9 @@
 //!                      queue --> recorder: tap --> recording, view             queue --> recorder
 //! ```
 //!
-//! [`BoundListener::proxy`] works between sockets, [`wrap`] between a child and its parent process. Neither changes a byte, and
-//! neither waits for the recorder: the queue is bounded, and bytes that find no space in it are missing from the recording,
-//! but reach the peer. [`Policy::Wait`] waits instead.
+//! [`BoundListener::proxy`] works between sockets, [`wrap`] between a child and its parent process. They change bytes only on
+//! request (faults, `--rewrite-host`, quarantine), and do not wait for the recorder: the queue is bounded, and bytes that find no
+//! space in it are missing from the recording, but reach the peer. [`Policy::Wait`] waits instead.
 
 mod address;
 mod collector;

@@ -1,7 +1,7 @@
 //! The pump of one connection between two sockets.
 //!
 //! ```text
-//!   client --read--> write --> server        a copy goes into the queue after the write
+//!   client --read--> write --> server        a copy goes into the queue; without faults, after the write
 //!   client <-- write <--read-- server
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! The recorder: the tap and its output files.
 //!
 //! ```text
-//!   queue --> tap --> recording    all lines of a batch in one write, before it is decoded
+//!   queue --> tap --> recording    the lines of a batch in large writes, before it is decoded
 //!                '--> view         line by line
 //! ```
 //!
@@ -331,7 +331,7 @@ impl RecorderState {
         any
     }
 
-    /// Begins the next file of the recording if the current one is at its limit. What it has is decoded.
+    /// Begins the next file of the recording if the current one is at its limit. Its bytes are decoded first.
     fn rotate(&mut self, queue: &Queue) {
         let (bytes, began) = self.file;
         let now = queue.now();
@@ -371,7 +371,7 @@ impl RecorderState {
             self.recording = Some(file);
             self.lines = start;
             self.write(queue);
-            // What begins the file can be longer than the limit.
+            // The first lines of the file can be longer than the limit.
             self.file = (0, now);
         }
     }

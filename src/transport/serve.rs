@@ -1,9 +1,9 @@
 //! Runs a handler as a client, as a server on an address, or as a server for the parent process.
 //!
 //! ```text
-//!   call          handler --connect--> tcp, unix, tls, or a child
-//!   Bound::serve  clients ---------> handler
-//!   serve_stdio   our stdin ----> handler --> our stdout
+//!   call                  handler --connect--> tcp, unix, tls, or a child
+//!   BoundListener::serve  clients ---------> handler
+//!   serve_stdio           our stdin ----> handler --> our stdout
 //! ```
 //!
 //! All bytes and ends are recorded as by a proxy: c2s from the client, s2c from the server.

@@ -4,7 +4,7 @@
 //!   file -> packets -> link layer -> IP, fragments joined -> TCP segments -> connections -> chunks, events
 //! ```
 //!
-//! Connections are numbered from 0 in the order of their first packet. What is not TCP is counted.
+//! Connections are numbered from 0 in the order of their first packet. Packets without TCP are counted.
 
 mod blocks;
 mod connections;

@@ -7,8 +7,8 @@
 //!   77  sendto(3, "..", 12, 0, NULL, 0) = 12      conn 1 c2s   what a process writes to a socket that it connected
 //! ```
 //!
-//! strace(1), version 6. What a process reads and writes through other descriptors is no conversation, for example files:
-//! only stdin, stdout, sockets, and pipes that `-y` names are read. A trace that begins after the start of its process lacks the
+//! strace(1), version 6. Only stdin, stdout, sockets, and pipes that `-y` names are read: other descriptors, for example those of
+//! files, carry no conversation. A trace that begins after the start of its process lacks the
 //! calls that opened other descriptors: without their names, those through which messages pass are taken for a pair of pipes.
 
 mod call;
@@ -160,7 +160,7 @@ impl Strace {
             }
             return;
         }
-        // Whoever speaks first is taken for the client.
+        // The side that speaks first is taken for the client.
         let role = *endpoint.role.get_or_insert(if transfer.writes {
             Role::Client
         } else {

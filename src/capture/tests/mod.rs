@@ -199,7 +199,7 @@ fn form_is_reported_as_soon_as_it_is_decided() {
             b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}{}",
             Form::Auto,
         ),
-        // What cannot be read behind a message is an error in a stream.
+        // Unreadable bytes behind a message are an error in a stream.
         (
             b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}{\"x\"}\n",
             Form::Raw,

@@ -386,7 +386,7 @@ impl Finder {
                 }
             }
             let before = whole.get(from..at).unwrap_or_default();
-            // What follows an element of a list belongs to the next one.
+            // The text after an element of a list belongs to the next one.
             let after = whole.get(end..).filter(|_| !is_list).unwrap_or_default();
             for found in messages.get_mut(count..).unwrap_or_default() {
                 found.within(before, after);

@@ -183,7 +183,7 @@ impl LineForm for Runs {
         if run.size >= least {
             self.start = beginning(&run);
             self.column = Some((run.before.to_vec(), !run.after.trim_ascii().is_empty()));
-            // What is before it is read now.
+            // The texts before it are read now.
             for text in std::mem::take(&mut self.early) {
                 let text = self.common.clean(&text).into_owned();
                 let found = self.longest(&text).filter(|run| self.begins_alike(run));

@@ -12,9 +12,6 @@ use crate::render::{DisplayOptions, findings};
 use crate::select::{Filter, Key};
 use anyhow::Result;
 
-/// The maximum number of messages without an answer that are listed.
-const MAX_WAITING: usize = 20;
-
 /// Prints the findings of an input that belong to no message to stderr.
 pub struct FindingReporter {
     rules: RuleSettings,
@@ -82,7 +79,7 @@ impl FindingReporter {
         let conversation = conversation.filter(|_| self.shows);
         // The answers to a one-way file are in another file.
         self.waiting = conversation.map_or(WaitingList::default(), |one| {
-            one.unanswered(self.recording, MAX_WAITING)
+            one.unanswered(self.recording, findings::MAX_WAITING)
         });
     }
 

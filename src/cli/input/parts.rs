@@ -7,7 +7,7 @@
 //! ```
 //!
 //! One thread at a time splits the file, and one at a time takes messages, in the order of the parts: so the sink sees what it
-//! sees with one thread. Whoever splits or takes passes the state for it on to the next thread.
+//! sees with one thread. The thread that splits or takes passes the state for it on to the next one.
 
 use super::feed::Feed;
 use super::files::OpenFile;

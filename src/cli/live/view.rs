@@ -1,6 +1,6 @@
 //! Shows the frames of live traffic.
 
-use super::{LiveScreen, MAX_WAITING};
+use super::LiveScreen;
 use crate::capture::{Event, EventKind};
 use crate::cli::operation_lines::OperationLines;
 use crate::cli::options::{self, SharedArgs};
@@ -8,6 +8,7 @@ use crate::cli::output::{as_file, open_stream};
 use crate::cli::renderer::Renderer;
 use crate::cli::report::FilePlace;
 use crate::conversation::{Conversation, Finding, Output};
+use crate::render::findings::MAX_WAITING;
 use crate::render::format::Format;
 use crate::render::style::Highlight;
 use crate::render::{DisplayOptions, findings, line};

@@ -196,7 +196,7 @@ impl Changes {
                 }
                 continue;
             }
-            // What a value must fulfil: the side that reads it fixes the direction in which that may change.
+            // Conditions on a value: the side that reads it fixes the direction in which they may change.
             let (loose, strict) = match side {
                 Side::Arguments => (was, is),
                 Side::Results => (is, was),

@@ -31,8 +31,6 @@ use std::time::Duration;
 
 /// The increase of the thread's nice value.
 const NICE: i32 = 10;
-/// The maximum number of awaited messages that are listed.
-const MAX_WAITING: usize = 20;
 /// The maximum number of messages that wait for an answer.
 const MAX_OPEN: usize = 1 << 16;
 /// The maximum number of requests that open a session and wait for their answer.
@@ -56,7 +54,7 @@ struct Results {
     /// The number of judged messages.
     done: usize,
     updates: Vec<Update>,
-    /// The messages of the conversation that wait for an answer. What ends without one is found when the traffic pauses.
+    /// The messages of the conversation that wait for an answer. When the traffic pauses, those that ended without one are found.
     open: BTreeSet<usize>,
     is_recording: bool,
     /// Requests that open a session: their answers name versions too.
@@ -311,7 +309,7 @@ impl Results {
         let mut lines = Vec::new();
         let (blocked, free): (Vec<_>, Vec<_>) =
             waiting.iter().partition(|one| one.blocked_by.is_some());
-        for one in free.into_iter().chain(blocked).take(MAX_WAITING) {
+        for one in free.into_iter().chain(blocked).take(findings::MAX_WAITING) {
             // First what a narrow screen must show.
             let mut line = String::new();
             findings::write_waiting(one, self.now, sides, display, &mut line);

@@ -149,7 +149,7 @@ impl View {
     }
 
     /// Returns the height of the messages: about half, and what the panes below do not need. The panes below get what the
-    /// messages do not need. What they need only grows, so that the screen is calm.
+    /// messages do not need. Their need only grows, so that the screen is calm.
     fn upper_height(&mut self, height: u16, model: &Model, panes: &[(Pane, Rect)]) -> u16 {
         let [upper, lower] = MIN_HEIGHTS;
         let stderr = match model.look.shows_stderr {

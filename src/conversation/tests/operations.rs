@@ -284,7 +284,7 @@ fn an_operation_that_failed_is_one_with_its_retry() {
        #0 recorded failed 60 = server 30 + retry 30, 4 messages, 1 retry
        #4 recorded failed 10 = server 10, 5 messages, 1 elicit, 1 progress
     ");
-    // What is around it does not wait for it while it waits for a retry.
+    // The operation around it does not wait for it while it waits for a retry.
     insta::assert_snapshot!(operations_of(&[
         (0, '>', ASK, NONE),
         (10, '<', ASK_BACK, OperationFacts { may_retry: true, ..inside(0, Link::Recorded) }),

@@ -134,7 +134,7 @@ impl Dispatcher {
         let is_end = |outgoing: &Outgoing| outgoing.closes && outgoing.message.is_empty();
         if is_recorded && decoded.message.role != Some(Role::Request) && replies.iter().any(is_end)
         {
-            // What was recorded after the message is still sent.
+            // The messages that were recorded after this one are still sent.
             let actions = rule.actions.iter().cloned();
             job.actions = actions.chain([ScriptAction::Close]).collect();
         }

@@ -7,7 +7,7 @@
 //!
 //! All keywords of the applicator and validation vocabularies are checked, apart from `unevaluatedItems` and
 //! `unevaluatedProperties`; `format` and the content keywords are annotations. References inside the document are followed.
-//! What a check may cost is bounded: a value that is not fully checked is one that fits, and
+//! The work of a check is bounded: a value that is not fully checked is one that fits, and
 //! [`SchemaCheck::unchecked`] says so.
 
 mod keywords;

@@ -304,7 +304,7 @@ pub fn pair_by_order(values: &Values, messages: &[Message], kind: Option<&str>) 
             Direction::ToClient => {
                 let of = open.get_mut(&key).filter(|of| !of.is_empty());
                 let is_event = of.is_none();
-                // What is an event once is never an answer.
+                // A name that is an event once is never an answer.
                 if *events.entry(name).or_insert(is_event) != is_event {
                     return None;
                 }

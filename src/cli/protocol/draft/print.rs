@@ -328,7 +328,7 @@ impl Draft<'_> {
                 .get(path, *n)
                 .is_some_and(|v| facts::text(v).is_some())
         };
-        // What has the member of a request, but no id, is a notification; what else has an id is an answer.
+        // A message with the member of a request, but no id, is a notification; another one with an id is an answer.
         let (mut asks, mut answer, mut tells) = (requests.to_vec(), answers.to_vec(), Vec::new());
         for n in others {
             let is_asking = of_request.is_some_and(|path| self.values.get(path, n).is_some());

@@ -129,7 +129,7 @@ fn text_of(value: &Reference) -> String {
 }
 
 proptest! {
-    /// What ciborium writes is canonical: it reads as the same value, and is written as the same bytes.
+    /// ciborium writes canonical bytes: they read as the same value, and it is written as the same bytes.
     #[test]
     fn values_of_ciborium_are_read_and_written(value in values()) {
         let mut bytes = Vec::new();

@@ -63,7 +63,7 @@ impl CompileState<'_> {
         let Some(entry) = self.entries.get_mut(at) else {
             return;
         };
-        // What a resumed session missed is sent before the answer to the hello.
+        // The messages that a resumed session missed are sent before the answer to the hello.
         if is_resuming && entry.conn != conn && !entry.is_done {
             entry.timeline.received(ScriptAction::AwaitEnd, time);
         }

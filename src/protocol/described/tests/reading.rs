@@ -248,7 +248,7 @@ fn messages_are_made_of_the_facts_of_their_kind() {
         let protocol = protocol.expect(name);
         let made = make(protocol, words);
         assert_eq!(made, want, "{name} {words:?}");
-        // What is made is written, read, and the same again.
+        // The message is written, read, and the same again.
         let mut encoder = Encoder::new(EncodeOptions::new(protocol), IdGen::new(1));
         let written = with_json(&made, |message| encoder.encode(message)).expect("JSON");
         let bytes = written

@@ -325,7 +325,7 @@ fn unknown_references_are_said_to_be_unchecked() {
             "{text}"
         );
     }
-    // What is reached is checked all the same.
+    // Parts that are reached are checked all the same.
     let schema = json!({"properties": {"a": {"$ref": "#x"}, "b": {"type": "null"}}});
     let found = check(&SchemaDocument::new(schema), "{\"a\":1,\"b\":2}");
     assert_eq!(

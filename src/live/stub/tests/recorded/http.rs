@@ -68,7 +68,7 @@ fn cancelled_calls_over_http_wait_for_their_cancellation() {
     assert_eq!(stub_test.stub.report().missed, 0);
 }
 
-/// GET opens the event stream of the older transport. What is posted to its path is answered there.
+/// GET opens the event stream of the older transport. Messages that are posted to its path are answered there.
 #[test]
 fn older_http_transport_answers_on_its_event_stream() {
     let chunk =
