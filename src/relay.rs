@@ -16,7 +16,7 @@ mod journal;
 mod tests;
 
 pub use ends::{ConnectionEnd, DirectionEnd, Ends, FaultEnd};
-pub use journal::{Entry, EntryBatch, EntryKind, Journal, OfferResult, Policy};
+pub use journal::{EntryBatch, Journal, OfferResult, Policy};
 
 use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::event;

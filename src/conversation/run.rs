@@ -65,7 +65,6 @@ const PART_BYTES: usize = 256 << 10;
 /// assert_eq!(kept.len(), 2);
 /// ```
 pub struct Run<'p> {
-    source: Source,
     /// `None`: items are given.
     input: Option<CaptureInput>,
     reader: ItemReader<'p>,
@@ -147,18 +146,11 @@ impl<'p> Run<'p> {
         if source.merged.is_some() {
             decoder.detect_each_connection();
         }
-        let mut reader = ItemReader::new(decoder);
-        reader.has_connections = source.pairs.len() != 1 && input.is_none()
+        let has_connections = source.pairs.len() != 1 && input.is_none()
             || input.as_ref().map(CaptureInput::form) == Some(Form::Recording);
-        reader.conn = source.conn;
-        reader.direction = source.direction;
-        reader.removes_ended = source.removes_ended;
-        reader.without_times = source.without_times;
-        reader.sources = source.merged;
         Self {
-            source,
             input,
-            reader,
+            reader: ItemReader::new(decoder, source, has_connections),
             conversation,
             bytes: 0,
             items: VecDeque::new(),
@@ -170,14 +162,13 @@ impl<'p> Run<'p> {
     /// Sets the direction of bytes for which the capture gives none.
     #[must_use]
     pub fn with_direction(mut self, direction: Direction) -> Self {
-        self.source.direction = Some(direction);
-        self.reader.direction = Some(direction);
+        self.reader.source.direction = Some(direction);
         self
     }
 
     /// Returns what was known about the capture before it was read.
     pub(crate) fn source(&self) -> &Source {
-        &self.source
+        &self.reader.source
     }
 
     /// Returns the input, unless items are given.
@@ -326,9 +317,8 @@ impl<'p> Run<'p> {
 
     /// Begins a connection of one of several captures.
     pub(crate) fn begin_connection(&mut self, conn: u32) {
-        let header = self
-            .reader
-            .sources
+        let captures = self.reader.source.merged;
+        let header = captures
             .and_then(|all| all.header_of(Some(conn)));
         if let Some(protocol) = header.and_then(|header| header.protocol) {
             self.reader.decoder.expect_on(conn, &protocol);

@@ -40,7 +40,7 @@ pub struct TapConfig<'p> {
 }
 
 /// Something that passed: when, and on which connection and stream.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Passed<'a> {
     /// The time in nanoseconds since the start.
     pub t: i64,
@@ -53,7 +53,7 @@ pub struct Passed<'a> {
 }
 
 /// The content of [`Passed`].
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum PassedKind<'a> {
     /// The bytes of one read.
     Chunk(ChunkSource, &'a [u8]),

@@ -5,10 +5,11 @@
 //! ```
 //!
 //! A full batch means that the recorder is too slow. Bytes that find no space in it are counted, and recorded as
-//! [`EntryKind::Lost`] as soon as there is space.
+//! [`PassedKind::Lost`] as soon as there is space.
 
 use super::RelayLane;
 use crate::capture::{ChunkSource, EventRecord};
+use crate::conversation::tap::{Passed, PassedKind};
 use crate::live::handler::Channel;
 use std::collections::BTreeMap;
 
@@ -35,31 +36,39 @@ pub enum OfferResult {
     Full,
 }
 
-/// The content of an entry.
-#[derive(Debug)]
-pub enum EntryKind {
-    /// Bytes of one read.
+/// A [`Passed`] whose bytes are in the batch.
+struct Entry {
+    t: i64,
+    channel: Channel,
+    what: EntryKind,
+    /// The number of its bytes.
+    len: usize,
+}
+
+/// A [`PassedKind`] without its bytes.
+enum EntryKind {
     Chunk(ChunkSource),
-    /// A datagram.
     Datagram(ChunkSource),
-    /// This many bytes passed without being recorded.
     Lost(ChunkSource, u64),
-    /// The end of one direction of a stream.
-    Fin(u64, ChunkSource),
-    /// Any other event.
+    Fin(ChunkSource),
     Event(Box<EventRecord>),
 }
 
-/// Something that passed.
-#[derive(Debug)]
-pub struct Entry {
-    /// Nanoseconds since the start.
-    pub t: i64,
-    /// The connection, or one of its streams.
-    pub channel: Channel,
-    /// The content.
-    pub what: EntryKind,
-    len: usize,
+impl Entry {
+    fn passed<'a>(&'a self, bytes: &'a [u8]) -> Passed<'a> {
+        Passed {
+            t: self.t,
+            conn: self.channel.conn,
+            stream: self.channel.stream,
+            what: match &self.what {
+                EntryKind::Chunk(dir) => PassedKind::Chunk(*dir, bytes),
+                EntryKind::Datagram(dir) => PassedKind::Datagram(*dir, bytes),
+                EntryKind::Lost(dir, len) => PassedKind::Lost(*dir, *len),
+                EntryKind::Fin(dir) => PassedKind::Fin(*dir),
+                EntryKind::Event(event) => PassedKind::Event(event),
+            },
+        }
+    }
 }
 
 /// Entries in order, and their bytes one after another.
@@ -75,13 +84,13 @@ impl EntryBatch {
         self.bytes.len() + self.entries.len() * ENTRY_COST
     }
 
-    /// The entries in order, with their bytes.
-    pub fn entries(&self) -> impl Iterator<Item = (&Entry, &[u8])> {
+    /// Returns what passed, in order.
+    pub fn entries(&self) -> impl Iterator<Item = Passed<'_>> {
         let mut rest = self.bytes.as_slice();
         self.entries.iter().map(move |entry| {
             let (mine, after) = rest.split_at_checked(entry.len).unwrap_or((rest, &[]));
             rest = after;
-            (entry, mine)
+            entry.passed(mine)
         })
     }
 
@@ -197,7 +206,7 @@ impl Journal {
             conn,
             stream: Some(stream),
         };
-        self.push_event(t, channel, EntryKind::Fin(stream, dir));
+        self.push_event(t, channel, EntryKind::Fin(dir));
     }
 
     fn push_event(&mut self, t: i64, channel: Channel, what: EntryKind) {

@@ -2,6 +2,7 @@
 
 use super::journal::CAPACITY;
 use super::*;
+use crate::conversation::tap::PassedKind;
 use crate::protocol::registry;
 use fastrand::Rng;
 use std::borrow::Cow;
@@ -313,19 +314,19 @@ impl Simulation {
     fn work(&mut self) {
         let mut batch = EntryBatch::default();
         self.journal.swap(&mut batch);
-        for (entry, bytes) in batch.entries() {
-            let conn = entry.channel.conn;
+        for passed in batch.entries() {
+            let conn = passed.conn;
             let peers = self.peers.get_mut(&conn).unwrap();
-            assert!(!peers.is_recorded, "c{conn} has ended: {entry:?}");
-            let _ = writeln!(self.trace, "{entry:?}");
+            assert!(!peers.is_recorded, "c{conn} has ended: {passed:?}");
+            let _ = writeln!(self.trace, "{passed:?}");
             let lane = |dir| usize::from(dir == ChunkSource::S2c);
-            match &entry.what {
-                EntryKind::Chunk(dir) => peers.lanes[lane(*dir)].recorded.extend(bytes),
-                EntryKind::Lost(dir, len) => {
-                    let recorded = &mut peers.lanes[lane(*dir)].recorded;
-                    recorded.resize(recorded.len() + *len as usize, 0);
+            match passed.what {
+                PassedKind::Chunk(dir, bytes) => peers.lanes[lane(dir)].recorded.extend(bytes),
+                PassedKind::Lost(dir, len) => {
+                    let recorded = &mut peers.lanes[lane(dir)].recorded;
+                    recorded.resize(recorded.len() + len as usize, 0);
                 }
-                EntryKind::Event(event) if event.event == "inject" => {
+                PassedKind::Event(event) if event.event == "inject" => {
                     let number = |key| event.more[key].as_u64().unwrap();
                     let n = lane(match event.more["dir"].as_str() {
                         Some("s2c") => ChunkSource::S2c,
@@ -337,10 +338,10 @@ impl Simulation {
                     // The end of a line is not part of it.
                     assert!(recorded <= end, "a fault follows its message: {event:?}");
                 }
-                EntryKind::Event(event) => {
+                PassedKind::Event(event) => {
                     peers.is_recorded = matches!(&*event.event, "close" | "reset");
                 }
-                EntryKind::Datagram(_) | EntryKind::Fin(..) => panic!("not of a socket"),
+                PassedKind::Datagram(..) | PassedKind::Fin(..) => panic!("not of a socket"),
             }
         }
     }
@@ -425,11 +426,11 @@ const HALF: usize = CAPACITY / 2;
 fn taken(journal: &mut Journal) -> Vec<String> {
     let mut batch = EntryBatch::default();
     journal.swap(&mut batch);
-    let entries = batch.entries().map(|(entry, bytes)| {
-        let conn = entry.channel.conn;
-        match &entry.what {
-            EntryKind::Chunk(dir) => format!("{conn} {} {}", dir.name(), bytes.len()),
-            EntryKind::Lost(dir, n) => format!("{conn} lost {} {n}", dir.name()),
+    let entries = batch.entries().map(|passed| {
+        let conn = passed.conn;
+        match passed.what {
+            PassedKind::Chunk(dir, bytes) => format!("{conn} {} {}", dir.name(), bytes.len()),
+            PassedKind::Lost(dir, n) => format!("{conn} lost {} {n}", dir.name()),
             other => format!("{conn} {other:?}"),
         }
     });

@@ -10,9 +10,9 @@
 use super::queue::Queue;
 use crate::capture::Header;
 use crate::conversation::Output;
-use crate::conversation::tap::{Passed, PassedKind, Tap, TapConfig, TapCounts, TapSink};
+use crate::conversation::tap::{Tap, TapConfig, TapCounts, TapSink};
 use crate::error::with_flags;
-use crate::relay::{Entry, EntryBatch, EntryKind, Policy};
+use crate::relay::{EntryBatch, Policy};
 use crate::system::{PollFlags, poll};
 use std::convert::Infallible;
 use std::fs::File;
@@ -311,14 +311,14 @@ impl RecorderState {
     fn work(&mut self, queue: &Queue) -> bool {
         let mut batch = std::mem::take(&mut self.batch);
         let any = queue.swap(&mut batch);
-        for passed in batch.entries().map(passed) {
+        for passed in batch.entries() {
             self.tap.record(&passed, &mut self.lines);
             if self.lines.len() >= WRITE_SIZE {
                 self.write(queue);
             }
         }
         self.write(queue);
-        for passed in batch.entries().map(passed) {
+        for passed in batch.entries() {
             self.observe(|tap, _, show| tap.read(&passed, show));
             if self.text.len() >= WRITE_SIZE {
                 self.write(queue);
@@ -443,27 +443,6 @@ impl RecorderState {
             queue.writing(false);
             self.text.clear();
         }
-    }
-}
-
-/// Returns an entry of the queue for the tap.
-fn passed<'a>((entry, bytes): (&'a Entry, &'a [u8])) -> Passed<'a> {
-    let what = match &entry.what {
-        EntryKind::Chunk(dir) => PassedKind::Chunk(*dir, bytes),
-        EntryKind::Datagram(dir) => PassedKind::Datagram(*dir, bytes),
-        EntryKind::Lost(dir, len) => PassedKind::Lost(*dir, *len),
-        EntryKind::Fin(_, dir) => PassedKind::Fin(*dir),
-        EntryKind::Event(event) => PassedKind::Event(event),
-    };
-    let stream = match entry.what {
-        EntryKind::Fin(stream, _) => Some(stream),
-        _ => entry.channel.stream,
-    };
-    Passed {
-        t: entry.t,
-        conn: entry.channel.conn,
-        stream,
-        what,
     }
 }
 

@@ -8,13 +8,13 @@
 
 #[cfg(feature = "cli")]
 use super::super::parts;
-use super::{Conversation, Output, Sink};
+use super::{Conversation, Output, Sink, Source};
 #[cfg(feature = "cli")]
 use crate::capture::Time;
 #[cfg(feature = "cli")]
 use crate::capture::recording::continued::Continued;
 use crate::capture::{
-    Chunk, Event, EventKind, Header, Item, KeptChunk, KeptEvent, KeptItem, Sources,
+    Chunk, Event, EventKind, Header, Item, KeptChunk, KeptEvent, KeptItem,
 };
 use crate::decoder::{Decoded, Decoder, FrameSink, KeptMessage, Origin};
 use crate::protocol::{Direction, Protocol};
@@ -29,22 +29,13 @@ pub(super) struct WaitingItem {
 }
 
 /// Reads the items of one capture.
-#[allow(clippy::struct_excessive_bools)] // each is a property of its own
 pub(super) struct ItemReader<'p> {
     pub decoder: Decoder<'p>,
-    /// The connection and the direction of bytes if the capture does not give them.
-    pub conn: Option<u32>,
-    pub direction: Option<Direction>,
+    pub source: Source,
     /// The capture numbers its connections.
-    pub has_connections: bool,
-    /// Ended connections are removed, because their numbers are reused.
-    pub removes_ended: bool,
+    has_connections: bool,
     /// The capture was made by another program: connections may be of different protocols, and their numbers are not reused.
     is_captured: bool,
-    /// Leaves out times.
-    pub without_times: bool,
-    /// The captures, if several are one conversation.
-    pub sources: Option<&'static Sources>,
     /// The connection of the last note about missing bytes.
     noted_conn: Option<u32>,
     /// The start of the recording.
@@ -53,16 +44,12 @@ pub(super) struct ItemReader<'p> {
 }
 
 impl<'p> ItemReader<'p> {
-    pub fn new(decoder: Decoder<'p>) -> Self {
+    pub fn new(decoder: Decoder<'p>, source: Source, has_connections: bool) -> Self {
         Self {
             decoder,
-            conn: None,
-            direction: None,
-            has_connections: false,
-            removes_ended: false,
+            source,
+            has_connections,
             is_captured: false,
-            without_times: false,
-            sources: None,
             noted_conn: None,
             #[cfg(feature = "cli")]
             started: None,
@@ -146,7 +133,7 @@ impl<'p> ItemReader<'p> {
         {
             self.started = header.started;
         }
-        if self.sources.is_some() {
+        if self.source.merged.is_some() {
             return;
         }
         if header.captured().is_some() {
@@ -199,10 +186,10 @@ impl<'p> ItemReader<'p> {
     }
 
     fn event<S: Sink + ?Sized>(&mut self, mut event: Event<'_>, out: &mut Outlet<'_, '_, S>) {
-        if self.without_times {
+        if self.source.without_times {
             event.time = None;
         }
-        let is_captured = match self.sources {
+        let is_captured = match self.source.merged {
             Some(sources) => sources.is_captured(event.conn),
             None => self.is_captured,
         };
@@ -233,7 +220,7 @@ impl<'p> ItemReader<'p> {
         if let Some(origin) = event.end() {
             let is_one = event.stream.is_some() || event.what == EventKind::Eof;
             let is_closed = is_captured && event.what == EventKind::Close;
-            let is_over = (self.removes_ended || is_closed) && !is_one;
+            let is_over = (self.source.removes_ended || is_closed) && !is_one;
             self.decode(out, |decoder, sink| {
                 if is_over {
                     decoder.close(origin.conn, sink);
@@ -243,7 +230,7 @@ impl<'p> ItemReader<'p> {
             });
         }
         // A file that is followed has no end of its own.
-        if event.what == EventKind::End && self.sources.is_none() {
+        if event.what == EventKind::End && self.source.merged.is_none() {
             self.decode(out, |decoder, sink| decoder.end_detection(sink));
         }
         out.event(&event);
@@ -316,17 +303,17 @@ impl<'p> ItemReader<'p> {
     pub fn origin_of_chunk(&self, chunk: &Chunk<'_>) -> Origin {
         let origin = chunk.origin();
         Origin {
-            conn: origin.conn.filter(|_| self.has_connections).or(self.conn),
-            direction: origin.direction.or(self.direction),
-            time: origin.time.filter(|_| !self.without_times),
+            conn: origin.conn.filter(|_| self.has_connections).or(self.source.conn),
+            direction: origin.direction.or(self.source.direction),
+            time: origin.time.filter(|_| !self.source.without_times),
             ..origin
         }
     }
 
     fn origin(&self, direction: Option<Direction>) -> Origin {
         Origin {
-            conn: self.conn,
-            direction: direction.or(self.direction),
+            conn: self.source.conn,
+            direction: direction.or(self.source.direction),
             ..Origin::default()
         }
     }
