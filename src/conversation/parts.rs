@@ -171,7 +171,7 @@ fn stream_of(state: &StreamState) -> Option<ContinuedStream> {
             protocol,
             framing: framing.map(|framing| framing.name().to_owned()),
         },
-        state: state.rest.map(|rest| rest.to_string()),
+        state: state.framer.map(|framer| framer.to_string()),
         bytes: TextOrBytes::new(&state.bytes),
     })
 }
@@ -187,7 +187,7 @@ pub(super) fn state_of(stream: &ContinuedStream) -> Option<StreamState> {
         lane: lane_of(place),
         known: place.protocol.clone().zip(framing),
         offset: place.offset,
-        rest: stream.state.as_deref().and_then(|state| state.parse().ok()),
+        framer: stream.state.as_deref().and_then(|state| state.parse().ok()),
         bytes: stream.bytes.bytes(),
     })
 }
@@ -245,7 +245,7 @@ pub(super) fn show(
         lane: lane_of(place),
         known: Some((name.to_owned(), framing)),
         offset: place.offset,
-        rest: Some(crate::framing::FramerRest::New),
+        framer: Some(crate::framing::FramerState::New),
         bytes: Vec::new(),
     };
     let mut see = |decoded: &Decoded<'_>| {

@@ -318,8 +318,7 @@ impl<'p> Run<'p> {
     /// Begins a connection of one of several captures.
     pub(crate) fn begin_connection(&mut self, conn: u32) {
         let captures = self.reader.source.merged;
-        let header = captures
-            .and_then(|all| all.header_of(Some(conn)));
+        let header = captures.and_then(|all| all.header_of(Some(conn)));
         if let Some(protocol) = header.and_then(|header| header.protocol) {
             self.reader.decoder.expect_on(conn, &protocol);
         }

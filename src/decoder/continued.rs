@@ -3,7 +3,7 @@
 use super::chunk::Stream;
 use super::idle::IdleStream;
 use super::{Decoder, FrameSink, Origin};
-use crate::framing::{FramerRest, Framing};
+use crate::framing::{FramerState, Framing};
 use crate::protocol::Lane;
 
 /// The maximum number of bytes of an incomplete message that are handed on.
@@ -17,8 +17,8 @@ pub(crate) struct StreamState {
     pub(crate) known: Option<(String, Framing)>,
     /// The offset of the first byte that belongs to no message so far.
     pub(crate) offset: u64,
-    /// `None`: only a search finds the next message.
-    pub(crate) rest: Option<FramerRest>,
+    /// The state of its framer; `None`: only a search finds the next message.
+    pub(crate) framer: Option<FramerState>,
     /// The bytes from there on.
     pub(crate) bytes: Vec<u8>,
 }
@@ -27,16 +27,16 @@ impl Stream<'_> {
     fn state(&self, lane: Lane) -> StreamState {
         let bytes = self.buffer.bytes();
         let is_short = bytes.len() <= MAX_BYTES && !self.recovery.seeking;
-        let (framing, rest) = match self.framer.restart_framing().filter(|_| is_short) {
-            Some(framing) => (framing, self.framer.restart_rest()),
+        let (framing, framer) = match self.framer.restart_framing().filter(|_| is_short) {
+            Some(framing) => (framing, self.framer.restart_state()),
             None => (self.framer.framing(), None),
         };
-        let is_kept = rest.is_some();
+        let is_kept = framer.is_some();
         StreamState {
             lane,
             known: Some((self.protocol.name().to_owned(), framing)),
             offset: self.base + if is_kept { 0 } else { bytes.len() as u64 },
-            rest,
+            framer,
             bytes: if is_kept { bytes.to_vec() } else { Vec::new() },
         }
     }
@@ -55,7 +55,7 @@ impl Decoder<'_> {
             lane: *lane,
             known: None,
             offset: 0,
-            rest: None,
+            framer: None,
             bytes: detector
                 .bytes
                 .get(..MAX_BYTES)
@@ -69,16 +69,16 @@ impl Decoder<'_> {
     }
 
     fn idle_state(&self, lane: Lane, idle: &IdleStream) -> Option<StreamState> {
-        let (protocol, framing, offset, rest) = self.idle.state(idle)?;
-        let framing = match rest {
-            FramerRest::WebSocket(_) => Framing::WebSocket,
+        let (protocol, framing, offset, framer) = self.idle.state(idle)?;
+        let framing = match framer {
+            FramerState::WebSocket(_) => Framing::WebSocket,
             _ => framing,
         };
         Some(StreamState {
             lane,
             known: Some((protocol.to_owned(), framing)),
             offset,
-            rest: Some(rest),
+            framer: Some(framer),
             bytes: Vec::new(),
         })
     }
@@ -95,14 +95,14 @@ impl Decoder<'_> {
             let mut stream = self.new_stream(protocol, *framing);
             stream.framer.set_stream(state.lane.stream);
             stream.base = state.offset;
-            if let Some(rest) = state.rest {
-                stream.framer.continue_from(rest);
+            if let Some(framer) = state.framer {
+                stream.framer.set_state(framer);
             } else {
                 stream.framer.seek();
                 stream.recovery.seeking = true;
             }
             self.streams.insert(state.lane, Box::new(stream));
-            self.rest_oldest(state.lane);
+            self.compact_oldest(state.lane);
         }
         if !state.bytes.is_empty() {
             self.push(origin, &state.bytes, sink);

@@ -19,8 +19,8 @@ impl Decoder<'_> {
         let _ = self.pass_waiting(sink);
         let own = origin.lane();
         match own.stream {
-            Some(_) => self.wake(own),
-            None => self.wake_all(own.conn),
+            Some(_) => self.restore(own),
+            None => self.restore_all(own.conn),
         }
         let mut keys = self.lanes(own);
         if !keys.contains(&own) {

@@ -2,21 +2,21 @@
 //!
 //! ```text
 //!   open, open, ...   the last 4096 streams have their whole state
-//!   older, at rest    protocol, framing, offset, open methods        wake: the whole state again
+//!   older, idle       protocol, framing, offset, open methods        restore: the whole state again
 //! ```
 //!
-//! The two directions of a stream rest and wake together: each may need the requests of the other.
+//! The two directions of a stream are compacted and restored together: each may need the requests of the other.
 
 use super::Decoder;
 use super::chunk::Stream;
 use super::open_requests::OpenMethods;
-use crate::framing::{FramerRest, Framing};
+use crate::framing::{FramerState, Framing};
 use crate::protocol::per_direction::PerDirection;
 use crate::protocol::{Direction, Lane, Protocol};
 use foldhash::HashMap;
 use std::collections::VecDeque;
 
-/// The number of streams that keep their whole state even if they are at rest.
+/// The number of streams that keep their whole state even if they are idle.
 const MAX_LIVE: usize = 1 << 12;
 const DIRECTIONS: [Option<Direction>; 3] =
     [None, Some(Direction::ToServer), Some(Direction::ToClient)];
@@ -25,7 +25,7 @@ const DIRECTIONS: [Option<Direction>; 3] =
 pub(super) struct IdleStream {
     base: u64,
     open: OpenMethods,
-    framer: FramerRest,
+    framer: FramerState,
     /// The index of the protocol and the framing in [`IdleStreams::forms`].
     form: u16,
     tie: bool,
@@ -40,7 +40,7 @@ pub(super) struct IdleStreams<'p> {
     numbered: HashMap<Option<u32>, PerDirection<HashMap<u64, IdleStream>>>,
     /// The protocols and framings of the streams: a few for any number of them.
     forms: Vec<(&'p dyn Protocol, Framing)>,
-    /// Streams with their whole state, in the order in which they were opened or woken.
+    /// Streams with their whole state, in the order in which they were opened or restored.
     live: VecDeque<Lane>,
 }
 
@@ -121,7 +121,7 @@ impl<'p> IdleStreams<'p> {
 
     /// Returns the protocol, the framing, the offset and the state of the framer of a stream.
     #[cfg(feature = "cli")]
-    pub(super) fn state(&self, idle: &IdleStream) -> Option<(&str, Framing, u64, FramerRest)> {
+    pub(super) fn state(&self, idle: &IdleStream) -> Option<(&str, Framing, u64, FramerState)> {
         let (protocol, framing) = self.forms.get(usize::from(idle.form))?;
         Some((protocol.name(), *framing, idle.base, idle.framer))
     }
@@ -141,8 +141,8 @@ impl<'p> IdleStreams<'p> {
 
 impl Stream<'_> {
     /// Returns the state of the framer and the open methods if a few bytes hold all that is known about the stream.
-    fn rest(&self) -> Option<(FramerRest, OpenMethods)> {
-        let is_at_rest = self.buffer.is_empty()
+    fn compact(&self) -> Option<(FramerState, OpenMethods)> {
+        let is_idle = self.buffer.is_empty()
             && self.metadata.is_empty()
             && !self.stopped
             && self.wrong.is_none()
@@ -150,20 +150,20 @@ impl Stream<'_> {
             && self.times.is_empty()
             && self.recovery.is_idle();
         Some((
-            self.framer.rest().filter(|_| is_at_rest)?,
-            self.open.rest()?,
+            self.framer.state().filter(|_| is_idle)?,
+            self.open.compact()?,
         ))
     }
 }
 
 impl Decoder<'_> {
-    /// Notes a new stream. The oldest one is made small if it is at rest in both directions.
-    pub(super) fn rest_oldest(&mut self, new: Lane) {
+    /// Notes a new stream. The oldest one is made idle if it is between two messages in both directions.
+    pub(super) fn compact_oldest(&mut self, new: Lane) {
         self.idle.live.push_back(new);
         while self.idle.live.len() > MAX_LIVE
             && let Some(oldest) = self.idle.live.pop_front()
         {
-            // It is at rest since the other direction was the oldest.
+            // It is idle since the other direction was the oldest.
             if !self.streams.contains_key(&oldest) {
                 continue;
             }
@@ -174,7 +174,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Makes both directions of a stream small. Returns `false` if one of them is not at rest.
+    /// Makes both directions of a stream idle. Returns `false` if one of them is amid a message.
     fn make_idle(&mut self, lane: Lane) -> bool {
         let mut small = [const { None }; 3];
         for (direction, small) in DIRECTIONS.into_iter().zip(&mut small) {
@@ -182,7 +182,7 @@ impl Decoder<'_> {
             let Some(stream) = self.streams.get(&lane) else {
                 continue;
             };
-            let Some((framer, open)) = stream.rest() else {
+            let Some((framer, open)) = stream.compact() else {
                 return false;
             };
             let (base, tie, ended) = (stream.base, stream.tie, stream.ended);
@@ -208,14 +208,14 @@ impl Decoder<'_> {
     }
 
     /// Gives a stream its whole state again, and that of its connection.
-    pub(super) fn wake(&mut self, lane: Lane) {
+    pub(super) fn restore(&mut self, lane: Lane) {
         if self.idle.is_empty() {
             return;
         }
         let own = lane.stream.map(Some);
         for stream in [None].into_iter().chain(own) {
             for direction in DIRECTIONS {
-                self.wake_one(Lane {
+                self.restore_one(Lane {
                     stream,
                     direction,
                     ..lane
@@ -225,21 +225,21 @@ impl Decoder<'_> {
     }
 
     /// Gives all streams of a connection their whole state again.
-    pub(super) fn wake_all(&mut self, conn: Option<u32>) {
+    pub(super) fn restore_all(&mut self, conn: Option<u32>) {
         let lane = Lane {
             conn,
             ..Lane::default()
         };
-        self.wake(lane);
+        self.restore(lane);
         for stream in self.idle.numbers(conn) {
-            self.wake(Lane {
+            self.restore(Lane {
                 stream: Some(stream),
                 ..lane
             });
         }
     }
 
-    fn wake_one(&mut self, lane: Lane) {
+    fn restore_one(&mut self, lane: Lane) {
         let Some(idle) = self.idle.remove(lane) else {
             return;
         };
@@ -253,20 +253,20 @@ impl Decoder<'_> {
             open: idle.open.into(),
             ..self.new_stream(protocol, framing)
         };
-        stream.framer.continue_from(idle.framer);
+        stream.framer.set_state(idle.framer);
         self.streams.insert(lane, Box::new(stream));
-        self.rest_oldest(lane);
+        self.compact_oldest(lane);
     }
 
-    /// Returns the offset up to which a stream at rest was read.
+    /// Returns the offset up to which an idle stream was read.
     pub(super) fn idle_offset(&self, lane: Lane) -> Option<u64> {
         Some(self.idle.get(lane)?.base)
     }
 
-    /// Returns `true` if a stream at rest is WebSocket.
+    /// Returns `true` if an idle stream is WebSocket.
     pub(super) fn is_idle_websocket(&self, lane: Lane) -> bool {
         let idle = self.idle.get(lane);
-        idle.is_some_and(|idle| matches!(idle.framer, FramerRest::WebSocket(_)))
+        idle.is_some_and(|idle| matches!(idle.framer, FramerState::WebSocket(_)))
     }
 }
 
@@ -276,9 +276,9 @@ mod tests {
     use crate::decoder::{DecodeOptions, Origin};
     use crate::protocol::registry;
 
-    /// Streams at rest go on where they were, also after an end and in parts of a message.
+    /// Idle streams go on where they were, also after an end and in parts of a message.
     #[test]
-    fn streams_at_rest_are_small_and_go_on() {
+    fn idle_streams_are_small_and_go_on() {
         const COUNT: u32 = 3 * MAX_LIVE as u32;
         let protocol = registry::find("jsonrpc").expect("jsonrpc");
         let mut decoder = Decoder::new(DecodeOptions::new(vec![protocol]));

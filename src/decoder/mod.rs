@@ -218,7 +218,7 @@ impl<'p> Decoder<'p> {
     /// Adds metadata; call it before the bytes to which it belongs.
     pub fn add_metadata(&mut self, origin: Origin, metadata: Metadata) {
         let key = origin.lane();
-        self.wake(key);
+        self.restore(key);
         match self.streams.get_mut(&key) {
             Some(stream) => stream.metadata.push(metadata),
             None if self.given_up || self.held_metadata.len() >= MAX_REMARKS => {}
@@ -248,7 +248,7 @@ impl<'p> Decoder<'p> {
         let key = origin.lane();
         self.latest = self.latest.max(origin.time);
         if !self.streams.contains_key(&key) {
-            self.wake(key);
+            self.restore(key);
         }
         if self.streams.contains_key(&key) {
             return self.feed_until(key, origin, bytes, sink);

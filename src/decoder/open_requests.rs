@@ -46,7 +46,7 @@ impl From<OpenMethods> for OpenRequests {
 
 impl OpenRequests {
     /// Returns the open requests in few bytes, if the stream has a direction.
-    pub(super) fn rest(&self) -> Option<OpenMethods> {
+    pub(super) fn compact(&self) -> Option<OpenMethods> {
         self.counts
             .is_empty()
             .then(|| match self.methods.as_slice() {

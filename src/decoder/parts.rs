@@ -16,7 +16,7 @@ use super::emit::Beside;
 use super::open_requests::OpenRequests;
 use super::{Decoder, FlowSink, Origin};
 use crate::encoding::{Parsed, Want};
-use crate::framing::{Frame, Framer, FramerRest, Framing, Head, Places, Step, View};
+use crate::framing::{Frame, Framer, FramerState, Framing, Head, Places, Step, View};
 use crate::protocol::{Context, Direction, Message, Notes, Protocol, annotate};
 use crate::span::Span;
 
@@ -40,8 +40,8 @@ pub(crate) struct Part {
     base: u64,
     frames: Vec<PartFrame>,
     /// The state of the framer before the first frame and after the last one.
-    start: Option<FramerRest>,
-    end: Option<FramerRest>,
+    start: Option<FramerState>,
+    end: Option<FramerState>,
     /// The bytes are whole frames without faults.
     is_plain: bool,
 }
@@ -100,7 +100,7 @@ impl Part {
 pub(crate) struct Splitter<'p> {
     framer: Framer,
     /// The state of the framer after the last whole frame.
-    rest: Option<FramerRest>,
+    state: Option<FramerState>,
     /// The stream offset of the next part.
     base: u64,
     /// The start of a frame that is not whole.
@@ -125,7 +125,7 @@ impl<'p> Splitter<'p> {
         part.bytes.clear();
         part.frames.clear();
         std::mem::swap(&mut part.bytes, &mut self.unread);
-        (part.base, part.start, part.is_plain) = (self.base, self.rest, true);
+        (part.base, part.start, part.is_plain) = (self.base, self.state, true);
         part.known = std::mem::take(&mut self.known);
         loop {
             let is_open = more(&mut part.bytes)?;
@@ -139,7 +139,7 @@ impl<'p> Splitter<'p> {
                 part.bytes.truncate(whole);
             }
             part.is_plain &= whole == part.bytes.len();
-            part.end = self.rest;
+            part.end = self.state;
             self.base += part.bytes.len() as u64;
             return Ok(!part.bytes.is_empty());
         }
@@ -171,7 +171,7 @@ impl<'p> Splitter<'p> {
                     at += n;
                 }
             }
-            self.rest = self.framer.rest();
+            self.state = self.framer.state();
         }
     }
 }
@@ -269,7 +269,7 @@ impl PartReader<'_> {
 
 impl Stream<'_> {
     /// Returns the state of the framer, if the next bytes are the start of a frame and nothing else is expected of them.
-    fn rest_before_frame(&self) -> Option<FramerRest> {
+    fn state_before_frame(&self) -> Option<FramerState> {
         let is_usual = !self.stopped
             && !self.ended
             && self.wrong.is_none()
@@ -278,12 +278,12 @@ impl Stream<'_> {
             && self.recovery.is_idle()
             && self.open.is_without_order();
         let is_line = self.framer.restart_framing() == Some(Framing::Lines);
-        let rest = if is_line {
-            Some(FramerRest::New)
+        let state = if is_line {
+            Some(FramerState::New)
         } else {
-            self.framer.rest()
+            self.framer.state()
         };
-        rest.filter(|_| is_usual)
+        state.filter(|_| is_usual)
     }
 }
 
@@ -301,13 +301,13 @@ impl<'p> Decoder<'p> {
         let stream = self.streams.get(&key)?;
         let (protocol, framing) = (stream.protocol, stream.framer.framing());
         let is_ordered = framing == Framing::Method && origin.direction.is_some();
-        let rest = stream.rest_before_frame()?;
+        let state = stream.state_before_frame()?;
         if !FRAMINGS.contains(&framing) || is_ordered {
             return None;
         }
         let framers = [(); 2].map(|()| {
             let mut framer = self.framer(protocol, framing, self.options.resync);
-            framer.continue_from(rest);
+            framer.set_state(state);
             framer
         });
         let [framer, own] = framers;
@@ -318,7 +318,7 @@ impl<'p> Decoder<'p> {
         stream.buffer.consume(unread.len());
         Some(Splitter {
             framer,
-            rest: Some(rest),
+            state: Some(state),
             base: stream.base,
             known: unread.len(),
             unread,
@@ -339,9 +339,9 @@ impl<'p> Decoder<'p> {
         let Some(stream) = self.streams.get(&origin.lane()) else {
             return false;
         };
-        let rest = stream.rest_before_frame();
+        let state = stream.state_before_frame();
         let is_there = stream.base == part.base && stream.buffer.is_empty() && part.end.is_some();
-        is_there && self.waiting.is_empty() && rest.is_some() && rest == part.start
+        is_there && self.waiting.is_empty() && state.is_some() && state == part.start
     }
 
     /// Passes on the messages of a part that begins here, until the sink breaks. Returns the number of bytes that it takes: fewer
@@ -378,7 +378,7 @@ impl ChunkDecoder<'_, '_, '_, '_> {
         messages: Vec<PartMessage<'_>>,
     ) -> usize {
         self.out.origin.time = None;
-        let mut rest = part.start;
+        let mut state = part.start;
         for one in messages {
             let PartMessage {
                 frame, next, open, ..
@@ -391,8 +391,8 @@ impl ChunkDecoder<'_, '_, '_, '_> {
             }
             if !message.faults.is_empty() {
                 stream.base = frame.offset;
-                if let Some(rest) = rest {
-                    stream.framer.continue_from(rest);
+                if let Some(state) = state {
+                    stream.framer.set_state(state);
                 }
                 return (frame.offset - part.base) as usize;
             }
@@ -400,10 +400,10 @@ impl ChunkDecoder<'_, '_, '_, '_> {
                 Head::Method {
                     mode: Some(mode), ..
                 },
-                Some(rest),
-            ) = (frame.head, &mut rest)
+                Some(state),
+            ) = (frame.head, &mut state)
             {
-                *rest = FramerRest::Method(Some(mode));
+                *state = FramerState::Method(Some(mode));
             }
             let beside = Beside {
                 next,
@@ -415,8 +415,8 @@ impl ChunkDecoder<'_, '_, '_, '_> {
             }
         }
         stream.base = part.base + part.bytes.len() as u64;
-        if let Some(rest) = part.end {
-            stream.framer.continue_from(rest);
+        if let Some(state) = part.end {
+            stream.framer.set_state(state);
         }
         part.bytes.len()
     }

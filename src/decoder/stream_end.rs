@@ -10,7 +10,7 @@ impl Decoder<'_> {
     pub fn end(&mut self, origin: Origin, sink: &mut FrameSink<'_>) {
         let sink = &mut unbroken(sink);
         let _ = self.pass_waiting(sink);
-        self.wake(origin.lane());
+        self.restore(origin.lane());
         for key in self.lanes(origin.lane()) {
             // If the protocol is known, only the framing is undecided, and no more bytes can
             // decide it.
@@ -91,7 +91,7 @@ impl Decoder<'_> {
             conn,
             ..Lane::default()
         };
-        self.wake(all);
+        self.restore(all);
         self.idle.close(conn);
         if !self.close_separately(conn, sink) {
             return;

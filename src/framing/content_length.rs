@@ -43,8 +43,8 @@ impl ContentLengthFraming {
     }
 
     /// Returns `true` if nothing is known about the bytes that follow.
-    pub(super) fn is_at_rest(&self) -> bool {
-        self.0.is_at_rest()
+    pub(super) fn is_like_new(&self) -> bool {
+        self.0.is_like_new()
     }
 
     /// Returns `true` if a frame starts at the start of the window.

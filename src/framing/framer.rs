@@ -2,7 +2,7 @@
 
 use super::custom::CustomReader;
 use super::http::EventStream;
-use super::rest::FramerRest;
+use super::state::FramerState;
 use super::{Buffer, CustomFraming, Framing, Hints, LengthMode, Limits, Step};
 use super::{content_length, http, http3, lines, method, prefix, values, websocket};
 use std::fmt;
@@ -194,15 +194,15 @@ impl Framer {
     }
 
     /// Returns what a new framer needs to read what follows in the same way; `None` if that is not a few bytes.
-    pub(crate) fn rest(&self) -> Option<FramerRest> {
-        let fresh = |is_at_rest: bool| is_at_rest.then_some(FramerRest::New);
+    pub(crate) fn state(&self) -> Option<FramerState> {
+        let new = |is_like_new: bool| is_like_new.then_some(FramerState::New);
         match &self.kind {
-            Inner::Lines(f) => fresh(f.is_at_rest()),
-            Inner::Prefix(f) => fresh(f.is_at_rest()),
-            Inner::ContentLength(f) => fresh(f.is_at_rest()),
-            Inner::Method(f) => f.rest(),
-            Inner::WebSocket(f) => f.rest(),
-            Inner::Http(f) => f.rest(),
+            Inner::Lines(f) => new(f.is_like_new()),
+            Inner::Prefix(f) => new(f.is_like_new()),
+            Inner::ContentLength(f) => new(f.is_like_new()),
+            Inner::Method(f) => f.state(),
+            Inner::WebSocket(f) => f.state(),
+            Inner::Http(f) => f.state(),
             Inner::Http3(_) | Inner::Values(_) | Inner::Custom(_) => None,
         }
     }
@@ -210,21 +210,21 @@ impl Framer {
     /// Returns what a new framer of [`Framer::restart_framing`] needs to read the next message and what follows, as far as
     /// a few bytes hold it.
     #[cfg(feature = "cli")]
-    pub(crate) fn restart_rest(&self) -> Option<FramerRest> {
+    pub(crate) fn restart_state(&self) -> Option<FramerState> {
         match &self.kind {
-            Inner::Http(f) => f.restart_rest(),
-            Inner::WebSocket(f) => f.restart_rest(),
-            Inner::Method(f) => Some(f.rest().unwrap_or(FramerRest::New)),
-            _ => Some(FramerRest::New),
+            Inner::Http(f) => f.restart_state(),
+            Inner::WebSocket(f) => f.restart_state(),
+            Inner::Method(f) => Some(f.state().unwrap_or(FramerState::New)),
+            _ => Some(FramerState::New),
         }
     }
 
     /// Gives a new framer the state of an earlier one.
-    pub(crate) fn continue_from(&mut self, rest: FramerRest) {
+    pub(crate) fn set_state(&mut self, state: FramerState) {
         match &mut self.kind {
-            Inner::Method(f) => f.continue_from(rest),
-            Inner::WebSocket(f) => f.continue_from(rest),
-            Inner::Http(f) => f.continue_from(rest),
+            Inner::Method(f) => f.set_state(state),
+            Inner::WebSocket(f) => f.set_state(state),
+            Inner::Http(f) => f.set_state(state),
             _ => {}
         }
     }

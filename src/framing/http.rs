@@ -27,7 +27,7 @@ mod write;
 
 use super::assembly::Assembly;
 use super::fields::fields;
-use super::rest::FramerRest;
+use super::state::FramerState;
 use super::websocket::WebSocketFraming;
 use super::{Buffer, Fault, Step};
 use crate::error::DecodeError;
@@ -200,36 +200,36 @@ impl HttpFraming {
     }
 
     /// Returns the state between two messages, or two frames after an upgrade, if it is a few bytes.
-    pub(super) fn rest(&self) -> Option<FramerRest> {
+    pub(super) fn state(&self) -> Option<FramerState> {
         let is_plain = !self.tunnel && self.event_fields.number == 0;
         match &self.state {
             HttpState::Start(search) if is_plain && search.is_new() => {
-                self.requests.rest(self.asked)
+                self.requests.state(self.asked)
             }
-            HttpState::WebSocket if is_plain => self.websocket.rest(),
+            HttpState::WebSocket if is_plain => self.websocket.state(),
             _ => None,
         }
     }
 
     /// Returns the state for a new framer that reads the current message from its start.
     #[cfg(feature = "cli")]
-    pub(super) fn restart_rest(&self) -> Option<FramerRest> {
+    pub(super) fn restart_state(&self) -> Option<FramerState> {
         match &self.state {
-            HttpState::WebSocket => self.websocket.restart_rest(),
-            _ => self.requests.rest(self.asked).or(Some(FramerRest::New)),
+            HttpState::WebSocket => self.websocket.restart_state(),
+            _ => self.requests.state(self.asked).or(Some(FramerState::New)),
         }
     }
 
     /// Continues between two messages, or two frames after an upgrade.
-    pub(super) fn continue_from(&mut self, rest: FramerRest) {
-        if let FramerRest::Http { asked, .. } = rest {
+    pub(super) fn set_state(&mut self, state: FramerState) {
+        if let FramerState::Http { asked, .. } = state {
             self.asked = asked;
         }
-        if let FramerRest::WebSocket(_) = rest {
+        if let FramerState::WebSocket(_) = state {
             self.state = HttpState::WebSocket;
         }
-        self.requests.continue_from(rest);
-        self.websocket.continue_from(rest);
+        self.requests.set_state(state);
+        self.websocket.set_state(state);
     }
 
     /// Returns `true` if an upgrade was granted, so that no HTTP follows.

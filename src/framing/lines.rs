@@ -19,7 +19,7 @@ pub(super) struct LinesFraming {
 
 impl LinesFraming {
     /// Returns `true` if nothing is known about the bytes that follow.
-    pub(super) fn is_at_rest(&self) -> bool {
+    pub(super) fn is_like_new(&self) -> bool {
         !self.dropping && self.searched == 0
     }
 

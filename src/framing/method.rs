@@ -11,8 +11,8 @@
 //! 14 bytes, because the envelope repeats its length ([`Hints::measure`]). If these contradict each
 //! other, the last known mode of the stream is used.
 
-use super::rest::FramerRest;
 use super::resync::Resync;
+use super::state::FramerState;
 use super::{Buffer, Framing, Head, Hints, LengthMode, PLAUSIBLE, Step, Wire};
 use crate::error::DecodeError;
 use crate::span::Span;
@@ -75,15 +75,15 @@ impl MethodFraming {
     }
 
     /// Returns the state between two frames.
-    pub(super) fn rest(&self) -> Option<FramerRest> {
+    pub(super) fn state(&self) -> Option<FramerState> {
         self.resync
-            .is_at_rest()
-            .then_some(FramerRest::Method(self.last))
+            .is_like_new()
+            .then_some(FramerState::Method(self.last))
     }
 
     /// Continues between two frames.
-    pub(super) fn continue_from(&mut self, rest: FramerRest) {
-        if let FramerRest::Method(last) = rest {
+    pub(super) fn set_state(&mut self, state: FramerState) {
+        if let FramerState::Method(last) = state {
             self.last = last;
         }
     }

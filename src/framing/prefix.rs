@@ -29,8 +29,8 @@ impl Prefix {
     }
 
     /// Returns `true` if nothing is known about the bytes that follow.
-    pub(super) fn is_at_rest(&self) -> bool {
-        self.resync.is_at_rest()
+    pub(super) fn is_like_new(&self) -> bool {
+        self.resync.is_like_new()
     }
 
     /// Returns `true` if a frame starts at the start of the window.

@@ -43,7 +43,7 @@ impl Resync {
     }
 
     /// Returns `true` if nothing is skipped or searched.
-    pub(super) fn is_at_rest(&self) -> bool {
+    pub(super) fn is_like_new(&self) -> bool {
         !self.active && self.error.is_none() && self.searched == 0
     }
 

@@ -19,7 +19,7 @@ mod write;
 
 use super::assembly::Assembly;
 pub(crate) use super::assembly::unmask;
-use super::rest::FramerRest;
+use super::state::FramerState;
 use super::{Buffer, Fault, Frame, Framing, Head, Places, Step, View};
 use crate::error::DecodeError;
 use crate::span::Span;
@@ -88,21 +88,21 @@ impl WebSocketFraming {
     }
 
     /// Returns the state between two messages, if it has no history of compression.
-    pub(super) fn rest(&self) -> Option<FramerRest> {
-        let is_at_rest = self.is_between() && !self.interrupted && self.inflate.is_new();
-        is_at_rest.then_some(FramerRest::WebSocket(self.masked))
+    pub(super) fn state(&self) -> Option<FramerState> {
+        let is_complete = self.is_between() && !self.interrupted && self.inflate.is_new();
+        is_complete.then_some(FramerState::WebSocket(self.masked))
     }
 
     /// Returns the state between two messages. Messages after it that need the history of compression are not readable.
     #[cfg(feature = "cli")]
-    pub(super) fn restart_rest(&self) -> Option<FramerRest> {
+    pub(super) fn restart_state(&self) -> Option<FramerState> {
         self.is_between()
-            .then_some(FramerRest::WebSocket(self.masked))
+            .then_some(FramerState::WebSocket(self.masked))
     }
 
     /// Continues between two messages.
-    pub(super) fn continue_from(&mut self, rest: FramerRest) {
-        if let FramerRest::WebSocket(masked) = rest {
+    pub(super) fn set_state(&mut self, state: FramerState) {
+        if let FramerState::WebSocket(masked) = state {
             self.masked = masked;
         }
     }

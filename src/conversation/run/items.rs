@@ -13,9 +13,7 @@ use super::{Conversation, Output, Sink, Source};
 use crate::capture::Time;
 #[cfg(feature = "cli")]
 use crate::capture::recording::continued::Continued;
-use crate::capture::{
-    Chunk, Event, EventKind, Header, Item, KeptChunk, KeptEvent, KeptItem,
-};
+use crate::capture::{Chunk, Event, EventKind, Header, Item, KeptChunk, KeptEvent, KeptItem};
 use crate::decoder::{Decoded, Decoder, FrameSink, KeptMessage, Origin};
 use crate::protocol::{Direction, Protocol};
 use std::collections::VecDeque;
@@ -303,7 +301,10 @@ impl<'p> ItemReader<'p> {
     pub fn origin_of_chunk(&self, chunk: &Chunk<'_>) -> Origin {
         let origin = chunk.origin();
         Origin {
-            conn: origin.conn.filter(|_| self.has_connections).or(self.source.conn),
+            conn: origin
+                .conn
+                .filter(|_| self.has_connections)
+                .or(self.source.conn),
             direction: origin.direction.or(self.source.direction),
             time: origin.time.filter(|_| !self.source.without_times),
             ..origin

@@ -5,7 +5,7 @@
 //!   s2c   200 ... 200 (no body)  200 ...        answered: the 2nd response has no body, for any head
 //! ```
 
-use crate::framing::rest::FramerRest;
+use crate::framing::state::FramerState;
 use std::collections::VecDeque;
 
 /// The maximum number of recorded requests without a response; further ones are not recorded.
@@ -85,9 +85,9 @@ impl PendingRequests {
     }
 
     /// Returns the numbers of requests and responses, if nothing else is known of them.
-    pub(super) fn rest(&self, asked: bool) -> Option<FramerRest> {
+    pub(super) fn state(&self, asked: bool) -> Option<FramerState> {
         let is_plain = self.noted.is_empty() && !self.uncertain && self.key.is_none();
-        Some(FramerRest::Http {
+        Some(FramerState::Http {
             requests: u32::try_from(self.requests).ok().filter(|_| is_plain)?,
             answered: u32::try_from(self.answered).ok()?,
             asked,
@@ -95,10 +95,10 @@ impl PendingRequests {
     }
 
     /// Continues with the numbers of requests and responses.
-    pub(super) fn continue_from(&mut self, rest: FramerRest) {
-        if let FramerRest::Http {
+    pub(super) fn set_state(&mut self, state: FramerState) {
+        if let FramerState::Http {
             requests, answered, ..
-        } = rest
+        } = state
         {
             (self.requests, self.answered) = (requests.into(), answered.into());
         }

@@ -4,7 +4,7 @@ use super::LengthMode;
 
 /// The state of a framer between two messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FramerRest {
+pub(crate) enum FramerState {
     /// That of a new framer.
     New,
     /// The length mode of the last frame that showed one.
@@ -20,7 +20,7 @@ pub(crate) enum FramerRest {
 }
 
 #[cfg(feature = "cli")]
-impl std::fmt::Display for FramerRest {
+impl std::fmt::Display for FramerState {
     /// Writes the state as the event `continued` of a recording has it.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -42,7 +42,7 @@ impl std::fmt::Display for FramerRest {
 }
 
 #[cfg(feature = "cli")]
-impl std::str::FromStr for FramerRest {
+impl std::str::FromStr for FramerState {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -71,21 +71,21 @@ mod tests {
 
     #[test]
     fn states_are_read_as_they_are_written() {
-        for rest in [
-            FramerRest::New,
-            FramerRest::Method(None),
-            FramerRest::Method(Some(LengthMode::Inclusive)),
-            FramerRest::WebSocket(None),
-            FramerRest::WebSocket(Some(true)),
-            FramerRest::WebSocket(Some(false)),
-            FramerRest::Http {
+        for state in [
+            FramerState::New,
+            FramerState::Method(None),
+            FramerState::Method(Some(LengthMode::Inclusive)),
+            FramerState::WebSocket(None),
+            FramerState::WebSocket(Some(true)),
+            FramerState::WebSocket(Some(false)),
+            FramerState::Http {
                 requests: 7,
                 answered: 6,
                 asked: true,
             },
         ] {
-            assert_eq!(rest.to_string().parse(), Ok(rest));
+            assert_eq!(state.to_string().parse(), Ok(state));
         }
-        assert_eq!("http 1".parse::<FramerRest>(), Err(()));
+        assert_eq!("http 1".parse::<FramerState>(), Err(()));
     }
 }
