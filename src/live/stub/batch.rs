@@ -5,7 +5,7 @@
 //! ```
 
 use super::Stub;
-use super::dispatch::{Dispatch, Dispatcher};
+use super::dispatch::{Decision, Dispatcher};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::encoding::{Parsed, Want};
@@ -51,7 +51,7 @@ impl Dispatcher {
         whole: &Decoded<'_>,
         message: &str,
         peer: &mut dyn Peer,
-    ) -> Dispatch {
+    ) -> Decision {
         let options = WriteOptions {
             force: true,
             direction: whole.origin.direction,
@@ -89,7 +89,7 @@ impl Dispatcher {
             ..*whole
         };
         if let Err(why) = written {
-            return Dispatch::Miss(
+            return Decision::Miss(
                 Request::of(&part.seen()),
                 why,
                 self.rate_limit.allows(self.now),
@@ -107,7 +107,7 @@ impl Stub<'_> {
     pub(super) fn batch(
         &mut self,
         request: Request,
-        parts: Vec<Dispatch>,
+        parts: Vec<Decision>,
         part: Option<(u64, usize)>,
         now: i64,
         commands: &mut Vec<Command>,
@@ -126,19 +126,19 @@ impl Stub<'_> {
             part,
         };
         self.batches.all.insert(id, batch);
-        for (at, found) in parts.into_iter().enumerate() {
+        for (at, decision) in parts.into_iter().enumerate() {
             let part = Some((id, at));
-            match found {
-                Dispatch::Start(_, mut job) => {
+            match decision {
+                Decision::Start(_, mut job) => {
                     job.part = part;
                     self.start(*job, now, commands);
                 }
-                Dispatch::Batch(request, parts) => self.batch(request, parts, part, now, commands),
-                Dispatch::Miss(request, why, is_reported) => {
+                Decision::Batch(request, parts) => self.batch(request, parts, part, now, commands),
+                Decision::Miss(request, why, is_reported) => {
                     commands.extend(is_reported.then(|| Command::Log(why.clone())));
                     self.miss(&request, part, &why, now, commands);
                 }
-                Dispatch::Replies(replies) => {
+                Decision::Replies(replies) => {
                     let own = replies.into_iter().next();
                     let outcome = own.map_or(RequestOutcome::Nothing, |own| {
                         RequestOutcome::Message(own.message)

@@ -88,9 +88,9 @@ pub(super) struct Dispatcher {
     pub(super) stale: bool,
     pub(super) last_report: i64,
     /// The jobs that wait for answers, by the index of their request.
-    pub(super) awaited: HashMap<u64, u64>,
+    pub(super) jobs_by_request: HashMap<u64, u64>,
     /// Connections on which a message was decoded.
-    pub(super) greeted: BTreeSet<u32>,
+    pub(super) conns_with_messages: BTreeSet<u32>,
     /// Connections that are being closed.
     pub(super) ended: BTreeSet<u32>,
     /// Limits the reports of misses and problems.
@@ -103,15 +103,15 @@ pub(super) struct Dispatcher {
 }
 
 /// The decision on a message.
-pub(super) enum Dispatch {
+pub(super) enum Decision {
     /// The answers of the protocol itself, in order with the other answers.
     Replies(Vec<Outgoing>),
     /// The messages of the protocol before the answer, and the job that answers.
     Start(Vec<Outgoing>, Box<Job>),
     /// A message that a waiting job may be waiting for, and the decision otherwise.
-    Continue(Request, Box<Dispatch>),
+    Continue(Request, Box<Decision>),
     /// The calls of a batch.
-    Batch(Request, Vec<Dispatch>),
+    Batch(Request, Vec<Decision>),
     /// The job, the message of it that was answered, and the answer.
     Resume(u64, u64, String),
     /// A request without an answer, the reason, and `true` if that is reported.
@@ -120,13 +120,13 @@ pub(super) enum Dispatch {
     Foreign(u32, String),
 }
 
-impl Dispatch {
+impl Decision {
     /// Returns its connection.
     pub(super) fn conn(&self) -> Option<u32> {
         match self {
             Self::Replies(outgoing) => outgoing.first().map(|outgoing| outgoing.conn),
             Self::Start(_, job) => Some(job.request.conn),
-            Self::Miss(request, ..) | Self::Batch(request, _) | Dispatch::Continue(request, _) => {
+            Self::Miss(request, ..) | Self::Batch(request, _) | Decision::Continue(request, _) => {
                 Some(request.conn)
             }
             Self::Foreign(conn, _) => Some(*conn),
@@ -158,19 +158,19 @@ impl Dispatcher {
     /// Ends a job: answers to its calls are no longer expected.
     pub(super) fn done(&mut self, job: &Job) {
         for index in job.calls.iter().filter_map(|call| call.index) {
-            self.awaited.remove(&index);
+            self.jobs_by_request.remove(&index);
         }
         self.report.answered += u64::from(job.answered && !job.is_hello);
         self.changed();
     }
 
-    pub(super) fn receive(&mut self, awaited: Received<'_>, found: &mut Vec<Dispatch>) {
+    pub(super) fn receive(&mut self, received: Received<'_>, decisions: &mut Vec<Decision>) {
         let Received {
             decoded,
             verdict,
             replies,
             peer,
-        } = awaited;
+        } = received;
         if decoded.frame.control.is_some() && !decoded.is_faulty() {
             return;
         }
@@ -182,7 +182,8 @@ impl Dispatcher {
         let replies = std::mem::take(replies);
         if decoded.is_faulty() {
             // A line or a body can be skipped. After a wrong length the next frame cannot be found.
-            let is_first = !self.greeted.contains(&conn) && decoded.frame.framing != Framing::Http;
+            let is_first =
+                !self.conns_with_messages.contains(&conn) && decoded.frame.framing != Framing::Http;
             let lost = decoded.frame.fault.is_some() || is_first;
             let (offset, fault) = decoded
                 .faults()
@@ -191,7 +192,7 @@ impl Dispatcher {
             let who = format!("#{conn}: offset {offset}: {fault}");
             if lost && !self.stdio {
                 self.ended.insert(conn);
-                found.push(Dispatch::Foreign(
+                decisions.push(Decision::Foreign(
                     conn,
                     format!("{who}: {}", foreign(decoded)),
                 ));
@@ -199,7 +200,7 @@ impl Dispatcher {
             }
             if let Some(answer) = self.answer_unread(decoded).filter(|_| replies.is_empty()) {
                 self.report_outcome(decoded, verdict, AnswerSource::Rule(UNREADABLE));
-                return self.reply(conn, vec![answer], found);
+                return self.reply(conn, vec![answer], decisions);
             }
             if decoded.message.role.is_none() || decoded.frame.framing == Framing::Http {
                 let outcome = if replies.is_empty() {
@@ -208,19 +209,22 @@ impl Dispatcher {
                     AnswerSource::Protocol
                 };
                 self.report_outcome(decoded, verdict, outcome);
-                return self.reply(conn, replies, found);
+                return self.reply(conn, replies, decisions);
             }
         }
-        self.greeted.insert(conn);
+        self.conns_with_messages.insert(conn);
         if decoded.message.role.is_none()
             && let Some(answer) = self.answer_unread(decoded)
         {
             self.report_outcome(decoded, verdict, AnswerSource::Rule(UNREADABLE));
-            return self.reply(conn, vec![answer], found);
+            return self.reply(conn, vec![answer], decisions);
         }
         let to = verdict.answer.map(|answer| answer.to).unwrap_or_default();
-        if let Some(job) = verdict.answer.and_then(|_| self.awaited.remove(&to)) {
-            found.push(Dispatch::Resume(
+        if let Some(job) = verdict
+            .answer
+            .and_then(|_| self.jobs_by_request.remove(&to))
+        {
+            decisions.push(Decision::Resume(
                 job,
                 to,
                 Request::of(&decoded.seen()).message,
@@ -228,12 +232,12 @@ impl Dispatcher {
             return;
         }
         let role = decoded.message.role;
-        let found_now = self.decide(decoded, verdict, replies, peer);
+        let decision = self.decide(decoded, verdict, replies, peer);
         // A waiting job may continue with it.
         let goes_on = matches!(role, Some(Role::Notification | Role::Item | Role::End));
-        found.push(match found_now {
-            Dispatch::Replies(_) if goes_on && self.reads_more => {
-                Dispatch::Continue(Request::of(&decoded.seen()), Box::new(found_now))
+        decisions.push(match decision {
+            Decision::Replies(_) if goes_on && self.reads_more => {
+                Decision::Continue(Request::of(&decoded.seen()), Box::new(decision))
             }
             other => other,
         });
@@ -254,11 +258,11 @@ impl Dispatcher {
     }
 
     /// Emits the answers of the protocol itself.
-    fn reply(&mut self, conn: u32, replies: Vec<Outgoing>, found: &mut Vec<Dispatch>) {
+    fn reply(&mut self, conn: u32, replies: Vec<Outgoing>, decisions: &mut Vec<Decision>) {
         if replies.iter().any(|outgoing| outgoing.closes) {
             self.ended.insert(conn);
         }
-        found.push(Dispatch::Replies(replies));
+        decisions.push(Decision::Replies(replies));
     }
 
     /// Reports the source of an answer. Misses are limited. Returns `true` if it was reported.
@@ -283,7 +287,7 @@ impl Dispatcher {
         verdict: Verdict<'_>,
         replies: Vec<Outgoing>,
         peer: &mut dyn Peer,
-    ) -> Dispatch {
+    ) -> Decision {
         let mut replies = replies;
         let conn = decoded.origin.conn.unwrap_or_default();
         let protocol = decoded.protocol;
@@ -302,7 +306,7 @@ impl Dispatcher {
                 .iter()
                 .all(|outgoing| outgoing.acknowledges && !may_notify);
         let (spent, unknown) = match self.choose(decoded, verdict, is_open && parts.is_empty()) {
-            Ok(at) => return self.start(at, decoded, verdict, replies),
+            Ok(at) => return self.answer_by_rule(at, decoded, verdict, replies),
             Err(why) => why,
         };
         if protocol.is_hello(decoded.message)
@@ -310,13 +314,13 @@ impl Dispatcher {
         {
             self.watch
                 .received(decoded, verdict, AnswerSource::Protocol);
-            return Dispatch::Start(replies, Box::new(job));
+            return Decision::Start(replies, Box::new(job));
         }
         if is_open && !parts.is_empty() && parts.len() <= MAX_BATCH_CALLS {
             let parts: Vec<String> = parts.into_iter().map(json_of).collect();
             let parts = parts.iter().map(|part| self.part(decoded, part, peer));
             let parts = parts.collect();
-            return Dispatch::Batch(Request::of(&decoded.seen()), parts);
+            return Decision::Batch(Request::of(&decoded.seen()), parts);
         }
         let is_shut = replies.iter().any(|outgoing| outgoing.closes);
         if is_shut {
@@ -331,7 +335,7 @@ impl Dispatcher {
                 _ => AnswerSource::Protocol,
             };
             self.report_outcome(decoded, verdict, outcome);
-            return Dispatch::Replies(replies);
+            return Decision::Replies(replies);
         }
         let what = MessageName::of(decoded.message).to_string();
         let what = shorten(&what, MAX_NAME_LENGTH);
@@ -347,13 +351,13 @@ impl Dispatcher {
             self.report_outcome(decoded, verdict, AnswerSource::UnansweredRequest(&why));
         self.changed();
         if is_shut {
-            return Dispatch::Replies(replies);
+            return Decision::Replies(replies);
         }
         let request = Request {
             is_unknown,
             ..Request::of(&decoded.seen())
         };
-        Dispatch::Miss(request, why, is_reported)
+        Decision::Miss(request, why, is_reported)
     }
 
     /// Says why no rule answers a request: the rule that answered earlier ones, or another reason.
@@ -400,7 +404,7 @@ fn foreign(decoded: &Decoded<'_>) -> String {
 }
 
 /// Detects a first frame that can never be a message. The decoder would skip it and wait.
-pub(super) fn undecodable_start(endpoint: &Endpoint<'_>, channel: Channel) -> Option<Dispatch> {
+pub(super) fn undecodable_start(endpoint: &Endpoint<'_>, channel: Channel) -> Option<Decision> {
     let conn = channel.conn;
     let half = endpoint.partial_of(channel)?;
     let fault = half
@@ -408,7 +412,7 @@ pub(super) fn undecodable_start(endpoint: &Endpoint<'_>, channel: Channel) -> Op
         .filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;
     let name = endpoint.protocol().name();
     let who = format!("#{conn}: offset {}: {fault}", half.offset);
-    Some(Dispatch::Foreign(
+    Some(Decision::Foreign(
         conn,
         format!("{who}: not a message of {name}: closed"),
     ))

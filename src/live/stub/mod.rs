@@ -31,7 +31,7 @@ use crate::protocol::Direction;
 use crate::protocol::make::IdGen;
 use crate::protocol::peer::{Outgoing, PeerConfig, PeerReply, Request};
 use batch::Batches;
-use dispatch::{Dispatch, Dispatcher};
+use dispatch::{Decision, Dispatcher};
 use matcher::RequestMatcher;
 use pending::{PendingJobs, RequestOrder};
 use report::RateLimit;
@@ -154,8 +154,8 @@ impl<'p> Stub<'p> {
                 rules,
                 stale: false,
                 last_report: i64::MIN,
-                awaited: HashMap::new(),
-                greeted: BTreeSet::new(),
+                jobs_by_request: HashMap::new(),
+                conns_with_messages: BTreeSet::new(),
                 ended: BTreeSet::new(),
                 rate_limit: RateLimit::default(),
                 now: i64::MIN,
@@ -208,42 +208,45 @@ impl<'p> Stub<'p> {
     }
 
     /// Carries out the decisions on received messages of a connection.
-    fn act(&mut self, conn: u32, found: Vec<Dispatch>, now: i64, commands: &mut Vec<Command>) {
-        for one in found {
+    fn act(&mut self, conn: u32, decisions: Vec<Decision>, now: i64, commands: &mut Vec<Command>) {
+        for decision in decisions {
             // Messages that still arrive on a connection that is closed here have no answer.
-            if one.conn().is_some_and(|conn| self.endpoint.is_closed(conn)) {
+            if decision
+                .conn()
+                .is_some_and(|conn| self.endpoint.is_closed(conn))
+            {
                 continue;
             }
-            let one = match one {
-                Dispatch::Continue(reported, other) => {
+            let decision = match decision {
+                Decision::Continue(message, other) => {
                     let elsewhere = self.answers_elsewhere();
-                    let job = self.waiting.take_continued(&reported, elsewhere);
+                    let job = self.waiting.take_continued(&message, elsewhere);
                     if let Some(job) = job {
                         self.run(job, now, commands);
                         continue;
                     }
                     *other
                 }
-                one => one,
+                decision => decision,
             };
-            match one {
-                Dispatch::Continue(..) => {}
-                Dispatch::Replies(replies) => self.reply(&replies, now, commands),
-                Dispatch::Start(replies, job) => {
+            match decision {
+                Decision::Continue(..) => {}
+                Decision::Replies(replies) => self.reply(&replies, now, commands),
+                Decision::Start(replies, job) => {
                     self.reply(&replies, now, commands);
                     self.start(*job, now, commands);
                 }
-                Dispatch::Batch(request, parts) => self.batch(request, parts, None, now, commands),
-                Dispatch::Resume(id, index, answer) => {
+                Decision::Batch(request, parts) => self.batch(request, parts, None, now, commands),
+                Decision::Resume(id, index, answer) => {
                     if let Some(job) = self.waiting.store_answer(id, index, answer) {
                         self.run(job, now, commands);
                     }
                 }
-                Dispatch::Miss(request, why, reported) => {
-                    commands.extend(reported.then(|| Command::Log(why.clone())));
+                Decision::Miss(request, why, is_reported) => {
+                    commands.extend(is_reported.then(|| Command::Log(why.clone())));
                     self.miss(&request, None, &why, now, commands);
                 }
-                Dispatch::Foreign(conn, text) => {
+                Decision::Foreign(conn, text) => {
                     self.unready.remove(&conn);
                     self.refused.get_or_insert_with(|| text.clone());
                     self.log_problem(text, now, commands);
@@ -332,39 +335,41 @@ impl Handler for Stub<'_> {
 
     fn received(&mut self, channel: Channel, bytes: &[u8], now: i64, commands: &mut Vec<Command>) {
         let conn = channel.conn;
-        let mut found = Vec::new();
+        let mut decisions = Vec::new();
         let dispatcher = &mut self.dispatcher;
         dispatcher.now = now;
         self.endpoint
             .received(channel, bytes, now, commands, &mut |message| {
-                dispatcher.receive(message, &mut found);
+                dispatcher.receive(message, &mut decisions);
             });
         let framed = self.framing != Framing::Lines;
-        if framed && !self.dispatcher.greeted.contains(&conn) && !self.endpoint.ignores_input(conn)
+        if framed
+            && !self.dispatcher.conns_with_messages.contains(&conn)
+            && !self.endpoint.ignores_input(conn)
         {
-            found.extend(dispatch::undecodable_start(&self.endpoint, channel));
+            decisions.extend(dispatch::undecodable_start(&self.endpoint, channel));
         }
-        self.act(conn, found, now, commands);
+        self.act(conn, decisions, now, commands);
         self.start_streams(commands);
         self.dispatcher.emit_report(now);
     }
 
     fn ended(&mut self, channel: Channel, how: &Ended, now: i64, commands: &mut Vec<Command>) {
         let conn = channel.conn;
-        let mut found = Vec::new();
+        let mut decisions = Vec::new();
         let dispatcher = &mut self.dispatcher;
         dispatcher.now = now;
         let is_ours = self.endpoint.is_closed(conn) || dispatcher.ended.contains(&conn);
         let is_end = matches!(how, Ended::Eof | Ended::Reset) && channel.stream.is_none();
         self.is_left |= self.config.dials && is_end && !is_ours;
         (self.endpoint).ended(channel, how, now, commands, &mut |message| {
-            dispatcher.receive(message, &mut found);
+            dispatcher.receive(message, &mut decisions);
         });
         if channel.stream.is_none() {
             self.store_missed(conn, now, commands);
         }
         if *how == Ended::Eof {
-            self.act(conn, found, now, commands);
+            self.act(conn, decisions, now, commands);
             self.ending.insert(channel);
             if self.config.stdio {
                 self.waiting.take_unanswered(conn);
@@ -384,7 +389,7 @@ impl Handler for Stub<'_> {
             self.drop_jobs(conn);
             self.ending.retain(|channel| channel.conn != conn);
             self.started.retain(|channel| channel.conn != conn);
-            self.dispatcher.greeted.remove(&conn);
+            self.dispatcher.conns_with_messages.remove(&conn);
             self.dispatcher.ended.remove(&conn);
             self.order.forget(conn);
             if let Ended::Refused(why) = how {

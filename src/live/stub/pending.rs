@@ -66,12 +66,12 @@ impl Job {
     }
 
     /// Returns the action after the one that waits for a message of the peer. The actions before it are skipped.
-    fn action_after(&self, reported: &Request) -> Option<usize> {
+    fn action_after(&self, message: &Request) -> Option<usize> {
         let from = self.at.saturating_sub(1);
         let mut actions = self.actions.get(from..)?.iter().enumerate();
-        let (at, received) = actions.find_map(|(n, action)| match action {
-            ScriptAction::AwaitMessage(received) if received.kind == reported.kind => {
-                Some((from + n + 1, received))
+        let (at, awaited) = actions.find_map(|(n, action)| match action {
+            ScriptAction::AwaitMessage(awaited) if awaited.kind == message.kind => {
+                Some((from + n + 1, awaited))
             }
             _ => None,
         })?;
@@ -79,8 +79,8 @@ impl Job {
             let found = with_json(message, |root| Val::of(path.find(root)?));
             found.ok().flatten()
         };
-        let own = value(&self.request.message, &received.request)?;
-        (value(&reported.message, &received.path)? == own).then_some(at)
+        let own = value(&self.request.message, &awaited.request)?;
+        (value(&message.message, &awaited.path)? == own).then_some(at)
     }
 }
 
@@ -200,10 +200,10 @@ impl PendingJobs {
     }
 
     /// Removes the job that waits for this message of the peer; with `elsewhere`, which may come on another connection.
-    pub(super) fn take_continued(&mut self, reported: &Request, elsewhere: bool) -> Option<Job> {
+    pub(super) fn take_continued(&mut self, message: &Request, elsewhere: bool) -> Option<Job> {
         let jobs = self.jobs.values();
-        let mut own = jobs.filter(|job| elsewhere || job.request.conn == reported.conn);
-        let (id, at) = own.find_map(|job| Some((job.id, job.action_after(reported)?)))?;
+        let mut own = jobs.filter(|job| elsewhere || job.request.conn == message.conn);
+        let (id, at) = own.find_map(|job| Some((job.id, job.action_after(message)?)))?;
         let mut job = self.take(id)?;
         job.at = at;
         Some(job)
@@ -314,10 +314,10 @@ impl Stub<'_> {
                 Err(why) => Err(why),
             };
             match waits.and_then(|waits| self.waiting.check_capacity(&job).map(|()| waits)) {
-                Ok((until, awaited)) => {
+                Ok((until, request)) => {
                     self.dispatcher
-                        .awaited
-                        .extend(awaited.map(|index| (index, job.id)));
+                        .jobs_by_request
+                        .extend(request.map(|index| (index, job.id)));
                     self.waiting.park(job, until);
                     return;
                 }
@@ -398,7 +398,7 @@ impl Stub<'_> {
     pub(super) fn drop_expected_answers(&mut self) {
         let waiting = &self.waiting;
         self.dispatcher
-            .awaited
+            .jobs_by_request
             .retain(|_, job| waiting.contains(*job));
     }
 }

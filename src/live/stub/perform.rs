@@ -183,7 +183,7 @@ impl Stub<'_> {
         let index = self.endpoint.send_message(&outgoing, None, now, commands);
         let index = index.map_err(|e| e.to_string())?;
         if let Some(index) = index {
-            self.dispatcher.awaited.insert(index, job.id);
+            self.dispatcher.jobs_by_request.insert(index, job.id);
         }
         job.calls.push(MadeCall {
             index,

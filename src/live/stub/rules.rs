@@ -6,7 +6,7 @@
 //! ```
 
 use super::AnswerSource;
-use super::dispatch::{Dispatch, Dispatcher, Job};
+use super::dispatch::{Decision, Dispatcher, Job};
 use super::perform::exchange_of;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
@@ -113,17 +113,17 @@ impl Dispatcher {
         })
     }
 
-    /// Starts to answer a message with a rule.
-    pub(super) fn start(
+    /// Decides that a rule answers a message.
+    pub(super) fn answer_by_rule(
         &mut self,
         at: usize,
         decoded: &Decoded<'_>,
         verdict: Verdict<'_>,
         mut replies: Vec<Outgoing>,
-    ) -> Dispatch {
+    ) -> Decision {
         let mut job = Job::of(Request::of(&decoded.seen()));
         let Some((rule, usage)) = self.rules.get(at).zip(self.report.usage(at)) else {
-            return Dispatch::Replies(replies);
+            return Decision::Replies(replies);
         };
         usage.asked += 1;
         job.count = usage.asked;
@@ -157,23 +157,21 @@ impl Dispatcher {
             None => rule.place.as_str().into(),
         };
         self.watch.received(decoded, verdict, source);
-        Dispatch::Start(before, Box::new(job))
+        Decision::Start(before, Box::new(job))
     }
 
     /// Returns `true` if a rule sends a notification about a topic, or may do so.
     pub(super) fn may_notify(&self, topic: &str) -> bool {
         let actions = self.rules.iter().flat_map(|rule| rule.actions.iter());
-        let mut reported = actions.filter_map(|action| match action {
-            ScriptAction::SendReply(Reply::Tell(reported, _), _) => Some(reported),
+        let mut topics = actions.filter_map(|action| match action {
+            ScriptAction::SendReply(Reply::Tell(topic, _), _) => Some(topic),
             _ => None,
         });
-        reported.any(
-            |reported| match reported.fill_text(&value::Fill::default()) {
-                Ok(reported) => reported == topic,
-                // It depends on the request.
-                Err(_) => true,
-            },
-        )
+        topics.any(|sent| match sent.fill_text(&value::Fill::default()) {
+            Ok(sent) => sent == topic,
+            // It depends on the request.
+            Err(_) => true,
+        })
     }
 }
 

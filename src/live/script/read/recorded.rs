@@ -152,7 +152,7 @@ impl ScriptReader<'_> {
     }
 
     fn until(&self, item: &Item<'_>) -> Read<AwaitedMessage> {
-        let mut received = AwaitedMessage {
+        let mut awaited = AwaitedMessage {
             kind: String::new(),
             path: Path::new(),
             request: Path::new(),
@@ -160,13 +160,13 @@ impl ScriptReader<'_> {
         for (key, item) in self.toml.entries("until", item)? {
             let word: &str = key.get_ref();
             match word {
-                "kind" => self.toml.string(word, item)?.clone_into(&mut received.kind),
-                "path" => received.path = self.path(word, item)?,
-                "request" => received.request = self.path(word, item)?,
+                "kind" => self.toml.string(word, item)?.clone_into(&mut awaited.kind),
+                "path" => awaited.path = self.path(word, item)?,
+                "request" => awaited.request = self.path(word, item)?,
                 _ => return Err(self.toml.unknown_key(key, &UNTIL)),
             }
         }
-        Ok(received)
+        Ok(awaited)
     }
 
     fn after(&self, item: &Item<'_>) -> Read<AwaitedRequest> {

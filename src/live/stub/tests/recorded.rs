@@ -157,7 +157,7 @@ fn unanswered_recorded_call_is_dropped() {
             output.contains("blobs/get") && output.contains("\"id\":77"),
             "{output}"
         );
-        assert!(stub_test.stub.dispatcher.awaited.is_empty());
+        assert!(stub_test.stub.dispatcher.jobs_by_request.is_empty());
     }
     // Its answer comes late; no request is open.
     let asked = stub_test.receive(&format!("{}\n", call(78, &params)));

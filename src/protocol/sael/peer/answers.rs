@@ -78,13 +78,13 @@ impl SaelServer {
                 let value = value.map(|value| item("data", value));
                 value.into_iter().chain([traced(answer("END"))]).collect()
             }
-            PeerReply::Tell(reported, value) => {
+            PeerReply::Tell(sent, value) => {
                 let value = as_json(value, "data")?;
-                let own = subscribes && topic.as_deref() == Some(reported) && goes_on;
+                let own = subscribes && topic.as_deref() == Some(sent) && goes_on;
                 let numbers = if own { vec![number] } else { events };
                 if numbers.is_empty() {
                     let wanted = "a topic that somebody has subscribed to";
-                    return Err(Refusal::new("topic", wanted, format!("`{reported}`")));
+                    return Err(Refusal::new("topic", wanted, format!("`{sent}`")));
                 }
                 numbers.into_iter().map(|seq| event(seq, value)).collect()
             }
