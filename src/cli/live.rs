@@ -48,10 +48,10 @@ Exit codes:
   130, 143  interrupted, terminated; files are complete
 With a command after --: 2 and 1 as above, otherwise its own exit code; 128 plus the signal number if a signal ended it";
 
-/// The addresses to listen on and to connect to.
+/// The two sides of forwarded traffic: addresses, or a command.
 #[derive(clap::Args)]
 #[allow(clippy::struct_excessive_bools)] // each is a flag of its own
-pub struct ListenAddress {
+pub struct ConnectionArgs {
     /// Address to listen on [default: any free port]
     #[arg(long, value_name = "ADDR", value_parser = options::parse_listen, help_heading = "Sockets")]
     listen: Option<Address>,
@@ -135,9 +135,9 @@ impl LiveScreen {
 
 /// The options of a command.
 pub struct LiveConfig<'a> {
-    pub place: &'a ListenAddress,
+    pub connection: &'a ConnectionArgs,
     /// The rules that are checked; `None`: the caller checks them.
-    pub watch: Option<&'a LintArgs>,
+    pub lint: Option<&'a LintArgs>,
     pub write: Option<PathBuf>,
     /// When the recording goes on in another file.
     pub rotate: Option<FileLimit>,
@@ -160,7 +160,7 @@ pub struct LiveConfig<'a> {
     pub shared: &'a SharedArgs,
 }
 
-impl ListenAddress {
+impl ConnectionArgs {
     /// Returns true if a child is wrapped.
     pub fn has_child(&self) -> bool {
         !self.command.is_empty()
@@ -179,7 +179,7 @@ impl ListenAddress {
 
     /// Returns true if one of the addresses is that of an HTTP server.
     pub fn is_http(&self) -> bool {
-        let connect = self.connect.as_ref().map(|place| &place.address);
+        let connect = self.connect.as_ref().map(|to| &to.address);
         [self.listen.as_ref(), connect]
             .into_iter()
             .flatten()
@@ -188,13 +188,13 @@ impl ListenAddress {
 }
 
 impl LiveConfig<'_> {
-    fn faults_to_inject(
+    fn read_faults(
         &self,
         host: Option<String>,
         started: Option<Time>,
         has_codes: bool,
     ) -> Result<Option<Faults>> {
-        let (faults, quiet) = (&self.place.faults, self.shared.quiet);
+        let (faults, quiet) = (&self.connection.faults, self.shared.quiet);
         let mut plan = faults.read_plan(quiet)?;
         anyhow::ensure!(
             has_codes || !plan.has_codes(),
@@ -208,13 +208,14 @@ impl LiveConfig<'_> {
 
 /// Forwards until the end.
 pub fn run(config: LiveConfig<'_>) -> Result<Exit> {
-    let only =
-        config.place.drain_stderr || config.place.quarantine || config.place.keep_open.is_some();
+    let only = config.connection.drain_stderr
+        || config.connection.quarantine
+        || config.connection.keep_open.is_some();
     anyhow::ensure!(
-        config.place.has_child() || !only,
+        config.connection.has_child() || !only,
         "--drain-stderr, --quarantine and --keep-open need a child: give its command after --"
     );
-    if config.place.has_child() {
+    if config.connection.has_child() {
         run_child(config)
     } else {
         run_sockets(config)
@@ -243,19 +244,23 @@ fn url_of_client(listen: &Address, connect: &CallAddress) -> Option<String> {
 
 fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
     let name = config.protocol.map(Protocol::name);
-    let connect = server_address(config.place, config.protocol)?;
-    let listen = config.place.listen_address(&connect);
+    let connect = server_address(config.connection, config.protocol)?;
+    let listen = config.connection.listen_address(&connect);
     if let Some(options) = &mut config.decode
         && (connect.is_http() || listen.is_http())
     {
         options.framing.get_or_insert(Framing::Http);
     }
-    let place = config.place;
-    let quic = place.tls.quic(&connect, &listen, place.rewrite_host)?;
-    let sides = quic.is_none().then(|| place.tls.sides(&connect, &listen));
+    let connection = config.connection;
+    let quic = connection
+        .tls
+        .quic(&connect, &listen, connection.rewrite_host)?;
+    let sides = quic
+        .is_none()
+        .then(|| connection.tls.sides(&connect, &listen));
     let (client, server) = sides.transpose()?.unwrap_or_default();
     let (quiet, verbose) = (config.shared.quiet, config.shared.verbose);
-    let fail_on = config.watch.and_then(LintArgs::fail_on);
+    let fail_on = config.lint.and_then(LintArgs::fail_on);
     let bound =
         BoundListener::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
     let header = Header {
@@ -264,8 +269,8 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         connect: Some(connect.to_string()),
         ..header(name)
     };
-    let host = config.place.rewrite_host.then(|| connect.host());
-    let injected = config.faults_to_inject(host.flatten(), header.started, quic.is_some())?;
+    let host = config.connection.rewrite_host.then(|| connect.host());
+    let injected = config.read_faults(host.flatten(), header.started, quic.is_some())?;
     anyhow::ensure!(
         !bound.is_destination_of(&connect),
         "--connect {connect} is the address of --listen {}: every connection would open another one",
@@ -282,7 +287,7 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
     // With port 0, the printed address is the only way to learn the port.
     let is_named = !quiet || listen.is_any_port();
     let to = setup.recording.as_ref();
-    let listening = || listening_text(place, name, &connect, bound.address(), to);
+    let listening = || listening_text(connection, name, &connect, bound.address(), to);
     let noted = if is_named {
         Some(listening())
     } else {
@@ -300,8 +305,8 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         server,
         quic,
         connect,
-        once: place.once,
-        idle: place.idle,
+        once: connection.once,
+        idle: connection.idle,
     };
     let outcome = bound.proxy(options, setup).context("cannot go on")?;
     report_end(collector.as_deref(), quiet, &*print);
@@ -328,10 +333,10 @@ fn torn_text(counts: &TapCounts) -> String {
 }
 
 /// Returns the address that is given, or the usual one of the protocol.
-fn server_address(place: &ListenAddress, protocol: Option<&dyn Protocol>) -> Result<Address> {
+fn server_address(connection: &ConnectionArgs, protocol: Option<&dyn Protocol>) -> Result<Address> {
     let usual = protocol.and_then(|protocol| protocol.descriptor().port);
-    match (&place.connect, usual) {
-        (Some(place), _) => Ok(place.address.clone()),
+    match (&connection.connect, usual) {
+        (Some(to), _) => Ok(to.address.clone()),
         (None, Some(port)) => Ok(Address::loopback(port)),
         (None, None) => anyhow::bail!(
             "no server: use --connect tcp://HOST:PORT, or give a command after -- (--help has examples)"
@@ -341,18 +346,21 @@ fn server_address(place: &ListenAddress, protocol: Option<&dyn Protocol>) -> Res
 
 /// Returns the text about the addresses: `listening on A, connecting to B`.
 fn listening_text(
-    place: &ListenAddress,
+    connection: &ConnectionArgs,
     protocol: Option<&str>,
     connect: &Address,
     at: &Address,
     recording: Option<&RecordingFile>,
 ) -> String {
-    let why = match (&place.connect, protocol) {
+    let why = match (&connection.connect, protocol) {
         (None, Some(name)) => format!(" ({name}'s usual port)"),
         _ => String::new(),
     };
     let to = recording.map_or(String::new(), |to| format!(", recording to {}", to.name));
-    let url = place.connect.as_ref().and_then(|to| url_of_client(at, to));
+    let url = connection
+        .connect
+        .as_ref()
+        .and_then(|to| url_of_client(at, to));
     let url = url.map_or(String::new(), |url| format!("; the client uses {url}"));
     format!("listening on {at}, connecting to {connect}{why}{to}{url}")
 }
@@ -376,35 +384,36 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
     let limits = config.decode.as_ref().map(|options| options.limits);
     let limit = limits.unwrap_or_default().message;
     let framing = config.decode.as_ref().and_then(|options| options.framing);
-    let quarantine = config.protocol.filter(|_| config.place.quarantine);
+    let quarantine = config.protocol.filter(|_| config.connection.quarantine);
     let quarantine = quarantine.and_then(|p| Quarantine::new(p, framing, limit as usize));
     anyhow::ensure!(
-        quarantine.is_some() || !config.place.quarantine,
+        quarantine.is_some() || !config.connection.quarantine,
         "--quarantine needs a protocol with lines or Content-Length: name it with -p"
     );
-    let argv = config.place.command.clone();
+    let argv = config.connection.command.clone();
     let header = Header {
         transport: Some("stdio".into()),
         argv: Some(words(&argv)),
         ..header(name)
     };
     anyhow::ensure!(
-        !config.place.quarantine || !config.place.faults.is_given() && config.inserts.is_none(),
+        !config.connection.quarantine
+            || !config.connection.faults.is_given() && config.inserts.is_none(),
         "--quarantine and faults, or --allow-edit, cannot be used together"
     );
-    let faults = config.faults_to_inject(None, header.started, false)?;
+    let faults = config.read_faults(None, header.started, false)?;
     let child = ChildCommand {
         faults,
         program: argv.into(),
-        drain_stderr: config.place.drain_stderr,
+        drain_stderr: config.connection.drain_stderr,
         quarantine,
-        held: config.place.keep_open,
+        held: config.connection.keep_open,
     };
     let program = words(&child.program.argv)
         .into_iter()
         .next()
         .unwrap_or_default();
-    let fail_on = config.watch.and_then(LintArgs::fail_on);
+    let fail_on = config.lint.and_then(LintArgs::fail_on);
     let note = RecordingNote::new(&config);
     let print = config.print.take().unwrap_or(Arc::new(print_nonblocking));
     let stdio = config.stdio.take();
@@ -474,10 +483,10 @@ fn new_setup(
         .screen
         .map(|screen| view::open_view(&screen, config.shared))
         .transpose()?;
-    let rules = match config.watch {
-        Some(watch) if view.is_some() || watch.lint => Some(RuleSettings {
+    let rules = match config.lint {
+        Some(lint) if view.is_some() || lint.is_on() => Some(RuleSettings {
             operations,
-            ..watch.judging.rules()?
+            ..lint.judging.rules()?
         }),
         _ => None,
     };
@@ -514,7 +523,7 @@ fn new_setup(
         rotation,
         observer,
         view,
-        policy: if config.watch.is_some_and(|watch| watch.fail_on.is_some()) {
+        policy: if config.lint.is_some_and(|lint| lint.fail_on.is_some()) {
             Policy::Wait
         } else {
             Policy::Drop

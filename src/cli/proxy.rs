@@ -3,7 +3,7 @@
 use super::Exit;
 use super::call_address::CallAddress;
 use super::export::collector::parse_collector;
-use super::live::{self, EXIT_CODES, LintArgs, ListenAddress, LiveConfig, LiveScreen};
+use super::live::{self, ConnectionArgs, EXIT_CODES, LintArgs, LiveConfig, LiveScreen};
 use super::options::{self, SharedArgs};
 use super::recording;
 use crate::encoding::Want;
@@ -39,7 +39,7 @@ pub struct Args {
 #[derive(clap::Args)]
 pub struct Flags {
     #[command(flatten)]
-    place: ListenAddress,
+    connection: ConnectionArgs,
     /// Record to this file; existing files are not replaced
     ///
     /// `{pid}`, `{host}` and `{time}` in the name become the process id, the host and the time, and a suffix is added if the file exists.
@@ -80,11 +80,11 @@ pub struct Flags {
     #[command(flatten)]
     wire: options::WireArgs,
     #[command(flatten)]
-    watch: LintArgs,
+    lint: LintArgs,
 }
 
 /// The differences between `proxy` and `record`.
-pub struct Relay {
+pub struct ProxyMode {
     /// The recording.
     pub write: Option<PathBuf>,
     /// Messages are shown without --view.
@@ -97,24 +97,24 @@ pub struct Relay {
 
 /// Runs the command.
 pub fn run(args: &Args, shared: &SharedArgs, is_format_given: bool) -> Result<Exit> {
-    let has_room = !args.flags.place.has_child() || std::io::stderr().is_terminal();
-    let relay_as = Relay {
+    let has_room = !args.flags.connection.has_child() || std::io::stderr().is_terminal();
+    let mode = ProxyMode {
         write: args.flags.write.clone(),
         shows: !shared.quiet && has_room,
         is_format_given,
         counts: !shared.quiet,
     };
-    relay(&args.flags, relay_as, shared)
+    run_as(mode, &args.flags, shared)
 }
 
 /// Forwards until the end.
-pub fn relay(flags: &Flags, relay: Relay, shared: &SharedArgs) -> Result<Exit> {
+pub fn run_as(mode: ProxyMode, flags: &Flags, shared: &SharedArgs) -> Result<Exit> {
     // Threads that nothing waits for need them until the process ends.
     let protocols = Box::leak(Box::new(flags.wire.protocols()?));
-    let lint = flags.watch.is_on();
-    let has_child = flags.place.has_child();
-    let asks = flags.ops || has_child && relay.is_format_given;
-    let shows = relay.shows || flags.view.is_some() || asks;
+    let lints = flags.lint.is_on();
+    let has_child = flags.connection.has_child();
+    let asks = flags.ops || has_child && mode.is_format_given;
+    let shows = mode.shows || flags.view.is_some() || asks;
     anyhow::ensure!(
         !flags.ops || matches!(flags.format, Format::Line | Format::Json),
         "--ops shows lines, or objects with -f json"
@@ -124,26 +124,26 @@ pub fn relay(flags: &Flags, relay: Relay, shared: &SharedArgs) -> Result<Exit> {
         None if !shows || has_child => Some("stderr".into()),
         view => view.clone(),
     };
-    let screen = (shows || lint).then(|| LiveScreen {
+    let screen = (shows || lints).then(|| LiveScreen {
         path,
         format: shows.then_some(flags.format),
         ops: flags.ops,
         show_secrets: flags.show_secrets,
     });
     anyhow::ensure!(
-        flags.rotate.is_none() || relay.write.is_some(),
+        flags.rotate.is_none() || mode.write.is_some(),
         "--rotate needs a recording: -w FILE"
     );
     // A later file needs the open requests of the earlier ones, and spans need messages.
     let is_understood =
-        screen.is_some() || relay.counts || flags.rotate.is_some() || flags.otlp.is_some();
+        screen.is_some() || mode.counts || flags.rotate.is_some() || flags.otlp.is_some();
     live::run(LiveConfig {
-        place: &flags.place,
-        watch: Some(&flags.watch),
+        connection: &flags.connection,
+        lint: Some(&flags.lint),
         recording: None,
         stdio: None,
         print: None,
-        write: relay.write,
+        write: mode.write,
         rotate: flags.rotate,
         otlp: flags.otlp.as_ref(),
         show_secrets: flags.show_secrets,

@@ -1,7 +1,7 @@
 //! `wiretool record`: forwards and records the traffic between two programs.
 
 use super::options::{self, SharedArgs};
-use super::proxy::{self, Relay};
+use super::proxy::{self, ProxyMode};
 use super::{Exit, live};
 use anyhow::Result;
 use std::path::PathBuf;
@@ -31,11 +31,11 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args, shared: &SharedArgs, is_format_given: bool) -> Result<Exit> {
     let write = args.proxy.write.clone();
-    let relay = Relay {
+    let mode = ProxyMode {
         write: Some(write.unwrap_or_else(|| PathBuf::from(RECORDING))),
         shows: false,
         is_format_given,
         counts: false,
     };
-    proxy::relay(&args.proxy, relay, shared)
+    proxy::run_as(mode, &args.proxy, shared)
 }

@@ -31,7 +31,7 @@ mod view;
 use super::Exit;
 use super::input::{self, InputRun};
 use super::interrupt::Stop;
-use super::live::ListenAddress;
+use super::live::ConnectionArgs;
 use super::options::{self, InputArgs, SharedArgs};
 use super::state;
 use crate::capture::Sources;
@@ -80,7 +80,7 @@ pub struct Args {
     #[command(flatten)]
     input: options::InputArgs,
     #[command(flatten)]
-    place: ListenAddress,
+    connection: ConnectionArgs,
     /// Record to this file; existing files are not replaced
     ///
     /// Only for live traffic, with the names of `proxy -w`.
@@ -108,7 +108,7 @@ impl Args {
     /// Returns the captures to show; `None` for live traffic.
     fn captures(&self) -> Result<Option<InputArgs>> {
         let has_files = !self.input.paths().is_empty();
-        let is_live = self.place.is_given();
+        let is_live = self.connection.is_given();
         anyhow::ensure!(
             !(has_files && is_live),
             "watch shows a FILE or live traffic: give one of FILE, --connect and a command after --"
@@ -154,12 +154,12 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     if !is_live {
         args.check_for_files(&input)?;
     }
-    let out = screen_file(args.place.has_child())?;
+    let out = screen_file(args.connection.has_child())?;
     // The threads need them until the process ends.
     let protocols = Box::leak(Box::new(args.wire.protocols()?));
     let port = protocols.named().and_then(|p| p.descriptor().port);
     anyhow::ensure!(
-        !is_live || args.place.is_given() || port.is_some(),
+        !is_live || args.connection.is_given() || port.is_some(),
         "nothing to show: name a FILE, a protocol with a usual port, --connect, or a command after --"
     );
     let mut input = InputArgs {
@@ -173,7 +173,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let frames = StoredFrames::new(protocols.all());
     let messages = Shared::new(Store::new(frames.clone())?);
     let stop = Stop::on_signals()?;
-    if is_live && args.place.is_http() {
+    if is_live && args.connection.is_http() {
         options.framing.get_or_insert(Framing::Http);
     }
     let begin = || LiveTraffic::new(args.write.as_deref(), shared.quiet);
@@ -197,7 +197,9 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         let relaying = live.map(|live| {
             let (protocol, options) = (protocols.named(), reader.options.clone());
             let (messages, stop) = (&messages, &stop);
-            scope.spawn(move || live.relay(&args.place, protocol, options, shared, messages, stop))
+            scope.spawn(move || {
+                live.relay(&args.connection, protocol, options, shared, messages, stop)
+            })
         });
         let reading = scope.spawn(|| reader.read(shared, &messages, &stop));
         let mut model = Model::new(messages.clone(), StoreReader::new(depth), follows);

@@ -9,7 +9,7 @@
 use super::shared::Shared;
 use crate::capture::Form;
 use crate::cli::interrupt::Stop;
-use crate::cli::live::{self, ListenAddress, LiveConfig, take_stdio_beside_screen};
+use crate::cli::live::{self, ConnectionArgs, LiveConfig, take_stdio_beside_screen};
 use crate::cli::options::{InputArgs, PacketArgs, SharedArgs};
 use crate::cli::{Exit, print_message, recording};
 use crate::decoder::DecodeOptions;
@@ -75,14 +75,14 @@ impl LiveTraffic {
     /// Forwards until the end. An error ends the screen, too.
     pub fn relay(
         self,
-        place: &ListenAddress,
+        connection: &ConnectionArgs,
         protocol: Option<&'static dyn Protocol>,
         options: DecodeOptions<'static>,
         shared: &SharedArgs,
         messages: &Shared,
         stop: &Stop,
     ) -> Result<Exit> {
-        let (stdio, silent) = if place.has_child() {
+        let (stdio, silent) = if connection.has_child() {
             let stdio = take_stdio_beside_screen();
             let (stdio, silent) = stdio.context("cannot use stdin, stdout and stderr")?;
             (Some(stdio), silent)
@@ -91,8 +91,8 @@ impl LiveTraffic {
         };
         let noted = messages.clone();
         let ended = live::run(LiveConfig {
-            place,
-            watch: None,
+            connection,
+            lint: None,
             write: None,
             rotate: None,
             otlp: None,
@@ -103,7 +103,7 @@ impl LiveTraffic {
                 noted.store().status.note(text.to_owned());
             })),
             screen: None,
-            decode: (place.faults.is_given() || self.inserts.is_some()).then_some(options),
+            decode: (connection.faults.is_given() || self.inserts.is_some()).then_some(options),
             inserts: self.inserts,
             protocol,
             shared,
