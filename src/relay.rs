@@ -22,7 +22,7 @@ use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::event;
 use crate::decoder::DecodeOptions;
 use crate::inject::{FaultPlan, Injector, InsertError, Out};
-use crate::live::handler::Channel;
+use crate::protocol::Channel;
 use crate::protocol::{Direction, Origin};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;

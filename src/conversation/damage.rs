@@ -14,11 +14,11 @@ use crate::decoder::Decoded;
 use crate::framing::Framing;
 use crate::protocol::session::memory::PerDirection;
 use crate::protocol::session::{Broken, Need, Place, Rule};
-use crate::protocol::{Direction, Link, Origin};
+use crate::protocol::{ConnStream, Direction, Origin};
 use std::collections::BTreeMap;
 
 /// Maximum number of connections and streams whose damage is tracked.
-const MAX_LINKS: usize = 1 << 12;
+const MAX_STREAMS: usize = 1 << 12;
 
 /// Findings that follow from one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ struct Damage {
 /// The damage of all connections.
 #[derive(Default)]
 pub(super) struct Damages {
-    links: BTreeMap<Link, Damage>,
+    streams: BTreeMap<ConnStream, Damage>,
     counts: BTreeMap<u64, Consequences>,
 }
 
@@ -63,15 +63,15 @@ impl Damages {
                 .faults
                 .iter()
                 .any(|fault| fault.code == "ends-early");
-        let link = decoded.origin.link();
-        if !unread && self.links.is_empty() {
+        let stream = decoded.origin.conn_stream();
+        if !unread && self.streams.is_empty() {
             return;
         }
-        let is_full = self.links.len() >= MAX_LINKS;
-        let damage = match self.links.get_mut(&link) {
+        let is_full = self.streams.len() >= MAX_STREAMS;
+        let damage = match self.streams.get_mut(&stream) {
             Some(damage) => damage,
             None if !unread || is_full => return,
-            None => self.links.entry(link).or_default(),
+            None => self.streams.entry(stream).or_default(),
         };
         let direction = decoded.origin.direction;
         let (lost, first) = (
@@ -94,7 +94,7 @@ impl Damages {
 
     /// Returns the message after which the reader of a message of the same direction may have lost the stream.
     pub(super) fn before(&self, place: &Place) -> Option<u64> {
-        let (cause, direction) = self.links.get(&place.origin.link())?.cause?;
+        let (cause, direction) = self.streams.get(&place.origin.conn_stream())?.cause?;
         (direction == place.origin.direction && cause < place.index).then_some(cause)
     }
 
@@ -109,7 +109,7 @@ impl Damages {
     ) -> bool {
         let origin = broken.place.origin;
         let none = Damage::default();
-        let damage = self.links.get(&origin.link()).unwrap_or(&none);
+        let damage = self.streams.get(&origin.conn_stream()).unwrap_or(&none);
         let compares = rule.needs.iter().any(|need| {
             matches!(
                 need,

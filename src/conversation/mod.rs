@@ -10,6 +10,7 @@
 //! whose preconditions are missing is not judged, and [`Conversation::unjudged`] lists it. This layer uses no socket
 //! and no clock.
 
+mod connections;
 mod damage;
 mod facts;
 mod failure;
@@ -19,7 +20,6 @@ pub(crate) mod guard;
 mod injected;
 mod joins;
 mod judge;
-mod links;
 mod of_protocol;
 mod operation;
 mod operations;
@@ -190,7 +190,7 @@ impl<'p> Conversation<'p> {
             EventKind::Lost if event.lost().is_some() => ConnectionChange::Lost,
             EventKind::Inject => {
                 if let Some((origin, metadata)) = event.fault() {
-                    self.first.links.fault(origin, &metadata);
+                    self.first.connections.fault(origin, &metadata);
                 }
                 return self.first.verdict();
             }
@@ -199,7 +199,7 @@ impl<'p> Conversation<'p> {
         let origin = event.origin();
         if what == ConnectionChange::Exited {
             let all = std::iter::once(&mut self.first).chain(&mut self.others);
-            all.for_each(|one| one.links.record_exit(event));
+            all.for_each(|one| one.connections.record_exit(event));
         }
         let number = self.change(origin, what);
         let left = self.take_left();

@@ -1,9 +1,9 @@
 //! The messages of one protocol of a conversation: its session, what rules need, and findings.
 
+use super::connections::Connections;
 use super::damage::Damages;
 use super::facts::InputFacts;
 use super::injected::Injected;
-use super::links::Links;
 use super::operations::Judged;
 use super::short::ShortMessages;
 use super::{Consequences, Finding, Judge, MAX_HELD, Verdict, rules_of};
@@ -27,7 +27,7 @@ pub(crate) struct ProtocolConversation<'p> {
     pub(super) protocol: Option<&'p dyn Protocol>,
     pub(super) session: Option<Box<dyn Session + 'p>>,
     facts: InputFacts,
-    pub(super) links: Links,
+    pub(super) connections: Connections,
     pub(super) injected: Injected,
     pub(super) report: Report,
     /// Broken rules that need both directions, while one was not seen.
@@ -72,7 +72,7 @@ impl<'p> ProtocolConversation<'p> {
                 order,
                 ..InputFacts::default()
             },
-            links: Links::default(),
+            connections: Connections::default(),
             injected: Injected::default(),
             report: Report::default(),
             held: Vec::new(),
@@ -155,7 +155,7 @@ impl<'p> ProtocolConversation<'p> {
         }
         self.faults = self.report.broken.len();
         self.injected.record(decoded);
-        self.links.read_head(&seen, &mut self.report);
+        self.connections.read_head(&seen, &mut self.report);
         if let Some(session) = &mut self.session {
             session.message(&seen, &mut self.report);
         }
@@ -175,7 +175,7 @@ impl<'p> ProtocolConversation<'p> {
     pub fn change(&mut self, origin: Origin, what: ConnectionChange) {
         self.facts.ends |= !matches!(what, ConnectionChange::Opened | ConnectionChange::Lost);
         self.facts.record_direction(what, origin.direction);
-        self.links.event(origin, what, &mut self.report);
+        self.connections.event(origin, what, &mut self.report);
         self.create_session();
         if let Some(session) = &mut self.session
             && (origin.stream.is_none()
@@ -194,7 +194,7 @@ impl<'p> ProtocolConversation<'p> {
         decoder.each_http_head(&mut |seen| {
             self.facts
                 .record_direction(ConnectionChange::Opened, seen.origin.direction);
-            self.links.read_head(seen, &mut self.report);
+            self.connections.read_head(seen, &mut self.report);
         });
         self.judge_report();
     }
@@ -204,7 +204,7 @@ impl<'p> ProtocolConversation<'p> {
         self.reset();
         self.create_session();
         self.end_rules();
-        self.links.finish(&mut self.report);
+        self.connections.finish(&mut self.report);
         if let Some(session) = &mut self.session {
             session.finish(&mut self.report);
         }
@@ -260,7 +260,7 @@ impl<'p> ProtocolConversation<'p> {
             direction: direction.or(waiting.place.origin.direction),
             ..waiting.place.origin
         };
-        if let Some(closed) = self.links.closed_reason(origin) {
+        if let Some(closed) = self.connections.closed_reason(origin) {
             let why = waiting.why.take().map(|why| format!("; {why}"));
             waiting.why = Some(format!("{closed}{}", why.unwrap_or_default()));
         }
@@ -429,7 +429,7 @@ impl<'p> ProtocolConversation<'p> {
                 .count_consequence(&broken, rule, self.last.index, faulty) => {}
             None => {
                 if rule.unanswered {
-                    match self.links.closed_reason(broken.place.origin) {
+                    match self.connections.closed_reason(broken.place.origin) {
                         Some(closed) => broken.text.push_str(&format!(", and {closed}")),
                         None => broken.at_most = broken.at_most.min(Severity::Warning),
                     }
@@ -454,6 +454,10 @@ impl<'p> ProtocolConversation<'p> {
     fn injected_cause(&self, rule: &Rule, broken: &Broken) -> Option<&str> {
         let own = self.injected.of([Some(broken.place.index), broken.related]);
         let ended = rule.unanswered || broken.place.index == Place::NO_MESSAGE;
-        own.or_else(|| self.links.broken_by(broken.place.origin).filter(|_| ended))
+        own.or_else(|| {
+            self.connections
+                .broken_by(broken.place.origin)
+                .filter(|_| ended)
+        })
     }
 }

@@ -50,7 +50,7 @@ use self::open_names::OpenNames;
 use crate::encoding::{Parsed, Want};
 use crate::framing::Framing;
 pub use crate::protocol::Origin;
-use crate::protocol::{Direction, Lane, Link, Protocol};
+use crate::protocol::{ConnStream, Direction, Lane, Protocol};
 use chunk::Stream;
 #[cfg(feature = "cli")]
 pub(crate) use continued::StreamState;
@@ -102,7 +102,7 @@ pub struct Decoder<'p> {
     held: Held,
     held_metadata: Vec<(Lane, Metadata)>,
     /// Streams of which only this direction has ended.
-    half_ended: BTreeMap<Link, Direction>,
+    half_ended: BTreeMap<ConnStream, Direction>,
     /// Directions that start after a gap: its offset and length.
     gaps: BTreeMap<Lane, (u64, u64)>,
     protocol: Option<&'p dyn Protocol>,

@@ -29,13 +29,16 @@ impl Decoder<'_> {
         };
         let is_over = match origin.direction {
             Some(direction) if !is_unidirectional(stream) => {
-                let first = self.half_ended.entry(origin.link()).or_insert(direction);
+                let first = self
+                    .half_ended
+                    .entry(origin.conn_stream())
+                    .or_insert(direction);
                 *first != direction
             }
             _ => true,
         };
         if is_over {
-            self.half_ended.remove(&origin.link());
+            self.half_ended.remove(&origin.conn_stream());
             for lane in self.lanes(Lane {
                 direction: None,
                 ..origin.lane()
@@ -43,7 +46,7 @@ impl Decoder<'_> {
                 self.streams.remove(&lane);
             }
             self.gaps
-                .retain(|lane, _| (lane.conn, lane.stream) != origin.link());
+                .retain(|lane, _| (lane.conn, lane.stream) != origin.conn_stream());
         }
     }
 

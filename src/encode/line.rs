@@ -20,7 +20,7 @@ pub(crate) fn is_stderr(value: Node<'_>) -> bool {
         && value.get("kind").is_some_and(|kind| kind.is_text("stderr"))
 }
 
-/// Returns the method id and the length mode of a telequick message.
+/// Returns the method id and the length mode of a message with them.
 pub(super) fn method(message: Node<'_>) -> Option<(u32, LengthMode)> {
     let id = u32::try_from(message.get("method_id")?.as_i128()?).ok()?;
     let mode = message.get("length_mode").and_then(Node::text);

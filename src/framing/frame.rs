@@ -127,7 +127,7 @@ impl OwnedPlaces {
     }
 }
 
-/// The bytes that a telequick length counts.
+/// The bytes that the length of a frame with a method id counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LengthMode {

@@ -17,12 +17,13 @@ mod received;
 mod streams;
 
 use super::codec::{Codec, ConnectionConfig, FieldsOfRequest};
-use super::handler::{Channel, Command};
+use super::handler::Command;
 use crate::capture::{Event, EventKind};
 use crate::conversation::{Conversation, Judge, Output, RuleSettings, Run, Verdict};
 use crate::decoder::{DecodeOptions, Decoded, Origin};
 use crate::error::Refusal;
 use crate::framing::{Framing, Limits, Wire};
+use crate::protocol::Channel;
 use crate::protocol::peer::{Outgoing, Peer, PeerConfig, PeerReply, Readiness, Request};
 use crate::protocol::session::{SessionConfig, Waiting};
 use crate::protocol::{Direction, Protocol};

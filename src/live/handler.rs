@@ -7,20 +7,7 @@
 //! A handler uses no socket and no clock; times are nanoseconds since 1970. The driver calls it from one thread, one
 //! call after another, and executes the commands in order.
 
-/// A connection, or one of its streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Channel {
-    /// The connection.
-    pub conn: u32,
-    /// `None`: the connection itself, or its only stream.
-    pub stream: Option<u64>,
-}
-
-impl From<u32> for Channel {
-    fn from(conn: u32) -> Self {
-        Self { conn, stream: None }
-    }
-}
+use crate::protocol::Channel;
 
 /// The end of a connection or a stream, or of one direction of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

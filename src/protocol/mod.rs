@@ -122,17 +122,32 @@ impl Origin {
     }
 
     /// The connection, or the one of its streams.
-    pub(crate) const fn link(self) -> Link {
+    pub(crate) const fn conn_stream(self) -> ConnStream {
         (self.conn, self.stream)
     }
 }
 
 /// A connection, or one of the streams of a connection that has several.
-pub(crate) type Link = (Option<u32>, Option<u64>);
+pub(crate) type ConnStream = (Option<u32>, Option<u64>);
 
 /// Returns `true` if only the side that opens this stream sends on it (RFC 9000 section 2.1).
 pub(crate) const fn is_unidirectional(stream: u64) -> bool {
     stream & 2 != 0
+}
+
+/// A connection of which the number is known, or one of its streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Channel {
+    /// The connection.
+    pub conn: u32,
+    /// `None`: the connection itself, or its only stream.
+    pub stream: Option<u64>,
+}
+
+impl From<u32> for Channel {
+    fn from(conn: u32) -> Self {
+        Self { conn, stream: None }
+    }
 }
 
 /// One direction of a connection or of one of its streams: bytes that are read as one.

@@ -10,7 +10,7 @@
 use super::RelayLane;
 use crate::capture::{ChunkSource, EventRecord};
 use crate::conversation::tap::{Passed, PassedKind};
-use crate::live::handler::Channel;
+use crate::protocol::Channel;
 use std::collections::BTreeMap;
 
 /// Size of one batch in bytes; there are two batches.

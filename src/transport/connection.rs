@@ -14,7 +14,8 @@ mod write_queue;
 
 use super::recorder::{MessagePrinter, Recorder};
 use crate::capture::ChunkSource;
-use crate::live::handler::{Channel, Ended};
+use crate::live::handler::Ended;
+use crate::protocol::Channel;
 use crate::system::{self, Signal};
 use std::collections::VecDeque;
 use std::io;

@@ -5,7 +5,7 @@ use super::queue::Queue;
 use crate::capture::ChunkSource;
 use crate::decoder;
 use crate::inject::{FaultPlan, InsertError};
-use crate::live::handler::Channel;
+use crate::protocol::Channel;
 use crate::relay::{Relay, Relayed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -6,7 +6,7 @@
 
 use crate::capture::ChunkSource;
 use crate::inject::InsertError;
-use crate::live::handler::Channel;
+use crate::protocol::Channel;
 use crate::protocol::Direction;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};

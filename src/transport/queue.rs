@@ -4,7 +4,7 @@
 //! hangs in a write. With [`Policy::Wait`], it waits without a limit: nothing is lost, and the sender is slowed down.
 
 use crate::capture::{ChunkSource, EventRecord};
-use crate::live::handler::Channel;
+use crate::protocol::Channel;
 use crate::relay::{EntryBatch, Journal, OfferResult, Policy};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -186,7 +186,8 @@ impl Sound {
             missing: 0,
             gaps: BTreeMap::new(),
         });
-        let is_same = channel.origin.link() == origin.link() && channel.codec == codec;
+        let is_same =
+            channel.origin.conn_stream() == origin.conn_stream() && channel.codec == codec;
         if !is_same {
             return None;
         }

@@ -2,7 +2,8 @@
 
 use super::offers::OfferRequests;
 use crate::live::client::Client;
-use crate::live::handler::{Channel, Command, Ended, Handler};
+use crate::live::handler::{Command, Ended, Handler};
+use crate::protocol::Channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The reason why a client was stopped.

@@ -6,7 +6,8 @@ use super::ConnectionConfig;
 use crate::conversation::Judge;
 use crate::framing::{Framing, Limits};
 use crate::live::endpoint::{Endpoint, SessionEvent};
-use crate::live::handler::{Channel, Command, Ended};
+use crate::live::handler::{Command, Ended};
+use crate::protocol::Channel;
 use crate::protocol::peer::{Outgoing, PeerConfig};
 use crate::protocol::{Direction, registry};
 

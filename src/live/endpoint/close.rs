@@ -10,7 +10,8 @@ use crate::capture::EventKind;
 use crate::decoder::Origin;
 use crate::framing::EventStream;
 use crate::live::codec::Codec;
-use crate::live::handler::{Channel, Command, Ended};
+use crate::live::handler::{Command, Ended};
+use crate::protocol::Channel;
 
 impl Endpoint<'_> {
     /// Handles the end of a connection or a stream, and the messages that the decoder still held. Returns `true` if the connection

@@ -8,7 +8,8 @@
 
 use super::{Endpoint, EventKind, origin};
 use crate::decoder::{DecodeOptions, Decoder};
-use crate::live::handler::{Channel, Command};
+use crate::live::handler::Command;
+use crate::protocol::Channel;
 use crate::protocol::{Direction, Role};
 
 impl Endpoint<'_> {

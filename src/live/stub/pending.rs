@@ -11,10 +11,11 @@ use super::perform::JobWait;
 use super::{Stub, no};
 use crate::diff::Val;
 use crate::framing::Framing;
-use crate::live::handler::{Channel, Command};
+use crate::live::handler::Command;
 use crate::live::script::value::with_json;
 use crate::live::script::{Reply, ScriptAction};
 use crate::path::Path;
+use crate::protocol::Channel;
 use crate::protocol::peer::Request;
 use std::collections::{BTreeMap, BTreeSet};
 

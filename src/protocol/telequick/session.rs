@@ -23,7 +23,7 @@ use crate::protocol::rule_names::telequick as rule;
 use crate::protocol::session::{
     ConnectionChange, Current, Report, Seen, Session, SessionConfig, Severity, Waiting, broken,
 };
-use crate::protocol::{Direction, Link, Origin, Role, is_unidirectional};
+use crate::protocol::{ConnStream, Direction, Origin, Role, is_unidirectional};
 use crate::tape::Node;
 use audio::Audio;
 use calls::PhoneCalls;
@@ -38,13 +38,13 @@ const SUBSCRIPTIONS: usize = 1 << 10;
 
 /// A connection or stream, and the id of a method: answers name no request, so the oldest of the method is meant, or that
 /// with the call which the answer names.
-type MethodKey = Key<Link, u32>;
+type MethodKey = Key<ConnStream, u32>;
 
 /// The state of the conversation.
 pub(super) struct TelequickSession<'s> {
     schema: &'s Schema,
     conns: TelequickConnections,
-    open: OpenRequests<Link, u32, Pending>,
+    open: OpenRequests<ConnStream, u32, Pending>,
     subscriptions: VecDeque<Subscription>,
     audio: Audio,
     calls: PhoneCalls<'s>,
@@ -133,7 +133,7 @@ impl<'s> TelequickSession<'s> {
             None if seen.origin.direction == Some(Direction::ToClient)
                 && seen.frame.framing == Framing::Bare =>
             {
-                if let Some(only) = self.open.only(seen.origin.link()) {
+                if let Some(only) = self.open.only(seen.origin.conn_stream()) {
                     self.answer(seen, parts, self.schema.method(only.id), sound);
                 }
             }
@@ -164,7 +164,7 @@ impl<'s> TelequickSession<'s> {
             alias: (id != method.id).then_some(id),
             call: self.call_of(parts),
         };
-        let key = Key::one_way(seen.origin.link(), method.id);
+        let key = Key::one_way(seen.origin.conn_stream(), method.id);
         self.open.queue(key, OpenRequest::of(&seen), pending);
     }
 
@@ -178,17 +178,17 @@ impl<'s> TelequickSession<'s> {
         sound: bool,
     ) {
         let call = self.call_of(parts);
-        let Some(conn) = self.conns.get_mut(seen.origin.link()) else {
+        let Some(conn) = self.conns.get_mut(seen.origin.conn_stream()) else {
             return;
         };
         let key = method
-            .map(|m| Key::one_way(seen.origin.link(), m.id))
+            .map(|m| Key::one_way(seen.origin.conn_stream(), m.id))
             .or_else(|| {
                 let fits = |key: &MethodKey| {
                     let method = self.schema.method(key.id);
                     method.is_some_and(|m| self.schema.struct_name(m.output) == seen.message.kind)
                 };
-                let open = self.open.in_scope(seen.origin.link());
+                let open = self.open.in_scope(seen.origin.conn_stream());
                 let oldest = open.filter(|(key, _)| fits(key));
                 let oldest = oldest.min_by_key(|(_, asked)| asked.index());
                 oldest.map(|(key, _)| *key)
@@ -256,14 +256,14 @@ impl<'s> TelequickSession<'s> {
     /// others.
     fn report_unanswered(
         &self,
-        (link, conn): (Link, &TelequickConnection),
+        (stream, conn): (ConnStream, &TelequickConnection),
         closed: bool,
         report: &mut Report,
     ) {
         if conn.known == KnownHistory::Partly {
             return;
         }
-        let open = self.open.sorted_in(link).into_iter();
+        let open = self.open.sorted_in(stream).into_iter();
         for (_, asked, _) in open.filter(|(_, _, pending)| pending.sound) {
             let what = asked.describe();
             match conn.answered {
@@ -285,27 +285,27 @@ impl<'s> TelequickSession<'s> {
     }
 
     /// Returns a stream, or a connection and its streams.
-    fn links(&self, id: Option<u32>, stream: Option<u64>) -> Vec<Link> {
+    fn streams(&self, id: Option<u32>, stream: Option<u64>) -> Vec<ConnStream> {
         if stream.is_some() {
             return vec![(id, stream)];
         }
-        let mut links = self.conns.links(id);
+        let mut streams = self.conns.streams(id);
         if self.conns.is_partial() {
             let open = self.open.sorted().into_iter().map(|(key, ..)| key.scope);
-            links.extend(open.filter(|link| link.0 == id));
-            links.sort_unstable();
-            links.dedup();
+            streams.extend(open.filter(|stream| stream.0 == id));
+            streams.sort_unstable();
+            streams.dedup();
         }
-        links
+        streams
     }
 
     /// Handles the end of a connection, or one of its streams, and removes its state.
-    fn close(&mut self, (id, stream): Link, orderly: bool, report: &mut Report) {
-        for link in self.links(id, stream) {
-            let conn = self.conns.remove(link).unwrap_or_default();
-            self.report_unanswered((link, &conn), true, report);
+    fn close(&mut self, (id, stream): ConnStream, orderly: bool, report: &mut Report) {
+        for stream in self.streams(id, stream) {
+            let conn = self.conns.remove(stream).unwrap_or_default();
+            self.report_unanswered((stream, &conn), true, report);
             conn.report_inclusive(report);
-            for (_, asked, pending) in self.open.end(link) {
+            for (_, asked, pending) in self.open.end(stream) {
                 if let Some(waiting) = waiting_for(&asked, &pending, &conn) {
                     report.leave(waiting);
                 }
@@ -329,7 +329,11 @@ impl<'s> TelequickSession<'s> {
         let (frame, message) = (seen.frame, seen.message);
         let sound = frame.fault.is_none() && message.faults.is_empty() && message.valid;
         if let Some((len, size)) = bare_envelope_as_frame(seen)
-            && self.open.in_scope(seen.origin.link()).next().is_some()
+            && self
+                .open
+                .in_scope(seen.origin.conn_stream())
+                .next()
+                .is_some()
         {
             let text = format!(
                 "the answer has no length and no method id: version, payload_size {size} and the fields are \
@@ -338,7 +342,7 @@ impl<'s> TelequickSession<'s> {
             // Other findings for such a frame only follow from this one.
             seen.report().broken.clear();
             broken!(seen, rule::UNFRAMED_ANSWER, seen.whole(); "{text}");
-            let only = self.open.only(seen.origin.link());
+            let only = self.open.only(seen.origin.conn_stream());
             let method = only.and_then(|only| self.schema.method(only.id));
             self.answer(seen, &Parts::default(), method, false);
         }
@@ -391,7 +395,7 @@ impl Session for TelequickSession<'_> {
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
         match what {
             ConnectionChange::Opened => {
-                self.close(origin.link(), false, report);
+                self.close(origin.conn_stream(), false, report);
                 let conn = self.conns.entry(origin);
                 conn.known = KnownHistory::Opened;
             }
@@ -412,21 +416,21 @@ impl Session for TelequickSession<'_> {
                 let other = origin.direction.map(Direction::other);
                 let other_ended = conn.streams.get(other).is_some_and(|side| side.ended);
                 if other_ended || origin.stream.is_some_and(is_unidirectional) {
-                    self.close(origin.link(), true, report);
+                    self.close(origin.conn_stream(), true, report);
                 }
             }
             ConnectionChange::Ended | ConnectionChange::Closed => {
-                self.close(origin.link(), true, report);
+                self.close(origin.conn_stream(), true, report);
             }
             ConnectionChange::Reset | ConnectionChange::Exited => {
-                self.close(origin.link(), false, report);
+                self.close(origin.conn_stream(), false, report);
             }
         }
     }
 
     fn finish(&mut self, report: &mut Report) {
-        for (link, conn) in self.conns.iter() {
-            self.report_unanswered((link, conn), false, report);
+        for (stream, conn) in self.conns.iter() {
+            self.report_unanswered((stream, conn), false, report);
             conn.report_inclusive(report);
         }
     }

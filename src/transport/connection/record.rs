@@ -17,10 +17,10 @@ impl Connection {
     }
 
     /// Records bytes, or loses them according to the policy of the queue.
-    pub(in crate::transport) async fn record(&self, stream: ChunkSource, bytes: &[u8]) {
+    pub(in crate::transport) async fn record(&self, dir: ChunkSource, bytes: &[u8]) {
         let queue = &self.common.recorder.queue;
         queue
-            .offer_async(self.touch(), self.channel(), stream, bytes)
+            .offer_async(self.touch(), self.channel(), dir, bytes)
             .await;
     }
 
@@ -48,10 +48,10 @@ impl Connection {
     }
 
     /// Records the end of a direction, unless the connection has ended: a reading thread may be late.
-    pub(in crate::transport) fn eof(&self, stream: ChunkSource, truncated: bool) {
+    pub(in crate::transport) fn eof(&self, dir: ChunkSource, truncated: bool) {
         let eof = match self.stream {
-            None => eof(self.touch(), self.conn, stream, truncated),
-            Some(_) => self.stream_event(EventKind::Fin, stream),
+            None => eof(self.touch(), self.conn, dir, truncated),
+            Some(_) => self.stream_event(EventKind::Fin, dir),
         };
         let state = self.lock();
         if !state.ended {

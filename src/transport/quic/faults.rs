@@ -9,7 +9,7 @@ use super::delivery::delivered;
 use super::sides::Sides;
 use crate::capture::{ChunkSource, EventKind};
 use crate::inject::Out;
-use crate::live::handler::Channel;
+use crate::protocol::Channel;
 use crate::relay::Relayed;
 use crate::transport::faults::Faults;
 use crate::transport::inserts::{Insert, InsertReceiver};

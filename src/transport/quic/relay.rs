@@ -19,7 +19,7 @@ use super::faults::{ForwardEnd, Forwarding, next_insert};
 use super::sides::Sides;
 use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::tap::event;
-use crate::live::handler::Channel;
+use crate::protocol::Channel;
 use crate::relay::OfferResult;
 
 use quinn::{ConnectionError, Dir, ReadError, RecvStream, SendStream};

@@ -10,7 +10,8 @@ use super::config::{Grant, QuicClient, QuicServer, dialer};
 use super::delivery::delivered;
 use super::errors::{add_close, code_of};
 use crate::capture::{ChunkSource, EventKind};
-use crate::live::handler::{Channel, Ended};
+use crate::live::handler::Ended;
+use crate::protocol::Channel;
 use crate::transport::address::Address;
 use crate::transport::connection::{
     Connection, ConnectionEvent, STALL_TIMEOUT, WriteEnd, WriteQueue,

@@ -4,7 +4,8 @@ pub use crate::common::programs::{LIMIT, Noise, Recording, is_alive, kill};
 
 use crate::capture::Header;
 use crate::conversation::tap::TapConfig;
-use crate::live::handler::{Channel, Command, Ended, Handler};
+use crate::live::handler::{Command, Ended, Handler};
+use crate::protocol::Channel;
 use crate::transport::screen::TextScreen;
 use crate::transport::{
     Accepting, Address, BoundListener, ListenOutcome, Policy, RecordingFile, Setup, Target,

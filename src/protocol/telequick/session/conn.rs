@@ -9,7 +9,7 @@ use crate::framing::LengthMode;
 use crate::protocol::rule_names::telequick as rule;
 use crate::protocol::session::memory::BoxedPerDirection;
 use crate::protocol::session::{Current, Place, Report, broken};
-use crate::protocol::{Link, Origin, Role};
+use crate::protocol::{ConnStream, Origin, Role};
 use crate::span::Span;
 use std::collections::BTreeMap;
 
@@ -119,7 +119,7 @@ pub(super) fn whole(origin: Origin) -> Origin {
 /// The connections, and the streams of those that have several.
 #[derive(Default)]
 pub(super) struct TelequickConnections {
-    all: BTreeMap<Link, TelequickConnection>,
+    all: BTreeMap<ConnStream, TelequickConnection>,
     /// The state of a stream was dropped, because too many were open.
     is_partial: bool,
 }
@@ -127,42 +127,42 @@ pub(super) struct TelequickConnections {
 impl TelequickConnections {
     /// Returns the state of a connection, or of one of its streams; creates it if there is none.
     pub fn entry(&mut self, origin: Origin) -> &mut TelequickConnection {
-        let link = origin.link();
-        if !self.all.contains_key(&link) {
-            if link.1.is_some() && self.all.len() >= MAX_STREAMS {
-                self.drop_stream(link.0);
+        let stream = origin.conn_stream();
+        if !self.all.contains_key(&stream) {
+            if stream.1.is_some() && self.all.len() >= MAX_STREAMS {
+                self.drop_stream(stream.0);
             }
-            let known = self.known(link);
+            let known = self.known(stream);
             let new = TelequickConnection {
                 known,
                 ..TelequickConnection::default()
             };
-            self.all.insert(link, new);
+            self.all.insert(stream, new);
         }
-        self.all.entry(link).or_default()
+        self.all.entry(stream).or_default()
     }
 
-    pub fn get(&self, link: Link) -> Option<&TelequickConnection> {
-        self.all.get(&link)
+    pub fn get(&self, stream: ConnStream) -> Option<&TelequickConnection> {
+        self.all.get(&stream)
     }
 
-    pub fn get_mut(&mut self, link: Link) -> Option<&mut TelequickConnection> {
-        self.all.get_mut(&link)
+    pub fn get_mut(&mut self, stream: ConnStream) -> Option<&mut TelequickConnection> {
+        self.all.get_mut(&stream)
     }
 
     /// Removes the state of a connection or stream. There may be none.
-    pub fn remove(&mut self, link: Link) -> Option<TelequickConnection> {
-        self.all.remove(&link)
+    pub fn remove(&mut self, stream: ConnStream) -> Option<TelequickConnection> {
+        self.all.remove(&stream)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (Link, &TelequickConnection)> {
-        self.all.iter().map(|(link, conn)| (*link, conn))
+    pub fn iter(&self) -> impl Iterator<Item = (ConnStream, &TelequickConnection)> {
+        self.all.iter().map(|(stream, conn)| (*stream, conn))
     }
 
     /// Returns a connection and its streams.
-    pub fn links(&self, conn: Option<u32>) -> Vec<Link> {
-        let links = self.all.range((conn, None)..=(conn, Some(u64::MAX)));
-        links.map(|(link, _)| *link).collect()
+    pub fn streams(&self, conn: Option<u32>) -> Vec<ConnStream> {
+        let streams = self.all.range((conn, None)..=(conn, Some(u64::MAX)));
+        streams.map(|(stream, _)| *stream).collect()
     }
 
     /// Returns true if streams have open requests, but no state.
@@ -176,7 +176,7 @@ impl TelequickConnections {
     }
 
     /// Returns the completeness of a new stream: as much is known of it as of its connection.
-    fn known(&self, (conn, stream): Link) -> KnownHistory {
+    fn known(&self, (conn, stream): ConnStream) -> KnownHistory {
         let whole = stream.and(self.all.get(&(conn, None)));
         whole.map_or(KnownHistory::Given, |whole| whole.known)
     }
@@ -184,7 +184,7 @@ impl TelequickConnections {
     /// Drops the state of the stream with the lowest number.
     fn drop_stream(&mut self, conn: Option<u32>) {
         let mut streams = self.all.range((conn, Some(0))..=(conn, Some(u64::MAX)));
-        let lowest = streams.next().map(|(link, _)| *link);
+        let lowest = streams.next().map(|(stream, _)| *stream);
         if let Some(lowest) = lowest {
             self.all.remove(&lowest);
             self.is_partial = true;

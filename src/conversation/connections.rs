@@ -14,12 +14,12 @@ use crate::framing::fields::{fields, secrets};
 use crate::protocol::rule_names::common as rule;
 use crate::protocol::session::memory::PerDirection;
 use crate::protocol::session::{ConnectionChange, Place, Report, Seen, broken};
-use crate::protocol::{self, Direction, Origin, is_unidirectional};
+use crate::protocol::{ConnStream, Direction, Origin, is_unidirectional};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Maximum number of connections that are tracked; the oldest is removed first.
-const MAX_LINKS: usize = 1 << 12;
+const MAX_CONNECTIONS: usize = 1 << 12;
 /// Maximum number of subprotocols of a request that are stored.
 const MAX_OFFERS: usize = 64;
 /// Maximum length of a text of the wire in a finding, in characters.
@@ -27,13 +27,13 @@ const MAX_TEXT: usize = 80;
 
 /// All connections of a conversation.
 #[derive(Default)]
-pub(super) struct Links {
-    all: BTreeMap<protocol::Link, ConnectionLink>,
+pub(super) struct Connections {
+    all: BTreeMap<ConnStream, ConnectionState>,
 }
 
 /// One connection or stream.
 #[derive(Default)]
-struct ConnectionLink {
+struct ConnectionState {
     /// The ended directions.
     ended: PerDirection<bool>,
     closed: Option<ConnectionChange>,
@@ -58,13 +58,13 @@ struct Upgrade {
     offers: Vec<Box<[u8]>>,
 }
 
-impl Links {
-    fn link(&mut self, origin: Origin) -> &mut ConnectionLink {
-        let link = origin.link();
-        if self.all.len() >= MAX_LINKS && !self.all.contains_key(&link) {
+impl Connections {
+    fn state(&mut self, origin: Origin) -> &mut ConnectionState {
+        let key = origin.conn_stream();
+        if self.all.len() >= MAX_CONNECTIONS && !self.all.contains_key(&key) {
             self.all.pop_first();
         }
-        self.all.entry(link).or_default()
+        self.all.entry(key).or_default()
     }
 
     /// Reads the head of an HTTP request or response.
@@ -87,7 +87,7 @@ impl Links {
                 let offers = list_elements(head, PROTOCOL)
                     .take(MAX_OFFERS)
                     .map(Into::into);
-                self.link(seen.origin).upgrade = Some(Upgrade {
+                self.state(seen.origin).upgrade = Some(Upgrade {
                     place: seen.whole(),
                     offers: offers.collect(),
                 });
@@ -98,9 +98,9 @@ impl Links {
         let is_interim = (100..200).contains(&status) && status != 101;
         let upgrade = self
             .all
-            .get_mut(&seen.origin.link())
+            .get_mut(&seen.origin.conn_stream())
             .filter(|_| !is_interim);
-        let Some(Upgrade { place, offers }) = upgrade.and_then(|link| link.upgrade.take()) else {
+        let Some(Upgrade { place, offers }) = upgrade.and_then(|state| state.upgrade.take()) else {
             return;
         };
         if status != 101 {
@@ -129,31 +129,31 @@ impl Links {
     /// Handles the start or the end of a connection or of one direction.
     pub(super) fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
         match what {
-            ConnectionChange::Opened => *self.link(origin) = ConnectionLink::default(),
-            ConnectionChange::Lost => self.link(origin).upgrade = None,
+            ConnectionChange::Opened => *self.state(origin) = ConnectionState::default(),
+            ConnectionChange::Lost => self.state(origin).upgrade = None,
             ConnectionChange::Ended => {
-                let link = self.link(origin);
+                let state = self.state(origin);
                 for direction in [Direction::ToServer, Direction::ToClient] {
-                    *link.ended.get_mut(Some(direction)) |=
+                    *state.ended.get_mut(Some(direction)) |=
                         origin.direction.is_none_or(|ends| ends == direction);
                 }
                 if origin.direction != Some(Direction::ToServer) {
-                    link.report_unanswered(report);
+                    state.report_unanswered(report);
                 }
                 let directions = [Direction::ToServer, Direction::ToClient];
-                let both = directions.map(|direction| *link.ended.get(Some(direction)));
+                let both = directions.map(|direction| *state.ended.get(Some(direction)));
                 let is_over = |stream| is_unidirectional(stream) || both == [true; 2];
                 if origin.stream.is_some_and(is_over) {
-                    self.all.remove(&origin.link());
+                    self.all.remove(&origin.conn_stream());
                 }
             }
             ConnectionChange::Closed | ConnectionChange::Reset | ConnectionChange::Exited => {
-                self.link(origin).closed.get_or_insert(what);
-                for (_, link) in self
+                self.state(origin).closed.get_or_insert(what);
+                for (_, state) in self
                     .all
-                    .range_mut(origin.link()..=(origin.conn, Some(u64::MAX)))
+                    .range_mut(origin.conn_stream()..=(origin.conn, Some(u64::MAX)))
                 {
-                    link.report_unanswered(report);
+                    state.report_unanswered(report);
                 }
             }
         }
@@ -166,41 +166,41 @@ impl Links {
                 .iter()
                 .any(|name| what.starts_with(name))
         {
-            self.link(origin).broken_by.get_or_insert(what.clone());
+            self.state(origin).broken_by.get_or_insert(what.clone());
         }
     }
 
     /// Returns the fault that wiretool injected into a connection.
     pub(super) fn broken_by(&self, origin: Origin) -> Option<&str> {
-        self.all.get(&origin.link())?.broken_by.as_deref()
+        self.all.get(&origin.conn_stream())?.broken_by.as_deref()
     }
 
     /// Records how the process of a connection ended.
     pub(super) fn record_exit(&mut self, event: &Event<'_>) {
         let number = |name: &str| event.more.and_then(|more| more.get(name)?.as_i64());
         let status = number("code").map(ProcessEnd::Status);
-        self.link(event.origin()).exit = number("signal").map(ProcessEnd::Signal).or(status);
+        self.state(event.origin()).exit = number("signal").map(ProcessEnd::Signal).or(status);
     }
 
     /// Handles the end of the input.
     pub(super) fn finish(&mut self, report: &mut Report) {
-        for link in self.all.values_mut() {
-            link.report_unanswered(report);
+        for state in self.all.values_mut() {
+            state.report_unanswered(report);
         }
     }
 
     /// Returns the reason why a message of this origin can no longer be answered.
     pub(super) fn closed_reason(&self, origin: Origin) -> Option<String> {
         let connection = self.all.get(&(origin.conn, None));
-        let whole = connection.and_then(|link| link.closed);
-        let exit = connection.and_then(|link| link.exit);
-        let own = self.all.get(&origin.link());
-        let is_ended = |direction| own.is_some_and(|link| *link.ended.get(Some(direction)));
+        let whole = connection.and_then(|state| state.closed);
+        let exit = connection.and_then(|state| state.exit);
+        let own = self.all.get(&origin.conn_stream());
+        let is_ended = |direction| own.is_some_and(|state| *state.ended.get(Some(direction)));
         let has_ended = match origin.direction {
             Some(sender) => is_ended(sender.other()),
             None => is_ended(Direction::ToServer) || is_ended(Direction::ToClient),
         };
-        let closed = whole.or(own.and_then(|link| link.closed));
+        let closed = whole.or(own.and_then(|state| state.closed));
         let how = match (closed, exit) {
             (Some(ConnectionChange::Reset), _) => " (reset)".into(),
             (Some(ConnectionChange::Exited), Some(ProcessEnd::Status(status))) => {
@@ -218,7 +218,7 @@ impl Links {
     }
 }
 
-impl ConnectionLink {
+impl ConnectionState {
     fn report_unanswered(&mut self, report: &mut Report) {
         if let Some(Upgrade { place, .. }) = self.upgrade.take() {
             broken!(report, rule::UPGRADE_UNANSWERED, place;
