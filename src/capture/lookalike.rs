@@ -23,12 +23,6 @@ const RECORD: &str =
 pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
     let bytes = bytes.get(..EXAMINED).unwrap_or(bytes);
     let named = |name: &'static str, how| Some((Cow::Borrowed(name), how));
-    if bytes.get(257..262) == Some(b"ustar") {
-        return named(
-            "a tar archive",
-            "tar xf FILE unpacks it; then decode the captures in it",
-        );
-    }
     if bytes.starts_with(b"PRI * HTTP/2.0") || is_http2_settings(bytes) {
         return named("HTTP/2, which gRPC uses too", TO_HTTP);
     }
@@ -170,6 +164,9 @@ fn of_text(text: &str) -> Option<LookAlike> {
             how,
         ));
     }
+    if let Some((name, how)) = encoded_text(text) {
+        return Some((name.into(), how));
+    }
     if let Some(print) = shown_by_a_language(text) {
         return Some(print);
     }
@@ -191,6 +188,43 @@ fn of_text(text: &str) -> Option<LookAlike> {
         let how = "wiretool proxy --connect ADDRESS -w FILE.jsonl records the messages themselves; \
             if these are the messages: wiretool protocol draft FILE";
         return Some(("text without messages".into(), how));
+    }
+    None
+}
+
+/// Texts that a command turns into what is inside.
+fn encoded_text(text: &str) -> Option<(&'static str, &'static str)> {
+    const LEAST: usize = 32;
+    let first = text.lines().next()?;
+    let lines = || text.lines().map(str::trim_end);
+    let is_digit = |c: char| matches!(c, '2'..='7');
+    let is_base32 = |line: &str| {
+        let bare = line.trim_end_matches('=');
+        bare.chars().all(|c| c.is_ascii_uppercase() || is_digit(c))
+    };
+    // Hex in capital letters has no such letter.
+    let is_late = |c: char| matches!(c, 'G'..='Z');
+    if first.len() >= LEAST
+        && lines().all(is_base32)
+        && text.contains(is_digit)
+        && text.contains(is_late)
+    {
+        return Some(("Base32", "base32 -d FILE | wiretool decode"));
+    }
+    if first.contains("\\{\\\"")
+        && first.contains("\\\":")
+        && !first.replace("\\\"", "").contains('"')
+    {
+        return Some((
+            "messages as printf %q of bash quotes them",
+            "sed 's/\\\\\\(.\\)/\\1/g' FILE | wiretool decode",
+        ));
+    }
+    if first.starts_with("{'") && (first.contains("': b'") || first.contains("': b\"")) {
+        return Some((
+            "objects of Python with bytes, which JSON does not have",
+            "print the bytes that were received, before they are unpacked: data.hex()",
+        ));
     }
     None
 }
@@ -375,7 +409,12 @@ mod tests {
 
     #[test]
     fn unknown_bytes_are_named() {
-        let tar = [&b"a.txt"[..], &[0; 252], b"ustar\x0000"].concat();
+        let wide = |before: &[u8], after: &[u8]| {
+            let units = b"{\"jsonrpc\":\"2.0\",\"id\":1}\n".iter();
+            units
+                .flat_map(|c| [before, &[*c], after].concat())
+                .collect::<Vec<u8>>()
+        };
         let table: &[(&[u8], &str)] = &[
             (
                 b"time,dir,method\n1,c2s,tools/call\n",
@@ -471,7 +510,27 @@ mod tests {
                 "messages as PHP or Ruby prints them",
             ),
             (b"<?xml version=\"1.0\"?><a/>", "XML or HTML"),
-            (&tar, "a tar archive"),
+            (
+                b"CEAAAAAS7K56KAAAA4AAAAADAAAAAYLCMMIQAAAALUIIVZAAAADQAAAAAMAAAADBMJRQUAAAACH4\nC3U4AAAAAAAAAA======\n",
+                "Base32",
+            ),
+            (b"00112233445566778899AABBCCDDEEFF\n", ""),
+            (
+                b"\\{\\\"jsonrpc\\\":\\ \\\"2.0\\\"\\,\\ \\\"id\\\":\\ 1\\}\n",
+                "messages as printf %q of bash quotes them",
+            ),
+            (
+                b"{'type': 'call', 'id': b'\\x7f$g', 'args': [2, 3]}\n",
+                "objects of Python with bytes, which JSON does not have",
+            ),
+            (&wide(&[0, 0, 0], &[]), "text in UTF-32"),
+            (&wide(&[], &[0, 0, 0]), "text in UTF-32"),
+            (&wide(&[0], &[]), "text in UTF-16"),
+            (&wide(&[], &[0]), "text in UTF-16"),
+            (
+                b"\x1e{\"jsonrpc\":\"2.0\"}\n\x1e{}\n",
+                "a JSON text sequence (RFC 7464)",
+            ),
             (b"\0\x01\x02\x03", ""),
             (b"hello", ""),
             (b"", ""),

@@ -9,6 +9,7 @@
 //!   Response Body                     the console of Postman
 //!   $ nc localhost 3000               a terminal, where the first line is a command
 //!   > POST /mcp HTTP/1.1              heads of HTTP behind a mark
+//!   ==> server.log <==                head and tail of several files
 //! ```
 
 use super::form::FormVerdict;
@@ -65,11 +66,17 @@ pub(super) fn is_pasted(text: &[u8]) -> bool {
         MARKS.iter().any(|mark| line.starts_with(mark))
             || LINES.contains(&line)
             || is_block(line)
+            || is_file_heading(line)
             || !line.contains(&b'{') && PARTS.iter().any(has)
     };
     let start = text.trim_ascii_start();
     let is_http = is_native(start) && is_printed_http(start) == Yes(());
     is_http || is_session(start) || text.split(|&c| c == b'\n').any(is_mark)
+}
+
+/// Returns true for the heading of a file that head and tail print: `==> server.log <==`.
+pub(super) fn is_file_heading(line: &[u8]) -> bool {
+    line.starts_with(b"==> ") && line.ends_with(b" <==")
 }
 
 /// Returns true for a key of YAML whose text is in the lines below it: `message: |`.

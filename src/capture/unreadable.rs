@@ -60,6 +60,11 @@ const FORMATS: &[UnreadableFormat] = &[
         "compressed with bzip2",
         "bzip2 -d FILE decompresses it",
     ),
+    (
+        b"\x04\x22\x4d\x18",
+        "compressed with lz4",
+        "lz4 -d FILE decompresses it",
+    ),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", UNPACK),
 ];
 
@@ -107,6 +112,12 @@ fn format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         let is_text = bytes.starts_with(b"BZh") && bytes.get(4..10) != Some(b"1AY&SY");
         return (!is_text).then_some((*name, *how));
     }
+    if bytes.get(TAR_MARK..TAR_MARK + 5) == Some(b"ustar") && may_be_tar(bytes) {
+        return Some((
+            "a tar archive",
+            "tar xf FILE unpacks it; then decode the captures in it",
+        ));
+    }
     let digits = bytes.iter().take_while(|c| c.is_ascii_digit()).count();
     let rest = bytes.get(digits..)?.strip_prefix(b":")?;
     let is_flow = digits > 0 && FLOW_KEYS.iter().any(|key| rest.starts_with(key));
@@ -114,6 +125,25 @@ fn format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         "a flow file of mitmproxy",
         "mitmdump -n -r FILE --set hardump=FILE.har makes a HAR of it",
     ))
+}
+
+/// Where the mark of a tar archive begins.
+const TAR_MARK: usize = 257;
+
+/// Returns true for the name of a file, zeros after it, and octal digits, as far as the bytes go.
+fn may_be_tar(bytes: &[u8]) -> bool {
+    const NAME: usize = 100;
+    const MODE: usize = 8;
+    let name = bytes.get(..NAME).unwrap_or(bytes);
+    let mode = bytes.get(NAME..).unwrap_or_default();
+    let mode = mode.get(..MODE).unwrap_or(mode);
+    let Some(len) = name.iter().position(|c| *c == 0).filter(|len| *len > 0) else {
+        return false;
+    };
+    let (name, zeros) = name.split_at_checked(len).unwrap_or_default();
+    name.iter().all(|c| !c.is_ascii_control())
+        && zeros.iter().all(|c| *c == 0)
+        && mode.iter().all(|c| matches!(c, b'0'..=b'7' | b' ' | 0))
 }
 
 /// The length of the longest mark.
@@ -137,6 +167,7 @@ pub(super) fn detect(bytes: &[u8], end: InputEnd) -> FormVerdict {
         });
     let may_be =
         FORMATS.iter().any(|(mark, ..)| mark.starts_with(bytes)) || may_be_dissection(bytes);
+    let may_be = may_be || bytes.len() < TAR_MARK + 5 && may_be_tar(bytes);
     let may_be_bzip2 = bytes.starts_with(b"BZh") && bytes.len() < 10;
     if end == InputEnd::More && (may_be || may_be_flow || may_be_bzip2) {
         FormVerdict::Open

@@ -149,10 +149,20 @@ fn commands_read_packet_captures() {
 
 #[test]
 fn named_format_exits_with_2() {
+    let tar = [
+        &b"logs/a.l"[..],
+        &[0; 92],
+        b"0000644\0",
+        &[b'0'; 149],
+        b"ustar\x0000",
+    ]
+    .concat();
     for (bytes, wanted) in [
         (&b"\x7fELF\x02\x01\x01"[..], "an ELF program"),
         (b"\x89PNG\r\n\x1a\n....", "a PNG image"),
         (b"PK\x03\x04....", "a zip archive"),
+        (b"\x04\x22\x4d\x18....", "compressed with lz4"),
+        (&tar[..], "a tar archive"),
         (b"SQLite format 3\0...", "an SQLite database"),
         (b"PAR1....", "a Parquet file"),
         (b"3866:9:websocket;0:~", "a flow file of mitmproxy"),

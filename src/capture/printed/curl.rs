@@ -43,6 +43,8 @@ pub(in super::super) struct Curl {
     is_head: bool,
     /// Bytes were printed as text.
     has_text: bool,
+    /// The value of an event goes on in the next section.
+    is_in_event: bool,
     ignored: u64,
 }
 
@@ -162,8 +164,66 @@ impl Curl {
         if self.is_head && self.section.done == 0 {
             name_version(&mut self.section.bytes);
         }
+        let is_answer = |section: Section| section.direction == ToClient;
+        if self.has_text && !self.is_head && self.section.section.is_some_and(is_answer) {
+            self.restore_events();
+        }
         self.section.start(None, sink);
         self.is_head = false;
+    }
+}
+
+impl Curl {
+    /// Restores the line ends of server-sent events in a section.
+    fn restore_events(&mut self) {
+        let bytes = &mut self.section.bytes;
+        if !self.is_in_event {
+            self.is_in_event = restore_line_ends(bytes);
+        } else if bytes.ends_with(b"}..") {
+            self.is_in_event = false;
+            let end = bytes.len() - 2;
+            bytes.truncate(end);
+            bytes.extend_from_slice(b"\n\n");
+        }
+    }
+}
+
+/// Fields of a server-sent event.
+const EVENT_FIELDS: [&[u8]; 4] = [b"event: ", b"data: ", b"id: ", b"retry: "];
+
+/// Restores the line ends of server-sent events, which are printed as dots: `event: message.data: {..}..`. Returns true if
+/// the JSON of the last one goes on.
+fn restore_line_ends(bytes: &mut [u8]) -> bool {
+    let is_field = |text: &[u8]| EVENT_FIELDS.iter().any(|field| text.starts_with(field));
+    let mut at = 0;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let len = if let Some(value) = rest.strip_prefix(b"data: ") {
+            let values = serde_json::Deserializer::from_slice(value);
+            let mut values = values.into_iter::<serde::de::IgnoredAny>();
+            match values.next() {
+                Some(Ok(_)) => Some(rest.len() - value.len() + values.byte_offset()),
+                Some(Err(error)) if error.is_eof() => return value.starts_with(b"{"),
+                _ => None,
+            }
+        } else if is_field(rest) {
+            let is_end = |end: &usize| is_field(rest.get(end + 1..).unwrap_or_default());
+            memchr::memchr_iter(b'.', rest).find(is_end)
+        } else {
+            // The size of a chunk is before an event.
+            let line_end = memchr::memmem::find(rest, b"\r\n");
+            line_end.map(|end| end + 2)
+        };
+        let Some(len) = len else {
+            return false;
+        };
+        at += len;
+        for _ in 0..2 {
+            if let Some(c) = bytes.get_mut(at).filter(|c| **c == b'.') {
+                *c = b'\n';
+                at += 1;
+            }
+        }
     }
 }
 

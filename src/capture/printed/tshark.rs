@@ -248,6 +248,8 @@ impl LineForm for Tshark {
             }
             Some(TsharkHeading::Rows { of_packet }) => self.is_other = !of_packet,
             None => {
+                // A packet without other bytes has no heading.
+                self.is_other &= !line.text.is_empty();
                 if let Some(time) = frame_time(line.text) {
                     self.packets.set_time(time);
                 }

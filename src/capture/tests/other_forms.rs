@@ -241,3 +241,154 @@ fn the_order_of_a_text_that_is_not_that_of_the_conversation_is_named() {
         |line: &String| line.starts_with("line 3: this message is earlier than one before it");
     assert!(got.iter().any(is_named), "{got:?}");
 }
+
+/// Returns the bytes of all chunks.
+fn bytes_of(text: &str) -> String {
+    let ways = ["- ", "c2s ", "s2c "];
+    let is_chunk = |line: &String| ways.iter().any(|way| line.starts_with(way));
+    let chunks = read(text).into_iter().filter(is_chunk);
+    let bytes = chunks.map(|line| line.splitn(3, ' ').skip(2).collect::<String>());
+    bytes.collect()
+}
+
+/// Returns JSON as Python prints it.
+fn python(json: &str) -> String {
+    json.replace('"', "'").replace(':', ": ").replace(',', ", ")
+}
+
+#[test]
+fn lines_about_files_and_tests_are_no_part_of_messages() {
+    let messages = |texts: &[&str]| {
+        let lines = texts.iter().map(|text| format!("- - {text}"));
+        lines.collect::<Vec<_>>()
+    };
+    let time = "2026-11-25 02:13:11";
+    for (text, wanted) in [
+        (
+            format!(
+                "Script started on {time}+00:00 [COMMAND=\"cat a.log\"]\r\n{CALL}\r\n{ANSWER}\r\n\nScript done on {time}+00:00 [COMMAND_EXIT_CODE=\"0\"]\n"
+            ),
+            messages(&[CALL, ANSWER]),
+        ),
+        (
+            format!(
+                "--- a.log\t{time}.2 +0000\n+++ b.log\t{time}.3 +0000\n@@ -1,2 +1,2 @@\n {CALL}\n {ANSWER}\n"
+            ),
+            messages(&[CALL, ANSWER]),
+        ),
+        (
+            format!("==> server.log <==\n{CALL}\n{ANSWER}\n\n==> agent.log <==\n{LIST}\n"),
+            messages(&[CALL, ANSWER, LIST]),
+        ),
+        (
+            format!(
+                "E       AssertionError: assert {{'jsonrpc': '...: 'a b'}} == {{'jsonrpc': '...: 'c'}}\nE         Differing items:\nE         {{'result': 5}} != {{'result': 6}}\n\ntest_x.py:5: AssertionError\n----------------------------- Captured stdout call ----\nout: {CALL}\nin: {ANSWER}\n"
+            ),
+            vec![format!("c2s - {CALL}"), format!("s2c - {ANSWER}")],
+        ),
+    ] {
+        let got: Vec<String> = read(&text)
+            .into_iter()
+            .filter(|line| !line.contains("begin like messages"))
+            .collect();
+        assert_eq!(got, wanted, "{text}");
+    }
+}
+
+#[test]
+fn messages_in_texts_of_other_programs_are_read() {
+    let quoted = |text: &str| serde_json::to_string(text).unwrap();
+    let content = |text: &str| quoted(text).trim_matches('"').to_owned();
+    let say = CALL.replace("echo", r#"say \"hi\" it's"#);
+    let accent = CALL.replace("echo", "café");
+    let event = format!("event: message\nid: 1\ndata: {say}\n\n");
+    let shown = event
+        .replace('\\', r"\\")
+        .replace('\n', r"\n")
+        .replace('\'', r"\'");
+    // The handler of `rich` breaks words that are longer than a line, and fills all lines.
+    let folded: String = wrapped(CALL, 30)
+        .lines()
+        .map(|line| format!("{:20}{line:<30}{:11}\n", "", ""))
+        .collect();
+    let base64 = base64::Engine::encode(
+        &base64::engine::general_purpose::STANDARD,
+        format!("{CALL}\n{ANSWER}\n"),
+    );
+    for (text, wanted) in [
+        (
+            format!("{CALL}\0{ANSWER}\0{LIST}\0"),
+            vec![CALL, ANSWER, LIST],
+        ),
+        (
+            format!("{}\n{}\n", content(&say), content(ANSWER)),
+            vec![&*say, ANSWER],
+        ),
+        (format!("12:00 recv {}\n", content(&say)), vec![&*say]),
+        (
+            format!("[\n  {},\n  {}\n]\n", python(CALL), python(ANSWER)),
+            vec![CALL, ANSWER],
+        ),
+        (format!("body: b'{shown}'\n"), vec![&*say]),
+        (
+            format!("{}$\n{ANSWER}$\n", accent.replace('é', "M-CM-)")),
+            vec![&*accent, ANSWER],
+        ),
+        // This is no character.
+        (
+            format!("{}$\n", CALL.replace("echo", "M-A M-B")),
+            vec![&*CALL.replace("echo", "M-A M-B")],
+        ),
+        (
+            format!("INFO     recv{:38}gen1.py:47\n{folded}", ""),
+            vec![CALL],
+        ),
+        (
+            format!(
+                "From: a@b.c\nContent-Type: text/plain\nContent-Transfer-Encoding: base64\n\n{}\n",
+                wrapped(&base64, 76)
+            ),
+            vec![CALL, ANSWER],
+        ),
+    ] {
+        let values = |text: &str| {
+            let values = serde_json::Deserializer::from_str(text).into_iter();
+            values
+                .collect::<Result<Vec<serde_json::Value>, _>>()
+                .unwrap_or_else(|error| panic!("{error}: {text}"))
+        };
+        assert_eq!(values(&bytes_of(&text)), values(&wanted.concat()), "{text}");
+    }
+    // The time may be behind the message.
+    let line = |n: u64, body: &str| {
+        format!(
+            "level=debug event=frame body={} timestamp=2026-11-25T02:13:1{n}Z\n",
+            quoted(body)
+        )
+    };
+    let times = [format!("- 1 {CALL}"), format!("- 2 {ANSWER}")];
+    assert_eq!(read(&(line(1, CALL) + &line(2, ANSWER))), times);
+}
+
+#[test]
+fn events_in_texts_of_curl_have_their_line_ends() {
+    let event = format!("event: message\nid: a.b\ndata: {ANSWER}\n\n");
+    let rows = |text: &str| {
+        let shown = text.replace('\n', ".");
+        let mut rows = format!("<= Recv data, {len} bytes (0x{len:x})\n", len = text.len());
+        for (n, row) in shown.as_bytes().chunks(64).enumerate() {
+            rows += &format!("{:04x}: {}\n", n * 64, String::from_utf8_lossy(row));
+        }
+        rows
+    };
+    let two = event.clone() + &event;
+    let (start, end) = event.split_at(60);
+    for (text, wanted) in [
+        (rows(&event), &event),
+        (rows(&two), &two),
+        (rows(start) + &rows(end), &event),
+    ] {
+        let found = bytes_of(&text);
+        assert_eq!(found, wanted.trim_end(), "{text}");
+    }
+}

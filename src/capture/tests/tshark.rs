@@ -102,6 +102,18 @@ fn packets_of_tshark_are_read() {
             rows(request)
         )
     };
+    // The next packet has no heading.
+    let reassembled_before = {
+        let packets = [
+            packet(&ETHERNET, 1000, first),
+            packet(&ETHERNET, 1020, second),
+        ];
+        let [a, b] = packets.map(|p| rows(&p));
+        format!(
+            "Frame (74 bytes):\n{a}Reassembled TCP (44 bytes):\n{}{b}",
+            rows(request)
+        )
+    };
     let summaries = {
         let packets = [
             packet(&ETHERNET, 1000, first),
@@ -130,6 +142,7 @@ fn packets_of_tshark_are_read() {
         with_fields("Epoch Time"),
         with_fields("Epoch Arrival Time"),
         reassembled,
+        reassembled_before,
         summaries,
         format!("Running as user \"root\".\nCapturing on 'Loopback: lo'\n{plain}"),
     ] {

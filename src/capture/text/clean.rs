@@ -125,6 +125,12 @@ pub(super) fn unescaped(line: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
+/// Returns the text that a line would be as the content of a string in JSON: `{\"id\":1}`. `None` if it has other quotes.
+pub(super) fn in_json_string(line: &[u8]) -> Option<String> {
+    memchr::memmem::find(line, b"{\\\"")?;
+    serde_json::from_slice(&[b"\"", line.trim_ascii(), b"\""].concat()).ok()
+}
+
 /// Returns true if a text has escapes of HTML or PowerShell for quotes.
 pub(super) fn has_escaped_quotes(text: &[u8]) -> bool {
     escapes_of_quotes(text).is_some()

@@ -101,8 +101,8 @@ pub(super) fn unwrapped(text: &[u8]) -> Vec<u8> {
     if lines.iter().skip(1).any(bar) {
         return Vec::new();
     }
-    cut_right(&mut lines);
-    let chars = |line: &[u8]| String::from_utf8_lossy(line).chars().count();
+    let width = cut_right(&mut lines);
+    let folds = folds(&lines, width);
     let (last, before) = lines
         .split_last()
         .map_or((&b""[..], &[][..]), |(last, before)| (*last, before));
@@ -128,13 +128,39 @@ pub(super) fn unwrapped(text: &[u8]) -> Vec<u8> {
     if is_fixed {
         lines.concat()
     } else {
-        joined_at_blanks(&lines).unwrap_or_default()
+        joined_at_blanks(&lines, &folds).unwrap_or_default()
     }
+}
+
+/// The number of characters of a line.
+fn chars(line: &[u8]) -> usize {
+    String::from_utf8_lossy(line).chars().count()
+}
+
+/// Returns for each line if it was broken inside a word, which is longer than the width: `rich` breaks other lines at blanks.
+/// Its lines are all filled up to the right margin.
+fn folds(lines: &[&[u8]], width: Option<usize>) -> Vec<bool> {
+    let widest = lines.iter().map(|line| chars(line.trim_ascii_end())).max();
+    let is_full = |line: &&[u8], width: Option<usize>| {
+        let bare = line.trim_ascii_end();
+        let is_word = !bare.trim_ascii_start().contains(&b' ');
+        is_word && Some(chars(bare)) == width
+    };
+    // Some characters are as wide as two.
+    let is_filled = |len: usize| {
+        let count = lines.iter().filter(|line| chars(line) == len).count();
+        count * 4 >= lines.len() * 3 && lines.iter().all(|line| line.ends_with(b" "))
+    };
+    let are_words = lines.iter().filter(|line| is_full(line, widest)).count() > 1;
+    let is_padded = lines.first().is_some_and(|line| is_filled(chars(line)));
+    // A place at the right end shows the width; otherwise two words that fill their lines show it.
+    let width = width.or(widest.filter(|_| are_words && is_padded));
+    lines.iter().map(|line| is_full(line, width)).collect()
 }
 
 /// Joins lines that were broken at blanks; `None` if a line inside a text has room for the word that follows, so that it
 /// was broken at another place.
-fn joined_at_blanks(lines: &[&[u8]]) -> Option<Vec<u8>> {
+fn joined_at_blanks(lines: &[&[u8]], folds: &[bool]) -> Option<Vec<u8>> {
     let widest = lines.iter().map(|line| line.trim_ascii_end().len()).max();
     let mut joined = Vec::new();
     let mut balance = Balance::default();
@@ -151,6 +177,9 @@ fn joined_at_blanks(lines: &[&[u8]]) -> Option<Vec<u8>> {
             balance.add(bare.get(start..)?);
         }
         joined.extend_from_slice(bare);
+        if folds.get(n) == Some(&true) {
+            continue;
+        }
         joined.push(b' ');
         let Some(next) = lines.get(n + 1).filter(|_| balance.is_in_string()) else {
             continue;
@@ -166,20 +195,24 @@ fn joined_at_blanks(lines: &[&[u8]]) -> Option<Vec<u8>> {
     Some(joined)
 }
 
-/// Removes `client.py:20` at the right end of all lines, or of the first one.
-fn cut_right(lines: &mut [&[u8]]) {
-    let starts: Vec<Option<usize>> = lines.iter().map(|line| place_at_end(line)).collect();
-    let Some(&Some(at)) = starts.first() else {
-        return;
+/// Removes `client.py:20` at the right end of all lines, or of the first one. Returns the number of characters before it.
+fn cut_right(lines: &mut [&[u8]]) -> Option<usize> {
+    // One blank is between the columns.
+    let width = |line: &[u8]| {
+        let before = line.get(..place_at_end(line)?)?;
+        Some(chars(before).saturating_sub(1))
     };
-    let others = starts.get(1..).unwrap_or_default();
-    let is_column = others
-        .iter()
-        .all(|start| start.is_none_or(|start| start == at));
-    for line in lines.iter_mut().filter(|_| is_column) {
-        // One blank is between the columns.
-        *line = line.get(..at - 1).unwrap_or(line);
+    let first = width(lines.first()?)?;
+    let mut others = lines.iter().skip(1).filter_map(|line| width(line));
+    if !others.all(|other| other == first) {
+        return None;
     }
+    for line in lines {
+        let text = String::from_utf8_lossy(line);
+        let end = text.char_indices().nth(first).map(|(at, _)| at);
+        *line = end.and_then(|end| line.get(..end)).unwrap_or(line);
+    }
+    Some(first)
 }
 
 /// Where a file with the number of a line begins, which is the last word of a line.

@@ -7,7 +7,7 @@
 //!   {'id': 0, 'ok': True}                    as Python prints it
 //! ```
 
-use super::clean::{has_escaped_quotes, to_ascii, unescaped};
+use super::clean::{has_escaped_quotes, in_json_string, to_ascii, unescaped};
 use super::columns;
 use super::escapes::{Escapes, marks_bytes, read_string};
 use super::golang;
@@ -24,6 +24,9 @@ const MAX_DEPTH: u32 = 12;
 const MAX_STARTS: usize = 32;
 /// The bytes before and after a message that can describe it.
 const NEAR: usize = 1 << 10;
+
+/// Beginnings of server-sent events.
+const EVENT_FIELDS: [&[u8]; 5] = [b"event: ", b"data: ", b"id: ", b"retry: ", b": "];
 
 /// A message, and what the text has beside it.
 pub(super) struct Found {
@@ -124,6 +127,20 @@ impl Finder {
         {
             return self.find_exactly(&text);
         }
+        if found.messages.is_empty()
+            && let Some(text) = in_json_string(original)
+        {
+            let mut inner = self.find_exactly(text.as_bytes());
+            if !inner.messages.is_empty() {
+                for found in &mut inner.messages {
+                    found.is_unescaped = true;
+                }
+                return FoundAll {
+                    open: None,
+                    ..inner
+                };
+            }
+        }
         match unescaped(original) {
             Cow::Owned(text) if found.messages.is_empty() && found.open.is_none() => {
                 let mut found = self.find_exactly(&text);
@@ -142,15 +159,25 @@ impl Finder {
                 objects::Search::Found(object) => {
                     let (start, end) = object.place;
                     // Programs with such messages also print other objects, such as parts of them.
-                    if self.has_headers() && !object.is_certain {
+                    let is_part = self.has_headers() && !object.is_certain;
+                    if is_part || is_difference(text, &object.json) {
                         at = end;
                         continue;
                     }
                     self.note(object.framing);
                     self.is_cut |= object.is_cut;
                     let before = text.get(at..start).unwrap_or_default();
-                    let after = text.get(end..).unwrap_or_default();
-                    messages.push(Found::new(object.json, before, until_object(after)));
+                    let after = until_object(text.get(end..).unwrap_or_default());
+                    let count = messages.len();
+                    if object.json.starts_with(b"[") {
+                        self.in_value(&object.json, 0, &mut messages);
+                    }
+                    if messages.len() == count {
+                        messages.push(Found::new(object.json, b"", b""));
+                    }
+                    for found in messages.get_mut(count..).unwrap_or_default() {
+                        found.within(before, after);
+                    }
                     at = end;
                 }
                 objects::Search::Open(start) => break Some(start),
@@ -278,7 +305,9 @@ impl Finder {
         let has = |mark: &[u8]| memchr::memmem::find(near, mark).is_some();
         let is_doubled = c == b'"' && has(b"{\"\"");
         let begins = |mark: &&[u8]| body.starts_with(mark);
-        let is_text = [b"{".as_slice(), b"b'{", b"Content-"].iter().any(begins) || has(b"{\\\"");
+        let is_event = EVENT_FIELDS.iter().any(begins) && has(b"data: {");
+        let is_text =
+            [b"{".as_slice(), b"b'{", b"Content-"].iter().any(begins) || is_event || has(b"{\\\"");
         if !is_doubled && !is_text {
             return None;
         }
@@ -416,6 +445,13 @@ fn is_batch(list: &[u8]) -> bool {
     members.len() > 1
         && members.iter().all(|one| one.jsonrpc == "2.0")
         && (members.iter().all(is_sent) || !members.iter().any(is_sent))
+}
+
+/// Returns true for a member that differs, as pytest prints it: `E   {'result': 5} != {'result': 6}`. No message has only one.
+fn is_difference(line: &[u8], object: &[u8]) -> bool {
+    line.starts_with(b"E   ")
+        && serde_json::from_slice::<BTreeMap<String, serde::de::IgnoredAny>>(object)
+            .is_ok_and(|members| members.len() == 1)
 }
 
 /// Returns true if an object describes a request of HTTP: its method is a verb, which no other protocol has.

@@ -22,6 +22,7 @@ use super::marks::Mark;
 use super::objects::Balance;
 use super::order::Order;
 use super::probe::{Expected, exchange};
+use super::shown::ShownText;
 use super::tables::Tables;
 use super::times::{epoch, find_clock, find_time};
 use crate::capture::chunk::{InputPlace, ItemSink, Problem};
@@ -68,10 +69,7 @@ pub(super) struct Log {
     broken: BrokenLines,
     cast: Cast,
     tables: Tables,
-    /// The lines are rows of `COPY ... FROM stdin`, in which a backslash is doubled.
-    in_copy: bool,
-    /// Lines end with `$`, as `cat -A` shows them.
-    shows_ends: bool,
+    shown: ShownText,
     /// The number of the last line.
     last: u64,
     /// The message of the line before, which showed it inside the bytes of a frame.
@@ -433,7 +431,7 @@ impl LineForm for Log {
             return self.shown(shown, line.number, sink);
         }
         let text = self.common.uncoloured(line.text).into_owned();
-        let text = self.without_shown_ends(text);
+        let text = self.shown.read(text);
         let (row, is_read) = self.tables.add(&text, line.number);
         if let Some((row, number)) = row {
             self.part(row, TextOrigin::of(number), sink);
@@ -507,32 +505,6 @@ impl Log {
             self.broken.set_printable(is_printable);
         }
         self.whole_line(&text, origin, sink);
-    }
-
-    /// Removes line ends that are shown: `^M$` of `cat -A`, `#012` of rsyslog.
-    fn without_shown_ends(&mut self, mut text: Vec<u8>) -> Vec<u8> {
-        self.shows_ends |= text.ends_with(b"^M$") || text.ends_with(b"}$");
-        if self.shows_ends && text.last() == Some(&b'$') {
-            text.pop();
-            if text.ends_with(b"^M") {
-                text.truncate(text.len() - 2);
-            }
-        }
-        if memchr::memmem::find(&text, b"{#012").is_some() {
-            let shown = String::from_utf8_lossy(&text);
-            text = shown.replace("#012", " ").replace("#011", " ").into_bytes();
-        }
-        if self.in_copy {
-            self.in_copy = text != b"\\.";
-            if memchr::memmem::find(&text, br"\\").is_some() {
-                text = String::from_utf8_lossy(&text)
-                    .replace(r"\\", r"\")
-                    .into_bytes();
-            }
-        } else {
-            self.in_copy = text.starts_with(b"COPY ") && text.ends_with(b" FROM stdin;");
-        }
-        text
     }
 
     /// Reads a line whose end is known.

@@ -6,6 +6,7 @@
 //!   {"jsonrpc":"2.0","id":1,"meth                  a line that was broken at a width
 //!   od":"tools/list"}
 //!   [{...,"method":...},{...,"result":...}]        a list of what both sides send
+//!   {"jsonrpc":"2.0","id":1,...}\0{"jsonrpc":...}  zero bytes between messages
 //!   {"jsonrpc":"2.0","id":1,...}   59  02:03:00    a row of a table, as browsers copy it
 //! ```
 
@@ -56,6 +57,14 @@ pub(in super::super) fn detect_loose(
             // The next message may have a header.
             (Some(MessageFraming::Headers), Some(_)) => return has_columns(after, end),
             (Some(MessageFraming::Lines | MessageFraming::Either), _) => {}
+        }
+        // xargs -0 and other programs separate texts so.
+        if let Some(next) = rest.strip_prefix(b"\0").filter(|_| list.is_none()) {
+            return match next.first() {
+                Some(b'{') => Yes("zero bytes are between its messages".into()),
+                None if end == InputEnd::More => Open,
+                _ => No,
+            };
         }
         if list.is_none() {
             let (blanks, _) = after

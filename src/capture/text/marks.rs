@@ -14,6 +14,7 @@ use super::directions::{
     find_direction, is_request_line, named_sides, side, word_direction, words,
 };
 use super::times::{epoch, find_clock, find_time, time_beside};
+use crate::capture::pasted::is_file_heading;
 use crate::capture::time::Time;
 use crate::protocol::Direction;
 use Direction::{ToClient, ToServer};
@@ -75,6 +76,10 @@ impl Marks {
         if DATES.iter().any(is_date) {
             return;
         }
+        if names_file(text) {
+            self.heading = Mark::default();
+            return;
+        }
         if text.starts_with(b"Node 1: ") {
             self.nodes = true;
         } else if let Some(peer) = text.strip_prefix(b"peer: ") {
@@ -128,6 +133,17 @@ impl Marks {
 
 /// Fields of HTTP heads with times in whole seconds, which are not those of the traffic.
 const DATES: [&[u8]; 3] = [b"Date: ", b"Expires: ", b"Last-Modified: "];
+
+/// Returns true for a line about a file, whose time is no time of messages: of script, diff, or tail.
+fn names_file(line: &[u8]) -> bool {
+    let begins = |mark: &&[u8]| line.starts_with(mark);
+    let is_version = [&b"--- "[..], b"+++ ", b"*** "].iter().any(begins);
+    is_version && line.contains(&b'\t')
+        || [&b"Script started on "[..], b"Script done on "]
+            .iter()
+            .any(begins)
+        || is_file_heading(line)
+}
 
 /// The number of blanks that a line begins with.
 fn indent(line: &[u8]) -> usize {

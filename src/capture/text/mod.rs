@@ -39,6 +39,7 @@ mod probe;
 mod readings;
 mod rows;
 mod runs;
+mod shown;
 mod strings;
 mod tables;
 mod times;

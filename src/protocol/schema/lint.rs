@@ -93,6 +93,9 @@ pub(crate) fn lint<'a>(
 ) {
     let is_message = |node: Node<'_>| seen.root().is_some_and(|r| r.index() == node.index());
     check(node, ty, &At::Root, &mut |problem| {
+        if is_left_out(problem.node) {
+            return;
+        }
         if let Some(rule) = rule(problem) {
             let place = if is_message(problem.node) {
                 seen.whole()
@@ -102,6 +105,11 @@ pub(crate) fn lint<'a>(
             broken!(report, rule, place; "{}", problem.text(&whole.to_string()));
         }
     });
+}
+
+/// Returns true for a value that Node left out of a print.
+fn is_left_out(node: Node<'_>) -> bool {
+    node.is_string() && matches!(node.text().as_deref(), Some("[Object]" | "[Array]"))
 }
 
 /// Reports missing members of a message that has none.
