@@ -61,6 +61,8 @@ pub struct RedactConfig<'p> {
     pub values: Vec<Regex>,
     /// The key from which replacements are derived.
     pub key: [u8; 32],
+    /// Is told how many bytes of the traffic were read, and how many there are. It is read several times.
+    pub progress: &'p dyn Fn(u64, u64),
 }
 
 /// The result of a redaction.
@@ -229,13 +231,21 @@ impl<'p> Redactor<'_, 'p> {
         let mut options: DecodeOptions<'p> = self.config.decode.clone();
         options.want = Want::Exact;
         let mut run = Run::of_items(options, None);
+        let progress = self.config.progress;
         let mut sink = |output: Output<'_>| -> ControlFlow<Infallible> {
             if let Output::Message(decoded, _) = output {
                 see(self, decoded);
             }
             ControlFlow::Continue(())
         };
+        let len = |record: &Record| match record {
+            Record::Chunk { bytes, .. } => bytes.len() as u64,
+            _ => 0,
+        };
+        let (mut done, all) = (0, records.iter().map(len).sum());
         for record in records {
+            progress(done, all);
+            done += len(record);
             let mut item = record.item();
             // Offsets count only recorded bytes.
             if let Item::Event(event) = &mut item

@@ -2,11 +2,13 @@
 
 use super::options::{self, SharedArgs};
 use super::output::Output;
+use super::progress::ReadProgress;
 use super::{Exit, count_text, print_message, recording};
 use crate::encoding::Want;
 use crate::redact::{RedactConfig, RedactError, redact};
 use anyhow::{Context as _, Result};
 use regex::Regex;
+use std::cell::RefCell;
 use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
 
@@ -104,13 +106,26 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let recording = recording::read(&path)?;
     let key = random_key()?;
     let protocols = args.wire.protocols()?;
+    let shown = RefCell::new(None);
+    let progress = |done, all| {
+        let mut shown = shown.borrow_mut();
+        if done == 0 {
+            *shown = ReadProgress::new(all, !shared.quiet);
+        }
+        if let Some(shown) = shown.as_mut() {
+            shown.set_done(done);
+        }
+    };
     let settings = RedactConfig {
         decode: args.wire.options(&protocols, Want::Exact),
         keys: args.key.clone(),
         values: args.value.clone(),
         key,
+        progress: &progress,
     };
-    let redacted = match redact(&recording, &settings) {
+    let redacted = redact(&recording, &settings);
+    drop(shown.take());
+    let redacted = match redacted {
         Ok(redacted) => redacted,
         Err(RedactError::Unreadable(text)) => anyhow::bail!("{name}: {text}"),
         Err(RedactError::Compressed(text)) => {

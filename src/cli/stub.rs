@@ -463,6 +463,7 @@ fn without_secrets(recording: &[u8], protocol: &dyn Protocol) -> Result<Vec<u8>>
         keys: Vec::new(),
         values: Vec::new(),
         key: random_key()?,
+        progress: &|_, _| {},
     };
     match redact(recording, &settings) {
         Ok(redacted) => Ok(redacted.out),

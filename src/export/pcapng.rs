@@ -21,6 +21,7 @@ use crate::protocol::session::memory::PerDirection;
 use crate::protocol::{Direction, Notes, Role};
 use crate::render::line;
 use crate::render::masking::{head_secrets, mask, replaceable_secrets, replacement};
+use crate::render::subject::masked_subject;
 use segment::{ACK, End, FIN, MAX_PAYLOAD, PUSH, SYN, Segment};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -540,21 +541,36 @@ fn mask_head(decoded: &Decoded<'_>, stretches: &mut [Stretch]) {
     }
 }
 
-/// Returns what a header says about the process: `, started by: ./server --port 80`.
+/// Returns what a header says about the process: `, command ./server --port …`.
 fn process_of(header: &Header, show_secrets: bool) -> String {
-    // The value of a flag may be a secret of any name.
-    let word = |arg: &String| match arg.split_once('=') {
-        Some((name, _)) if name.starts_with('-') && !show_secrets => format!("{name}=(not shown)"),
-        _ => arg.clone(),
-    };
     let argv = header.argv.as_ref();
-    let argv = argv.map(|argv| argv.iter().map(word).collect::<Vec<_>>().join(" "));
-    let text = argv.map(|argv| format!("command {argv}"));
-    let text = text.or_else(|| Some(format!("to {}", header.connect.as_ref()?)));
-    let text = text.unwrap_or_default();
-    let text = crate::render::subject::masked_subject(&text, show_secrets);
-    match text.as_ref() {
+    let text = match argv {
+        Some(argv) if show_secrets => format!("command {}", argv.join(" ")),
+        Some(argv) => format!("command {}", without_values(argv)),
+        None => match &header.connect {
+            Some(address) => format!("to {}", masked_subject(address, show_secrets)),
+            None => String::new(),
+        },
+    };
+    match text.as_str() {
         "" => String::new(),
         text => format!(", {}", brief(text, MAX_COMMENT)),
     }
+}
+
+/// Returns the words of a command without the values of variables and of flags with a long name: `--any NAME` may be a
+/// secret.
+fn without_values(argv: &[String]) -> String {
+    let mut words = Vec::new();
+    let mut is_value = false;
+    for arg in argv {
+        let is_flag = arg.starts_with('-');
+        words.push(match arg.split_once('=') {
+            Some((name, _)) => format!("{name}=…"),
+            None if is_value && !is_flag => "…".to_owned(),
+            None => masked_subject(arg, false).into_owned(),
+        });
+        is_value = is_flag && arg.len() > 2 && !arg.contains('=');
+    }
+    words.join(" ")
 }

@@ -37,7 +37,7 @@ impl Engine {
         };
         let mut table = String::from("CREATE TABLE messages (\n");
         let mut columns = Vec::new();
-        for (n, (name, column)) in COLUMNS.into_iter().enumerate() {
+        for (n, &(name, column)) in COLUMNS.iter().enumerate() {
             let kind = self.type_of(name, column);
             let comma = if n + 1 == COLUMNS.len() { "" } else { "," };
             // Writing to a string cannot fail.

@@ -780,6 +780,45 @@ fn packet_captures_mask_only_values_of_heads() {
 }
 
 #[test]
+fn packet_captures_show_commands_without_values() {
+    let argv = [
+        "./server",
+        "-m",
+        "serve",
+        "--api-key",
+        "geheim-1",
+        "--any",
+        "geheim-2",
+        "--verbose",
+        "--port=geheim-3",
+        "PIN=geheim-4",
+        "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "last",
+    ];
+    let header = json!({"wiretool": 1, "protocol": "mcp", "started": "2026-01-01T00:00:00.000000000Z", "transport": "stdio", "argv": argv});
+    let line = json!({"t": 0, "conn": 1, "dir": "c2s", "text": "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}\n"});
+    let input = format!("{header}\n{line}\n{{\"t\":1,\"event\":\"end\"}}\n");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.pcapng");
+    let path = path.to_str().unwrap();
+    let has = |text: &str| {
+        let bytes = std::fs::read(path).unwrap();
+        bytes
+            .windows(text.len())
+            .any(|part| part == text.as_bytes())
+    };
+    let (code, _, err) = run_with(&["-f", "pcapng", "-o", path], &input);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(!has("geheim") && !has("ghp_"));
+    let shown =
+        "command ./server -m serve --api-key … --any … --verbose --port=… PIN=… (secret) last";
+    assert!(has(shown));
+    let (code, _, _) = run_with(&["-f", "pcapng", "--show-secrets", "-o", path], &input);
+    assert_eq!(code, 0);
+    assert!(has("--api-key geheim-1 --any geheim-2"));
+}
+
+#[test]
 fn packet_captures_mask_heads_of_bodies_in_chunks() {
     let chunks = "10\r\n{\"jsonrpc\":\"2.0\"\r\n19\r\n,\"id\":1,\"method\":\"ping\"}\r\n0\r\n\r\n";
     let post = format!(

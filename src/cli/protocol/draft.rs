@@ -12,6 +12,7 @@ mod print;
 
 use super::super::input::{is_c2s, other_direction};
 use super::super::options;
+use super::super::progress::ReadProgress;
 use super::super::{Exit, output};
 use crate::capture::{CaptureInput, Form};
 use crate::conversation::{Output, Run};
@@ -30,6 +31,8 @@ use std::path::{Path, PathBuf};
 
 /// The maximum number of bytes that are read of each file.
 const MAX_BYTES: u64 = 16 << 20;
+/// The number of bytes that are read before the progress is shown.
+const BLOCK: usize = 256 << 10;
 /// The maximum number of messages that are examined.
 const MAX_MESSAGES: usize = 5_000;
 
@@ -150,7 +153,17 @@ impl Capture {
                 take(&output);
                 ControlFlow::Continue(())
             };
-            let ControlFlow::Continue(()) = run.read_all(&part.bytes, &mut sink);
+            let all = part.bytes.len() as u64;
+            let mut progress = ReadProgress::new(all, true);
+            let mut done = 0;
+            for block in part.bytes.chunks(BLOCK) {
+                if let Some(progress) = &mut progress {
+                    progress.set_done(done);
+                }
+                done += block.len() as u64;
+                let ControlFlow::Continue(()) = run.read(&mut &*block, &mut sink);
+            }
+            let ControlFlow::Continue(()) = run.finish(&mut sink);
         }
     }
 

@@ -50,11 +50,15 @@ pub(crate) fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
     loop {
         let clean = plain_run(rest);
         let (run, tail) = rest.split_at(clean);
-        out.extend_from_slice(run);
+        push_short(run, out);
         let Some((&byte, after)) = tail.split_first() else {
             return;
         };
-        write_escape(byte, out);
+        // JSON in a text has many quotes.
+        match byte {
+            b'"' => out.extend_from_slice(b"\\\""),
+            _ => write_escape(byte, out),
+        }
         rest = after;
     }
 }
@@ -62,7 +66,6 @@ pub(crate) fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
 #[cold]
 fn write_escape(byte: u8, out: &mut Vec<u8>) {
     match byte {
-        b'"' => out.extend_from_slice(b"\\\""),
         b'\\' => out.extend_from_slice(b"\\\\"),
         b'\n' => out.extend_from_slice(b"\\n"),
         b'\r' => out.extend_from_slice(b"\\r"),

@@ -27,45 +27,53 @@ pub(crate) enum ColumnType {
     Json,
 }
 
-/// The columns, in the order of the keys.
-pub(crate) const COLUMNS: [(&str, ColumnType); 36] = [
-    ("v", ColumnType::Integer),
-    ("src", ColumnType::Text),
-    ("host", ColumnType::Text),
-    ("pid", ColumnType::Integer),
-    ("index", ColumnType::Integer),
-    ("conn", ColumnType::Integer),
-    ("stream", ColumnType::Integer),
-    ("dir", ColumnType::Text),
-    ("time", ColumnType::Time),
-    ("offset", ColumnType::Integer),
-    ("len", ColumnType::Integer),
-    ("body_offset", ColumnType::Integer),
-    ("body_len", ColumnType::Integer),
-    ("framing", ColumnType::Text),
-    ("protocol", ColumnType::Text),
-    ("session", ColumnType::Text),
-    ("peer", ColumnType::Text),
-    ("kind", ColumnType::Text),
-    ("role", ColumnType::Text),
-    ("id", ColumnType::Json),
-    ("subject", ColumnType::Text),
-    ("name", ColumnType::Text),
-    ("outcome", ColumnType::Text),
-    ("guess", ColumnType::Boolean),
-    ("message", ColumnType::Json),
-    ("raw", ColumnType::Json),
-    ("fault", ColumnType::Text),
-    ("faults", ColumnType::Json),
-    ("findings", ColumnType::Json),
-    ("reply_to", ColumnType::Integer),
-    ("latency_ms", ColumnType::Float),
-    ("of", ColumnType::Text),
-    ("op", ColumnType::Integer),
-    ("parent", ColumnType::Integer),
-    ("link", ColumnType::Text),
-    ("id_form_differs", ColumnType::Boolean),
-];
+/// Lists the columns, and what a row has before their values.
+macro_rules! columns {
+    ($($name:literal $kind:ident,)*) => {
+        /// The columns, in the order of the keys.
+        pub(crate) const COLUMNS: &[(&str, ColumnType)] = &[$(($name, ColumnType::$kind)),*];
+        const KEYS: &[&str] = &[$(concat!(",\"", $name, "\":")),*];
+    };
+}
+
+columns! {
+    "v" Integer,
+    "src" Text,
+    "host" Text,
+    "pid" Integer,
+    "index" Integer,
+    "conn" Integer,
+    "stream" Integer,
+    "dir" Text,
+    "time" Time,
+    "offset" Integer,
+    "len" Integer,
+    "body_offset" Integer,
+    "body_len" Integer,
+    "framing" Text,
+    "protocol" Text,
+    "session" Text,
+    "peer" Text,
+    "kind" Text,
+    "role" Text,
+    "id" Json,
+    "subject" Text,
+    "name" Text,
+    "outcome" Text,
+    "guess" Boolean,
+    "message" Json,
+    "raw" Json,
+    "fault" Text,
+    "faults" Json,
+    "findings" Json,
+    "reply_to" Integer,
+    "latency_ms" Float,
+    "of" Text,
+    "op" Integer,
+    "parent" Integer,
+    "link" Text,
+    "id_form_differs" Boolean,
+}
 
 /// What a row has beyond its message.
 #[derive(Clone, Copy, Debug, Default)]
@@ -99,11 +107,11 @@ impl Row<'_> {
     fn key(&mut self, name: &str) {
         let column = COLUMNS.get(self.next).map(|(name, _)| *name);
         debug_assert_eq!(column, Some(name));
-        self.out.push(if self.next == 0 { b'{' } else { b',' });
+        let key = KEYS.get(self.next).copied().unwrap_or_default();
+        // The first key has no comma.
+        let key = key.get(usize::from(self.next == 0)..).unwrap_or_default();
+        self.out.extend_from_slice(key.as_bytes());
         self.next += 1;
-        self.out.push(b'"');
-        self.out.extend_from_slice(name.as_bytes());
-        self.out.extend_from_slice(b"\":");
     }
 
     fn integer(&mut self, name: &str, value: Option<u64>) {
@@ -150,6 +158,7 @@ impl Rows {
         out: &mut Vec<u8>,
     ) {
         let (frame, message, origin) = (decoded.frame, decoded.message, decoded.origin);
+        out.push(b'{');
         let mut row = Row { out, next: 0 };
         row.integer("v", Some(1));
         row.text("src", Some(facts.source));
