@@ -75,7 +75,7 @@ impl Topic {
                 "{{faults}}" => faults(&mut text),
                 "{{rules}}" => rules(&mut text),
                 "{{json}}" => keys(json_keys(), &mut text),
-                "{{rows}}" => keys(flat::COLUMNS.map(|(name, _)| name), &mut text),
+                "{{rows}}" => keys(flat::COLUMNS.iter().map(|(name, _)| name), &mut text),
                 "{{conditions}}" => keys(Key::names(), &mut text),
                 _ => {
                     text.push_str(line);
