@@ -159,7 +159,7 @@ impl Lines {
         display: DisplayOptions,
         out: &mut String,
     ) {
-        self.row(decoded, verdict.and_then(|v| v.answer), display, out);
+        self.row(decoded, verdict.unwrap_or_default(), display, out);
         for finding in verdict.map_or(&[][..], |v| v.findings) {
             findings::write_below(finding, Some(decoded.index), display, out);
         }
@@ -177,15 +177,15 @@ impl Lines {
     fn row(
         &mut self,
         decoded: &Decoded<'_>,
-        answer: Option<&Answer>,
+        verdict: Verdict<'_>,
         display: DisplayOptions,
         out: &mut String,
     ) {
-        let columns = Columns::new(display);
+        let (columns, answer) = (Columns::new(display), verdict.answer);
         if !self.follows {
             self.expect_usual(decoded, &columns);
         }
-        self.fill_cells(decoded, answer, display, &columns);
+        self.fill_cells(decoded, verdict, display, &columns);
         let (is_error, style) = (decoded.message.is_error(), display.style);
         let cells = self.cells.finish();
         let row = &mut self.line;
@@ -256,10 +256,11 @@ impl Lines {
     fn fill_cells(
         &mut self,
         decoded: &Decoded<'_>,
-        answer: Option<&Answer>,
+        verdict: Verdict<'_>,
         display: DisplayOptions,
         columns: &Columns,
     ) {
+        let answer = verdict.answer;
         let (message, origin, style) = (decoded.message, decoded.origin, display.style);
         let request = self.pairs.request_of(decoded);
         let latency = match answer {
@@ -297,6 +298,9 @@ impl Lines {
                 cell.push('c');
                 push_number(conn.into(), cell);
             });
+        }
+        if let Some(who) = verdict.client {
+            push(Column::Who, Highlight::Dim, &|cell| cell.push_str(who));
         }
         if let Some(time) = origin.time.filter(|_| columns.shows(Column::Time)) {
             let last = self.last.replace(time);

@@ -401,4 +401,14 @@ fn messages_say_who_the_client_is() {
         [planner, planner, bot, bot, bot, planner, planner, planner]
     );
     assert_eq!(who(&["--where", "who=bot"]), [bot; 3]);
+    // Lines have it, too, if rules are checked.
+    let lines = |args: &[&str]| {
+        let mut command = common::wiretool();
+        command.args(["decode", "-f", "line"]).args(args).arg(&file);
+        let (_, out, _) = common::run(&mut command, "");
+        out.lines()
+            .filter(|line| line.contains(" planner (alice) "))
+            .count()
+    };
+    assert_eq!((lines(&[]), lines(&["--lint"])), (0, 5));
 }

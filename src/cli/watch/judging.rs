@@ -19,6 +19,7 @@ use crate::conversation::{
 use crate::decoder::{DecodeOptions, Decoded, RareParts};
 use crate::encoding::{Parsed, Want};
 use crate::protocol::Role;
+use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::{Place, Waiting};
 use crate::render::DisplayOptions;
 use crate::render::findings;
@@ -59,6 +60,8 @@ struct Results {
     is_recording: bool,
     /// Requests that open a session: their answers name versions too.
     hellos: HashSet<u64>,
+    /// The last client of recent connections.
+    clients: RecentEntries<Option<u32>, Box<str>>,
     /// The awaited messages, if they changed.
     waiting: Option<Vec<String>>,
     now: Option<i64>,
@@ -89,6 +92,7 @@ impl RuleThread {
                 open: BTreeSet::new(),
                 is_recording: false,
                 hellos: HashSet::new(),
+                clients: RecentEntries::default(),
                 waiting: None,
                 now: None,
             },
@@ -202,8 +206,26 @@ impl Results {
         if let Some(operation) = verdict.operation {
             self.updates.push(Update::Operation(self.done, operation));
         }
+        self.client(decoded.origin.conn, verdict.client);
         self.add(verdict, self.done + 1);
         self.versions(decoded, verdict);
+    }
+
+    /// Stores the client of a connection, if it is another one than before.
+    fn client(&mut self, conn: Option<u32>, client: Option<&str>) {
+        let Some(client) = client else {
+            return;
+        };
+        if self
+            .clients
+            .get(&conn)
+            .is_some_and(|known| **known == *client)
+        {
+            return;
+        }
+        self.clients.insert(conn, client.into());
+        let update = Update::Client(self.done, conn, client.into());
+        self.updates.push(update);
     }
 
     /// Marks a message that waits for an answer, or does not any more.

@@ -103,6 +103,8 @@ pub enum Update {
     Version(NamedVersion),
     Subscription(StoredSubscription),
     Operation(usize, MessageOperation),
+    /// The client of a connection, from a message on.
+    Client(usize, Option<u32>, Box<str>),
     /// An operation that has ended.
     Ended(Box<Operation>),
     Stderr(StoredStderr),
@@ -166,6 +168,8 @@ pub struct Store {
     pub versions: Vec<NamedVersion>,
     pub subscriptions: Vec<StoredSubscription>,
     pub operations: StoredOperations,
+    /// The clients of connections, each from a message on.
+    clients: HashMap<Option<u32>, Vec<(usize, Box<str>)>>,
     /// Lines of stderr, in their order.
     pub stderr: Vec<StoredStderr>,
 }
@@ -190,6 +194,7 @@ impl Store {
             versions: Vec::new(),
             subscriptions: Vec::new(),
             operations: StoredOperations::default(),
+            clients: HashMap::new(),
             stderr: Vec::new(),
         })
     }
@@ -300,6 +305,11 @@ impl Store {
                 }
             }
             Update::Operation(index, operation) => self.operations.set(index, operation),
+            Update::Client(index, conn, name) => {
+                if self.has_space() {
+                    self.clients.entry(conn).or_default().push((index, name));
+                }
+            }
             Update::Ended(operation) => self.operations.end(*operation),
             Update::Stderr(line) => {
                 if self.stderr.len() < MAX_STDERR {
@@ -335,6 +345,7 @@ impl Store {
             findings: self.findings.get(&index).map_or(&[], Vec::as_slice),
             answer: answer.as_ref(),
             operation: self.operations.of_message(index),
+            client: self.client_of(index, entry.conn()),
             ..Verdict::default()
         };
         let number = (index as u64, entry.origin());
@@ -343,6 +354,13 @@ impl Store {
         frames.read(bytes, number, rare, parsed, |decoded| {
             visit(decoded, verdict)
         })
+    }
+
+    /// Returns the client of a connection at a message.
+    fn client_of(&self, index: usize, conn: Option<u32>) -> Option<&str> {
+        let all = self.clients.get(&conn)?;
+        let after = all.partition_point(|(from, _)| *from <= index);
+        Some(&all.get(after.checked_sub(1)?)?.1)
     }
 
     /// Returns the request that a message answers.

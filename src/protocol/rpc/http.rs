@@ -30,6 +30,8 @@ pub(super) struct Connection {
     pub(super) posts: Posts<Post>,
     /// The index of the request whose answer is the current event stream.
     pub(super) streamed: Option<u64>,
+    /// The current event stream goes on with an earlier one, or has the answers to all requests of its session.
+    pub(super) is_shared: bool,
     /// The direction of the server ended.
     pub(super) server_left: bool,
 }
@@ -238,6 +240,21 @@ fn session_name(seen: &Seen<'_>, field: &str) -> Option<String> {
     }
     let name = http::head(seen).and_then(|head| http::field(head, field).0);
     name.or_else(|| query_session(start.split(' ').nth(1)?))
+}
+
+/// Returns true for the request of an event stream that goes on with an earlier one.
+pub(super) fn resumes_stream(seen: &Seen<'_>) -> bool {
+    let Head::Http { start, .. } = seen.frame.head else {
+        return false;
+    };
+    let head = http::head(seen).filter(|_| start.starts_with("GET "));
+    head.is_some_and(|head| http::field(head, "last-event-id").0.is_some())
+}
+
+/// Returns true for the event of the older transport that says where messages are posted.
+pub(super) fn is_endpoint(seen: &Seen<'_>) -> bool {
+    let is_event = matches!(seen.frame.head, Head::Http { event: true, .. });
+    is_event && session_name(seen, "").is_some()
 }
 
 /// Returns true for a message that is posted in the older transport.

@@ -93,6 +93,9 @@ impl<E: Extension> RpcSession<E> {
             let is_final = !asks && !event && !(100..200).contains(&status);
             if asks {
                 connection.posts.push(Post::default());
+                connection.is_shared = super::http::resumes_stream(&seen);
+            } else if event && seen.message.role == Some(Role::Control) {
+                connection.is_shared |= super::http::is_endpoint(&seen);
             }
             let post = is_final.then(|| connection.posts.take()).flatten();
             if is_final {

@@ -139,6 +139,9 @@ fn http(way: char, text: &str) -> Vec<u8> {
             format!("POST /messages?sessionId=s HTTP/1.1\r\n{kind}\r\ncontent-length: {len}\r\n\r\n{body}").into()
         }
         ('>', "get") => b"GET /mcp HTTP/1.1\r\naccept: text/event-stream\r\n\r\n".to_vec(),
+        ('>', "resume") => {
+            b"GET /mcp HTTP/1.1\r\naccept: text/event-stream\r\nlast-event-id: 7\r\n\r\n".to_vec()
+        }
         ('<', _) => {
             let event = format!("data: {body}\n\n");
             format!("{:x}\r\n{event}\r\n", event.len()).into_bytes()

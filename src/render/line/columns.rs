@@ -1,14 +1,14 @@
 //! Selects the columns of a line, and keeps their widths.
 //!
 //! ```text
-//!   120 and more   index offset conn time kind subject id latency detail
+//!   120 and more   index offset conn who time kind subject id latency detail
 //!   100 to 119     index conn time kind subject id latency detail
 //!    76 to 99      index conn kind subject id latency detail
 //!    64 to 75      index kind subject id latency detail, narrower
 //!   under 64       index kind subject id outcome, all narrower
 //! ```
 //!
-//! If several captures are one conversation, the name of the capture is before the connection.
+//! `who` is the client, if its messages name it and rules are checked. If several captures are one conversation, the name of the capture is before the connection.
 //!
 //! Widths grow with what is shown. A subject that is too long continues in blank columns after it. Output to a file or pipe has
 //! the columns of 120, and only arguments and results are cut.
@@ -32,6 +32,7 @@ pub(super) enum Column {
     Offset,
     Source,
     Conn,
+    Who,
     Time,
     Arrow,
     Kind,
@@ -41,11 +42,12 @@ pub(super) enum Column {
 }
 
 impl Column {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Index,
         Self::Offset,
         Self::Source,
         Self::Conn,
+        Self::Who,
         Self::Time,
         Self::Arrow,
         Self::Kind,
@@ -56,7 +58,10 @@ impl Column {
 
     /// Returns true if the column can have text from the wire.
     pub const fn has_wire_text(self) -> bool {
-        matches!(self, Self::Source | Self::Kind | Self::Subject | Self::Id)
+        matches!(
+            self,
+            Self::Source | Self::Who | Self::Kind | Self::Subject | Self::Id
+        )
     }
 
     const fn is_right_aligned(self) -> bool {
@@ -73,10 +78,10 @@ pub(super) type Widths = [usize; Column::ALL.len()];
 pub(super) type Cells<'t> = [(&'t str, usize); Column::ALL.len()];
 
 /// The first widths if the next messages are not known. They fit most lines.
-pub(super) const USUAL: Widths = [5, 8, 0, 0, 0, 1, 4, 12, 4, 0];
+pub(super) const USUAL: Widths = [5, 8, 0, 0, 0, 0, 1, 4, 12, 4, 0];
 /// The first widths if the first lines are known.
 #[cfg(feature = "cli")]
-pub(super) const LEAST: Widths = [3, 1, 0, 2, 0, 1, 4, 0, 0, 0];
+pub(super) const LEAST: Widths = [3, 1, 0, 2, 0, 0, 1, 4, 0, 0, 0];
 
 /// The columns that fit an output.
 pub(super) struct Columns {
@@ -120,6 +125,7 @@ impl Columns {
                 from(120, offset),
                 if display.sources.is_some() { source } else { 0 },
                 from(76, 12),
+                from(120, if display.without_positions { 0 } else { 16 }),
                 from(100, 12),
                 1,
                 if cuts { kind } else { 26 },

@@ -324,5 +324,15 @@ fn lines_of_stderr_stay_beside_their_message() {
     model.set_condition("kind=result").unwrap();
     finish(&mut model);
     model.apply(Command::First);
-    insta::assert_snapshot!(lines(&mut model), @"stderr 0, #3, stderr 1, stderr 2, 7 more");
+    insta::assert_snapshot!(lines(&mut model), @"stderr 0, #3, stderr 1, stderr 2, 6 more");
+}
+
+#[test]
+fn a_condition_on_the_client_matches_its_messages() {
+    for (who, wanted) in [("bot", 5), ("other", 0)] {
+        let mut model = model_of("sael/rules/bind-nothing.fires.jsonl");
+        model.set_condition(&format!("who={who}")).unwrap();
+        finish(&mut model);
+        assert_eq!(model.row_count(), wanted, "{who}");
+    }
 }

@@ -91,41 +91,41 @@ fn large_screens_show_bytes_and_state_beside() {
     let commands = [Command::Move(2), Command::Open, Command::Move(4)];
     insta::assert_snapshot!(screen((160, 48), PLAIN, STREAM, &commands), @r#"
     ─ messages  3 of 74 ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-        #0    0 c0 00:00:00.001 → HEY
-        #1    0 c0        +1 ms ← HEY      ↩ #0  1 ms
-        #2  281 c0        +1 ms → SUB  prs 5
-        #3  151 c0        +1 ms ← RES  prs 5     1 ms
-        #4  193 c0        +1 ms ← EVT  prs 5     2 ms {pr: 1}
-        #5    0 c1        +1 ms → RSM
-        #6    0 c1        +1 ms ← EVT      5     4 ms {pr: 0}
-        #7   39 c1        +1 ms ← EVT      5     5 ms {pr: 1}
-        #8   78 c1        +1 ms ← EVT      5     6 ms {pr: 2}
-        #9  117 c1        +1 ms ← EVT      5     7 ms {pr: 3}
-       #10  156 c1        +1 ms ← EVT      5     8 ms {pr: 4}
-       #11  195 c1        +1 ms ← EVT      5     9 ms {pr: 5}
-       #12  234 c1        +1 ms ← EVT      5    10 ms {pr: 6}
-       #13  273 c1        +1 ms ← EVT      5    11 ms {pr: 7}
-       #14  312 c1        +1 ms ← EVT      5    12 ms {pr: 8}
-       #15  351 c1        +1 ms ← EVT      5    13 ms {pr: 9}
-       #16  390 c1        +1 ms ← EVT      5    14 ms {pr: 10}
-       #17  430 c1        +1 ms ← EVT      5    15 ms {pr: 11}
-       #18  470 c1        +1 ms ← EVT      5    16 ms {pr: 12}
-       #19  510 c1        +1 ms ← EVT      5    17 ms {pr: 13}
-       #20  550 c1        +1 ms ← EVT      5    18 ms {pr: 14}
-       #21  590 c1        +1 ms ← EVT      5    19 ms {pr: 15}
-       #22  630 c1        +1 ms ← EVT      5    20 ms {pr: 16}
-       #23  670 c1        +1 ms ← EVT      5    21 ms {pr: 17}
-       #24  710 c1        +1 ms ← EVT      5    22 ms {pr: 18}
-       #25  750 c1        +1 ms ← EVT      5    23 ms {pr: 19}
-       #26  790 c1        +1 ms ← EVT      5    24 ms {pr: 20}
-       #27  830 c1        +1 ms ← EVT      5    25 ms {pr: 21}
-       #28  870 c1        +1 ms ← EVT      5    26 ms {pr: 22}
-       #29  910 c1        +1 ms ← EVT      5    27 ms {pr: 23}
-       #30  950 c1        +1 ms ← EVT      5    28 ms {pr: 24}
-       #31  990 c1        +1 ms ← EVT      5    29 ms {pr: 25}
-       #32 1030 c1        +1 ms ← EVT      5    30 ms {pr: 26}
-       #33 1070 c1        +1 ms ← EVT      5    31 ms {pr: 27}
-       #34 1110 c1        +1 ms ← EVT      5    32 ms {pr: 28}
+        #0    0 c0 bot (ann) 00:00:00.001 → HEY
+        #1    0 c0 bot (ann)        +1 ms ← HEY      ↩ #0  1 ms
+        #2  281 c0 bot (ann)        +1 ms → SUB  prs 5
+        #3  151 c0 bot (ann)        +1 ms ← RES  prs 5     1 ms
+        #4  193 c0 bot (ann)        +1 ms ← EVT  prs 5     2 ms {pr: 1}
+        #5    0 c1 bot (ann)        +1 ms → RSM
+        #6    0 c1 bot (ann)        +1 ms ← EVT      5     4 ms {pr: 0}
+        #7   39 c1 bot (ann)        +1 ms ← EVT      5     5 ms {pr: 1}
+        #8   78 c1 bot (ann)        +1 ms ← EVT      5     6 ms {pr: 2}
+        #9  117 c1 bot (ann)        +1 ms ← EVT      5     7 ms {pr: 3}
+       #10  156 c1 bot (ann)        +1 ms ← EVT      5     8 ms {pr: 4}
+       #11  195 c1 bot (ann)        +1 ms ← EVT      5     9 ms {pr: 5}
+       #12  234 c1 bot (ann)        +1 ms ← EVT      5    10 ms {pr: 6}
+       #13  273 c1 bot (ann)        +1 ms ← EVT      5    11 ms {pr: 7}
+       #14  312 c1 bot (ann)        +1 ms ← EVT      5    12 ms {pr: 8}
+       #15  351 c1 bot (ann)        +1 ms ← EVT      5    13 ms {pr: 9}
+       #16  390 c1 bot (ann)        +1 ms ← EVT      5    14 ms {pr: 10}
+       #17  430 c1 bot (ann)        +1 ms ← EVT      5    15 ms {pr: 11}
+       #18  470 c1 bot (ann)        +1 ms ← EVT      5    16 ms {pr: 12}
+       #19  510 c1 bot (ann)        +1 ms ← EVT      5    17 ms {pr: 13}
+       #20  550 c1 bot (ann)        +1 ms ← EVT      5    18 ms {pr: 14}
+       #21  590 c1 bot (ann)        +1 ms ← EVT      5    19 ms {pr: 15}
+       #22  630 c1 bot (ann)        +1 ms ← EVT      5    20 ms {pr: 16}
+       #23  670 c1 bot (ann)        +1 ms ← EVT      5    21 ms {pr: 17}
+       #24  710 c1 bot (ann)        +1 ms ← EVT      5    22 ms {pr: 18}
+       #25  750 c1 bot (ann)        +1 ms ← EVT      5    23 ms {pr: 19}
+       #26  790 c1 bot (ann)        +1 ms ← EVT      5    24 ms {pr: 20}
+       #27  830 c1 bot (ann)        +1 ms ← EVT      5    25 ms {pr: 21}
+       #28  870 c1 bot (ann)        +1 ms ← EVT      5    26 ms {pr: 22}
+       #29  910 c1 bot (ann)        +1 ms ← EVT      5    27 ms {pr: 23}
+       #30  950 c1 bot (ann)        +1 ms ← EVT      5    28 ms {pr: 24}
+       #31  990 c1 bot (ann)        +1 ms ← EVT      5    29 ms {pr: 25}
+       #32 1030 c1 bot (ann)        +1 ms ← EVT      5    30 ms {pr: 26}
+       #33 1070 c1 bot (ann)        +1 ms ← EVT      5    31 ms {pr: 27}
+       #34 1110 c1 bot (ann)        +1 ms ← EVT      5    32 ms {pr: 28}
     ─ tree  #2 ───────────────────────────────────────────────────────────────  ─ bytes  #2 ──────────────────────────────  ─ state  #2 ───────────────────────────
     #2 c0 → SUB prs  id 5  (sael, lines, request, 36 bytes at 281)              00000119  7b 22 6b 69 6e 64 22 3a  {"kind": time 00:00:00.003
       281..317  {3}                                                             00000121  22 53 55 42 22 2c 22 73  "SUB","s 1 open request

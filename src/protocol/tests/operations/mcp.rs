@@ -77,7 +77,8 @@ fn streams_of_posted_calls() {
     check("mcp", http, &cases);
 }
 
-/// All answers and all requests of the server are events of one stream: nothing shows to which call a request belongs.
+/// All answers and all requests of the server are events of one stream: only the number of open calls shows to which one a
+/// request belongs.
 #[test]
 fn one_stream_for_all_calls() {
     let cases = [(
@@ -89,14 +90,65 @@ fn one_stream_for_all_calls() {
         2> ? {"id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":5}}}
         2< accepted
         1< {"method":"notifications/progress","params":{"progressToken":5,"progress":1}}  => part of 3 recorded
-        1< {"id":0,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}
+        1< {"id":0,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}  => inside 3 inferred
         3> ? {"id":0,"result":{"role":"user","content":{"type":"text","text":""},"model":"m"}}
         3< accepted
         3> ? {"method":"notifications/cancelled","params":{"requestId":1}}  => part of 3 recorded, cancels
         3< accepted
         1< {"id":1,"result":{"content":[]}}
+        4> ? {"id":2,"method":"tools/call","params":{"name":"a"}}
+        4< accepted
+        5> ? {"id":3,"method":"tools/call","params":{"name":"b"}}
+        5< accepted
+        1< {"id":1,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}
         "#,
     )];
+    check("mcp", http, &cases);
+}
+
+/// A stream that ended early goes on in another one, after the event that Last-Event-ID names.
+#[test]
+fn streams_that_go_on() {
+    let cases = [
+        (
+            "one open call",
+            r#"
+            1> {"id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":5}}}
+            1< stream
+            2> resume
+            2< stream
+            2< {"method":"notifications/progress","params":{"progressToken":5,"progress":1}}  => part of 0 recorded
+            2< {"id":0,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}  => inside 0 inferred, person
+            3> {"id":0,"result":{"action":"decline"}}
+            3< accepted
+            2< {"id":1,"result":{"content":[]}}
+            2< {"id":1,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}  => person
+            "#,
+        ),
+        (
+            "two open calls",
+            r#"
+            1> {"id":1,"method":"tools/call","params":{"name":"a"}}
+            1< stream
+            2> {"id":2,"method":"tools/call","params":{"name":"b"}}
+            2< stream
+            3> resume
+            3< stream
+            3< {"id":0,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}  => person
+            3< {"id":1,"result":{"content":[]}}
+            "#,
+        ),
+        (
+            "another stream",
+            r#"
+            1> {"id":1,"method":"tools/call","params":{"name":"a"}}
+            1< stream
+            2> get
+            2< stream
+            2< {"id":0,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}  => person
+            "#,
+        ),
+    ];
     check("mcp", http, &cases);
 }
 
