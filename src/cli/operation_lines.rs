@@ -4,10 +4,13 @@ use crate::conversation::{Operation, Verdict};
 use crate::decoder::Decoded;
 use crate::render::format::Format;
 use crate::render::{DisplayOptions, operation};
-use std::collections::{BTreeMap, BTreeSet};
+use foldhash::HashSet;
+use std::collections::BTreeMap;
 
 /// The maximum number of bytes of the texts that are shown below operations.
 const MAX_BYTES: usize = 16 << 20;
+/// The length of most lines, in bytes.
+const USUAL_LINE: usize = 192;
 /// The columns by which parts are indented.
 const INDENT: usize = 4;
 
@@ -24,7 +27,7 @@ struct Below {
 pub struct OperationLines {
     format: Format,
     /// Those that have a message that is selected.
-    selected: BTreeSet<u64>,
+    selected: HashSet<u64>,
     /// Present if parts are shown below their operation.
     below: Option<BTreeMap<u64, Below>>,
     bytes: usize,
@@ -34,7 +37,7 @@ impl OperationLines {
     pub fn new(format: Format, shows_parts: bool) -> Self {
         Self {
             format,
-            selected: BTreeSet::new(),
+            selected: HashSet::default(),
             below: (shows_parts && format != Format::Json).then(BTreeMap::new),
             bytes: 0,
         }
@@ -122,7 +125,7 @@ impl OperationLines {
 
 /// Returns the line of an operation, with the texts below it.
 fn text_of(one: &Operation, is_part: bool, below: &Below, display: DisplayOptions) -> Vec<u8> {
-    let mut line = String::new();
+    let mut line = String::with_capacity(USUAL_LINE);
     operation::write_line(one, is_part, display, &mut line);
     for part in below.texts.values() {
         operation::write_parts(part, display, &mut line);

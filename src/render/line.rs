@@ -267,12 +267,8 @@ impl Lines {
             Some(answer) => answer.latency,
             None => request.latency(decoded),
         };
-        let (id, to) = (message.id.text(), answer.map(|answer| answer.to));
-        let id = match to.filter(|_| id.is_empty()) {
-            // Nothing else names the request.
-            Some(to) => Cow::Owned(format!("↩ #{to}")),
-            None => short_id(&id),
-        };
+        let id = message.id.text();
+        let id = id_cell(&id, answer);
         self.cells.clear();
         let (cells, cell) = (&mut self.cells, &mut self.cell);
         let mut push = |column, highlight, write: &dyn Fn(&mut String)| {
@@ -374,6 +370,14 @@ fn kind_highlight(role: Option<Role>, display: DisplayOptions) -> Highlight {
         Some(Role::Control | Role::Heartbeat) => Highlight::Dim,
         _ if display.context => Highlight::Dim,
         _ => Highlight::Kind,
+    }
+}
+
+/// Returns the id of a message, or the request that it answers if nothing else names that.
+fn id_cell<'a>(id: &'a str, answer: Option<&Answer>) -> Cow<'a, str> {
+    match answer.filter(|_| id.is_empty()) {
+        Some(answer) => Cow::Owned(format!("↩ #{}", answer.to)),
+        None => short_id(id),
     }
 }
 

@@ -6,7 +6,7 @@
 //! ```
 
 use super::DisplayOptions;
-use super::findings::{duration, millis};
+use super::findings::{millis, push_duration};
 use super::json::{write_parent, write_short_text, write_source, write_text};
 use super::line::{clock, fit, push_cut};
 use super::style::{Highlight, escape, escape_json};
@@ -18,50 +18,74 @@ use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_int;
 use crate::protocol::session::Link;
 use crate::protocol::with_name;
+use std::borrow::Cow;
 
 /// From this width on, lines have the time.
 const WITH_TIME: usize = 100;
+/// The widths of the index, the connection, the state and the duration.
+const INDEX_WIDTH: usize = 6;
+const CONN_WIDTH: usize = 2;
+const STATE_WIDTH: usize = 9;
+const DURATION_WIDTH: usize = 9;
+/// The length of most cells, in bytes.
+const USUAL_CELL: usize = 96;
 /// The maximum width of the name of a capture.
 const WIDEST_SOURCE: usize = 12;
 
 /// Returns the subject and the name of an operation; without a subject, the kind of its first message.
-pub(crate) fn about(operation: &Operation) -> String {
+pub(crate) fn about(operation: &Operation) -> Cow<'_, str> {
     let (subject, name) = (operation.subject.as_deref(), operation.name.as_deref());
-    match with_name(subject, name).as_ref() {
-        "" => operation.kind.to_string(),
-        about => about.to_owned(),
+    let about = with_name(subject, name);
+    if about.is_empty() {
+        return Cow::Borrowed(&operation.kind);
     }
+    about
 }
 
 /// Writes a line, with its line end. `is_part`: it stands below the operation that contains it.
 pub fn write_line(operation: &Operation, is_part: bool, display: DisplayOptions, out: &mut String) {
+    if display.width.is_some() {
+        let mut line = String::new();
+        write_row(operation, is_part, display, &mut line);
+        return push_cut(line.trim_end(), display, out);
+    }
+    write_row(operation, is_part, display, out);
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+}
+
+fn write_row(operation: &Operation, is_part: bool, display: DisplayOptions, line: &mut String) {
     let style = display.style;
     let width = display.width.unwrap_or(usize::MAX);
-    let sign = match operation.link {
-        Some(Link::Inferred) => "~",
-        _ => "",
-    };
-    let mut line = String::new();
-    let index = format!("{sign}#{}", operation.index);
-    style.push(&mut line, Highlight::Dim, &format!("{index:>6} "));
+    let start = line.len();
+    let mut cell = String::with_capacity(USUAL_CELL);
+    if operation.link == Some(Link::Inferred) {
+        cell.push('~');
+    }
+    cell.push('#');
+    push_number(operation.index, &mut cell);
+    push_blanks(INDEX_WIDTH.saturating_sub(cell.len()), line);
+    style.push(line, Highlight::Dim, &cell);
+    line.push(' ');
     if let Some(sources) = display.sources {
         let names = sources.short_names().map(columns);
         let wide = names.max().unwrap_or_default().min(WIDEST_SOURCE);
         let name = sources.name_of(operation.origin.conn).unwrap_or_default();
-        let name = fit(&escape(name), wide).into_owned();
-        style.push(&mut line, Highlight::Key, &name);
-        let fill = wide.saturating_sub(columns(&name));
-        line.extend(std::iter::repeat_n(' ', fill + 1));
+        let name = escape(name);
+        let name = fit(&name, wide);
+        style.push(line, Highlight::Key, &name);
+        push_blanks(wide.saturating_sub(columns(&name)) + 1, line);
     }
     if let Some(conn) = operation.origin.conn {
-        style.push(
-            &mut line,
-            Highlight::Dim,
-            &format!("{:<2} ", format!("c{conn}")),
-        );
+        cell.clear();
+        cell.push('c');
+        push_number(conn.into(), &mut cell);
+        style.push(line, Highlight::Dim, &cell);
+        push_blanks(CONN_WIDTH.saturating_sub(cell.len()) + 1, line);
     }
     if let Some(time) = operation.origin.time.filter(|_| width >= WITH_TIME) {
-        style.push(&mut line, Highlight::Dim, &format!("{} ", clock(time)));
+        style.push(line, Highlight::Dim, &clock(time));
+        line.push(' ');
     }
     let wide = match width {
         0..WITH_TIME => 24,
@@ -70,31 +94,49 @@ pub fn write_line(operation: &Operation, is_part: bool, display: DisplayOptions,
         _ => 48,
     };
     let about = about(operation);
-    let about = escape(&masked_subject(&about, display.show_secrets)).into_owned();
+    let about = masked_subject(&about, display.show_secrets);
+    let about = escape(&about);
     let about = fit(&about, wide);
-    let fill = wide.saturating_sub(columns(&about));
-    style.push(&mut line, Highlight::Kind, &about);
-    line.extend(std::iter::repeat_n(' ', fill + 1));
+    style.push(line, Highlight::Kind, &about);
+    push_blanks(wide.saturating_sub(columns(&about)) + 1, line);
     let state = operation.state;
     let highlight = match state {
         OperationState::Answered => Highlight::Plain,
         OperationState::Failed => Highlight::Error,
         OperationState::Open | OperationState::Cancelled => Highlight::Note,
     };
-    style.push(&mut line, highlight, &format!("{:<9} ", state.name()));
-    let lasted = operation.duration.map_or(String::new(), duration);
-    style.push(&mut line, Highlight::Note, &format!("{lasted:>9}"));
-    let (mut tail, counts) = tail(operation, is_part);
-    let space = width.saturating_sub(columns(&line) + 1);
-    // Narrow lines leave out the counts.
-    if columns(&tail) + columns(&counts) <= space {
-        tail += &counts;
+    style.push(line, highlight, state.name());
+    push_blanks(STATE_WIDTH.saturating_sub(state.name().len()) + 1, line);
+    cell.clear();
+    if let Some(lasted) = operation.duration {
+        push_duration(lasted, &mut cell);
     }
-    if !tail.is_empty() && space > 0 {
-        line.push(' ');
-        style.push(&mut line, Highlight::Plain, &fit(&escape(&tail), space));
+    push_blanks(DURATION_WIDTH.saturating_sub(columns(&cell)), line);
+    style.push(line, Highlight::Note, &cell);
+    cell.clear();
+    push_tail(operation, is_part, &mut cell);
+    let counts = cell.len();
+    push_counts(operation, &mut cell);
+    if display.width.is_some() {
+        let space = width.saturating_sub(columns(line.get(start..).unwrap_or_default()) + 1);
+        if columns(&cell) > space {
+            // Narrow lines leave out the counts.
+            cell.truncate(counts);
+        }
+        let shown = escape(&cell);
+        let shown = fit(&shown, space);
+        if !shown.is_empty() {
+            line.push(' ');
+            style.push(line, Highlight::Plain, &shown);
+        }
+        return;
     }
-    push_cut(line.trim_end(), display, out);
+    line.push(' ');
+    style.push(line, Highlight::Plain, &escape(&cell));
+}
+
+fn push_blanks(count: usize, line: &mut String) {
+    line.extend(std::iter::repeat_n(' ', count));
 }
 
 /// Writes lines that are indented, cut at the width of the terminal.
@@ -106,52 +148,94 @@ pub fn write_parts(parts: &[u8], display: DisplayOptions, out: &mut String) {
 
 /// Returns who made an operation wait, and its parts: `server 20 ms, person 6 s; 1 elicitation/create`.
 pub(crate) fn inside(operation: &Operation) -> String {
-    tail(operation, false).0
+    let mut text = String::new();
+    push_tail(operation, false, &mut text);
+    text
 }
 
-/// Returns the owners of the time with the parts, and the counts.
-fn tail(operation: &Operation, is_part: bool) -> (String, String) {
-    let mut groups = Vec::new();
+/// Adds the owners of the time, and the parts.
+fn push_tail(operation: &Operation, is_part: bool, out: &mut String) {
     if let Some(parent) = operation.parent.filter(|_| !is_part) {
-        groups.push(format!("in #{parent}"));
+        out.push_str("in #");
+        push_number(parent, out);
     }
-    let shares = operation.named_shares();
-    let shares: Vec<_> = match shares.as_slice() {
-        // The duration stands before it.
-        [(owner, _)] => vec![owner.to_string()],
-        several => several
-            .iter()
-            .map(|(owner, ns)| format!("{owner} {}", duration(*ns)))
-            .collect(),
-    };
-    groups.push(shares.join(", "));
-    let parts = operation.parts.iter().map(|part| {
-        let sign = if part.is_inferred { "~" } else { "" };
-        let kind = match part.count {
+    if operation.by_source.is_empty() {
+        let shares = operation.shares();
+        push_shares(shares.map(|(owner, ns)| (owner.name(), ns)), out);
+    } else {
+        let shares = operation.named_shares();
+        push_shares(shares.iter().map(|(owner, ns)| (owner.as_ref(), *ns)), out);
+    }
+    for (i, part) in operation.parts.iter().enumerate() {
+        if i == 0 {
+            begin_group(out);
+        } else {
+            out.push_str(", ");
+        }
+        if part.is_inferred {
+            out.push('~');
+        }
+        push_number(part.count, out);
+        out.push(' ');
+        out.push_str(match part.count {
             2.. if &*part.kind == "retry" => "retries",
             _ => &part.kind,
-        };
-        format!("{sign}{} {kind}", part.count)
-    });
-    groups.push(parts.collect::<Vec<_>>().join(", "));
+        });
+    }
     if let Some(Unacknowledged { most, last, .. }) = operation.unacknowledged
         && (most > 1 || last > 0)
     {
-        let last = if last > 0 {
-            format!(", {last} at the end")
-        } else {
-            String::new()
-        };
-        groups.push(format!("up to {most} not acknowledged{last}"));
+        begin_group(out);
+        out.push_str("up to ");
+        push_number(most.into(), out);
+        out.push_str(" not acknowledged");
+        if last > 0 {
+            out.push_str(", ");
+            push_number(last.into(), out);
+            out.push_str(" at the end");
+        }
     }
-    let messages = match operation.messages {
-        1 => "1 message".to_owned(),
-        n => format!("{n} messages"),
-    };
-    groups.retain(|group| !group.is_empty());
-    let counts = format!("{messages}, {} bytes", operation.bytes);
-    let between = if groups.is_empty() { "" } else { "; " };
-    (groups.join("; "), format!("{between}{counts}"))
+}
+
+/// Adds owners with their parts of the time; of one alone its name, since the duration stands before it.
+fn push_shares<'a>(shares: impl Iterator<Item = (&'a str, i64)>, out: &mut String) {
+    let mut shares = shares.peekable();
+    let mut is_first = true;
+    while let Some((owner, ns)) = shares.next() {
+        if is_first {
+            begin_group(out);
+        } else {
+            out.push_str(", ");
+        }
+        out.push_str(owner);
+        if !is_first || shares.peek().is_some() {
+            out.push(' ');
+            push_duration(ns, out);
+        }
+        is_first = false;
+    }
+}
+
+/// Adds the numbers of messages and bytes.
+fn push_counts(operation: &Operation, out: &mut String) {
+    begin_group(out);
+    push_number(operation.messages, out);
+    out.push_str(match operation.messages {
+        1 => " message, ",
+        _ => " messages, ",
+    });
+    push_number(operation.bytes, out);
+    out.push_str(" bytes");
+}
+
+fn begin_group(out: &mut String) {
+    if !out.is_empty() {
+        out.push_str("; ");
+    }
+}
+
+fn push_number(number: u64, out: &mut String) {
+    out.push_str(itoa::Buffer::new().format(number));
 }
 
 /// Writes a JSON object, with its line end.

@@ -40,6 +40,9 @@ pub fn write_wrapped(
 
 /// Returns the number of columns of a text; color codes take none.
 pub fn columns(text: &str) -> usize {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.len();
+    }
     let mut code = false;
     let wide = text.chars().map(|c| {
         code |= c == '\u{1b}';

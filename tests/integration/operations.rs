@@ -8,6 +8,7 @@ use std::path::Path;
 use wiretool::capture::EventKind;
 use wiretool::capture::{CaptureInput, Form, Item};
 use wiretool::decoder::{DecodeOptions, Decoded, Decoder};
+use wiretool::framing::Head;
 use wiretool::protocol::session::{ConnectionChange, Link, Report, Session, SessionConfig};
 use wiretool::protocol::{Direction, Origin, Role, registry};
 
@@ -39,7 +40,11 @@ impl Told {
             self.links[usize::from(link == Link::Inferred)] += 1;
             if *name == "inside" && link == Link::Inferred {
                 let other = origin.direction.map(Direction::other);
-                let fits = |at: &(Option<u32>, Option<Direction>)| *at == (origin.conn, other);
+                // Over HTTP, what was posted on another connection.
+                let is_event = matches!(decoded.frame.head, Head::Http { event: true, .. });
+                let fits = |at: &(Option<u32>, Option<Direction>)| {
+                    (at.0 == origin.conn || is_event) && at.1 == other
+                };
                 let open: Vec<_> = self.open.iter().filter(|(_, at)| fits(at)).collect();
                 if open.len() != 1 || *open[0].0 != of {
                     self.wrong
