@@ -3,7 +3,7 @@
 //! With [`Policy::Drop`], a pump waits at most [`RECORDER_TIMEOUT`] for space if the recorder is active, and not at all if it
 //! hangs in a write. With [`Policy::Wait`], it waits without a limit: nothing is lost, and the sender is slowed down.
 
-use crate::capture::{ChunkSource, EventRecord};
+use crate::capture::{ChunkSource, EventRecord, Time};
 use crate::protocol::Channel;
 use crate::relay::{EntryBatch, Journal, OfferResult, Policy};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,14 +42,22 @@ pub struct Queue {
     closed: AtomicU64,
 }
 
+/// The longest time between the header of a recording and its queue: beyond, the clock was set.
+const MAX_SETUP: Duration = Duration::from_secs(10);
+
 fn lock(state: &Mutex<QueueState>) -> MutexGuard<'_, QueueState> {
     // No code that can panic runs under the lock in an inconsistent state.
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Queue {
-    /// Creates an empty queue. Times count from now.
-    pub fn new(policy: Policy) -> Self {
+    /// Creates an empty queue. Times count from `started`, the time in the header of the recording: processes on one host have
+    /// one clock.
+    pub fn new(policy: Policy, started: Option<Time>) -> Self {
+        let passed = started.map_or(0, |started| super::now().saturating_sub(started));
+        let passed = u64::try_from(passed).unwrap_or_default();
+        let passed = Duration::from_nanos(passed).min(MAX_SETUP);
+        let now = Instant::now();
         Self {
             state: Mutex::new(QueueState {
                 journal: Journal::new(policy),
@@ -62,7 +70,7 @@ impl Queue {
             space: Condvar::new(),
             space_async: Notify::new(),
             policy,
-            start: Instant::now(),
+            start: now.checked_sub(passed).unwrap_or(now),
             writing: AtomicU64::new(0),
             closed: AtomicU64::new(0),
         }

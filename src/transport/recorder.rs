@@ -170,8 +170,8 @@ impl Recorder {
     /// Writes the header of the recording.
     pub(super) fn new(setup: Setup) -> Arc<Self> {
         let mut lines = Vec::new();
+        let queue = Queue::new(setup.policy, setup.tap.header.started);
         let tap = Tap::new(setup.tap, &mut lines);
-        let queue = Queue::new(setup.policy);
         let mut state = RecorderState {
             tap,
             recording: setup.recording,

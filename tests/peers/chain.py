@@ -16,7 +16,7 @@ names = list(SECONDS)
 paths = [os.path.join(folder.name, f"{name}.jsonl") for name in names]
 command = []
 for name, path in reversed(list(zip(names, paths))):
-    server = [PYTHON, f"{CLIENTS}/chain_server.py", name, str(SECONDS[name]), *command]
+    server = [PYTHON, f"{CLIENTS}/chain_server.py", name, str(SECONDS[name]), "stdio", *command]
     command = [WIRETOOL, "record", "-q", "-w", path, "--", *server]
 done = subprocess.run([PYTHON, f"{CLIENTS}/chain_client.py", *command], capture_output=True, timeout=WAIT)
 check(f"the client printed {done.stderr.decode()[-2000:]}", (done.returncode, done.stdout), (0, b"x in index\n"))

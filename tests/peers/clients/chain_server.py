@@ -1,4 +1,4 @@
-"""chain_server.py NAME SECONDS [COMMAND ...]: a server on the SDK whose tool calls the server that COMMAND starts."""
+"""chain_server.py NAME SECONDS stdio|PORT [URL | COMMAND ...]: a server on the SDK whose tool calls another server."""
 
 import asyncio
 import sys
@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from mcp import Client, StdioServerParameters
 from mcp.server.mcpserver import Context, MCPServer
 
-name, seconds, command = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
+name, seconds, transport, command = sys.argv[1], float(sys.argv[2]), sys.argv[3], sys.argv[4:]
 
 
 @asynccontextmanager
@@ -15,7 +15,8 @@ async def behind(_):
     if not command:
         yield None
         return
-    async with Client(StdioServerParameters(command=command[0], args=command[1:])) as client:
+    is_url = command[0].startswith("http")
+    async with Client(command[0] if is_url else StdioServerParameters(command=command[0], args=command[1:])) as client:
         yield client
 
 
@@ -33,4 +34,7 @@ async def find(what: str, context: Context) -> str:
     return found.content[0].text
 
 
-server.run(transport="stdio")
+if transport == "stdio":
+    server.run(transport="stdio")
+else:
+    server.run(transport="streamable-http", port=int(transport))
