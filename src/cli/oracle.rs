@@ -223,7 +223,7 @@ fn split_connection(args: &SplitArgs, out: &mut Vec<u8>) -> Exit {
 }
 
 fn show_felts(args: &FeltArgs, display: DisplayOptions, out: &mut Vec<u8>) -> Result<Exit> {
-    let (felts, is_refused) = args.felts.read()?;
+    let (felts, is_refused) = args.felts.read_and_print_refusals()?;
     for felt in felts {
         match args.format {
             FeltFormat::Json => write_json(felt, out),
@@ -263,7 +263,7 @@ fn write_json(felt: Felt, out: &mut Vec<u8>) {
 }
 
 fn decode(args: &DecodeArgs, out: &mut Vec<u8>) -> Result<Exit> {
-    let (felts, is_refused) = args.felts.read()?;
+    let (felts, is_refused) = args.felts.read_and_print_refusals()?;
     if is_refused {
         return Ok(Exit::Negative);
     }
@@ -328,8 +328,8 @@ fn print_refusal(text: &str, why: NotAFelt) {
 }
 
 impl Felts {
-    /// Returns the felts of the arguments, and true if a text is none, which is printed.
-    fn read(&self) -> Result<(Vec<Felt>, bool)> {
+    /// Returns the felts of the arguments, and true if a text is refused.
+    fn read_and_print_refusals(&self) -> Result<(Vec<Felt>, bool)> {
         let mut is_refused = false;
         let mut felts = Vec::new();
         for text in self.texts()? {

@@ -150,7 +150,7 @@ impl Joins {
     /// Finds the operation that the trace of a request names.
     fn by_trace(&self, seen: &Open) -> Option<u64> {
         let all = self.by_trace.get(seen.trace.id.as_ref()?)?;
-        let all = self.others(all, seen)?;
+        let all = self.of_other_sources(all, seen)?;
         let has_span = |index: &u64| {
             let span = self
                 .open
@@ -172,18 +172,18 @@ impl Joins {
     }
 
     /// Finds the operation whose process made a request.
-    fn by_process(&self, seen: &Open) -> Option<u64> {
-        if seen.direction != Some(Direction::ToServer) {
+    fn by_process(&self, request: &Open) -> Option<u64> {
+        if request.direction != Some(Direction::ToServer) {
             return None;
         }
-        let caller = self.sources.caller(seen.source)?;
-        let all = self.others(self.by_conn.get(&Some(caller))?, seen)?;
+        let caller = self.sources.caller(request.source)?;
+        let all = self.of_other_sources(self.by_conn.get(&Some(caller))?, request)?;
         self.outermost(&all)
     }
 
     /// Finds the operation that a relay has passed on.
     fn by_content(&mut self, seen: &Open) -> Option<u64> {
-        let all = self.others(self.by_content.get(&seen.content)?, seen)?;
+        let all = self.of_other_sources(self.by_content.get(&seen.content)?, seen)?;
         let is_it = |index: &&u64| {
             self.open.get(index).is_some_and(|open| {
                 let is_new = !open.relayed.contains(&seen.source);
@@ -198,8 +198,8 @@ impl Joins {
         Some(found)
     }
 
-    /// Returns those of other captures, unless there are too many.
-    fn others(&self, all: &[u64], seen: &Open) -> Option<Vec<u64>> {
+    /// Returns the operations of other captures, unless there are too many.
+    fn of_other_sources(&self, all: &[u64], seen: &Open) -> Option<Vec<u64>> {
         let is_other = |index: &&u64| {
             let open = self.open.get(index);
             open.is_some_and(|open| open.source != seen.source)

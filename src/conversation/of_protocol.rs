@@ -9,7 +9,7 @@ use super::short::ShortMessages;
 use super::{Consequences, Finding, Judge, MAX_HELD, Verdict, rules_of};
 use crate::decoder::{Decoded, Decoder};
 #[cfg(feature = "described")]
-use crate::own_rules::{OwnRule, judged, of_project};
+use crate::own_rules::{OwnRule, of_project, wrap_with_rules};
 use crate::protocol::rule_names::common as rule;
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::{
@@ -334,7 +334,7 @@ impl<'p> ProtocolConversation<'p> {
             self.session = self.protocol.map(|p| {
                 let session = p.behavior().session(&self.config);
                 #[cfg(feature = "described")]
-                let session = judged(
+                let session = wrap_with_rules(
                     session,
                     p,
                     of_project(p.name()).map(|own| -> &'p OwnRule { own }),

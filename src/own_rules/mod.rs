@@ -19,7 +19,7 @@ use crate::path::Path;
 use crate::protocol::session::{Need, Rule};
 use crate::select::{Expr, Key};
 pub(crate) use read::{read, read_rules};
-pub(crate) use session::judged;
+pub(crate) use session::wrap_with_rules;
 use std::sync::{Arc, RwLock};
 use template::Template;
 

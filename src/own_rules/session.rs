@@ -24,7 +24,7 @@ const MAX_CONNECTIONS: usize = 1 << 16;
 const MAX_TEXT: usize = 64;
 
 /// Returns a session that judges own rules, too; the session itself if there are none.
-pub(crate) fn judged<'d>(
+pub(crate) fn wrap_with_rules<'d>(
     inner: Box<dyn Session + 'd>,
     protocol: &'d dyn Protocol,
     rules: impl IntoIterator<Item = &'d OwnRule>,

@@ -73,7 +73,7 @@ pub(super) fn write_records(
                 };
                 let offset = offsets.entry(lane).or_default();
                 match (lane.direction, errors.get(conn)) {
-                    (Some(_), _) => changes.apply(lane, *offset, bytes),
+                    (Some(_), _) => changes.xor(lane, *offset, bytes),
                     (None, Some(text)) => {
                         let start = *offset as usize;
                         let new = text.get(start..).unwrap_or_default();

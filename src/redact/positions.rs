@@ -65,8 +65,8 @@ impl Changes {
         true
     }
 
-    /// Changes a chunk that starts at `offset`.
-    pub(super) fn apply(&self, lane: Lane, offset: u64, bytes: &mut [u8]) {
+    /// Combines a chunk that starts at `offset` with the changes.
+    pub(super) fn xor(&self, lane: Lane, offset: u64, bytes: &mut [u8]) {
         let Some(changes) = self.0.get(&lane) else {
             return;
         };
@@ -240,8 +240,8 @@ mod tests {
             }
             let mut bytes = [0; 60];
             let (first, second) = bytes.split_at_mut(cut);
-            changes.apply(origin().lane(), 0, first);
-            changes.apply(origin().lane(), cut as u64, second);
+            changes.xor(origin().lane(), 0, first);
+            changes.xor(origin().lane(), cut as u64, second);
             prop_assert_eq!(bytes, want.map(Option::unwrap_or_default));
         }
     }

@@ -76,8 +76,8 @@ pub(in super::super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
 }
 
 impl Follow {
-    /// Reads a line beside the parts.
-    fn heading(&mut self, sink: &mut ItemSink<'_>) {
+    /// Reads a line between two parts: the length of the next one, after a tab if the server sends it.
+    fn read_line_between_parts(&mut self, sink: &mut ItemSink<'_>) {
         let line = std::mem::take(&mut self.line);
         let text = line.trim_ascii_end();
         self.number += 1;
@@ -89,13 +89,13 @@ impl Follow {
         if text.is_empty() || text.starts_with(b"=====") {
             return;
         }
-        let number = text.strip_prefix(b"\t");
-        let direction = if number.is_some() {
+        let after_tab = text.strip_prefix(b"\t");
+        let direction = if after_tab.is_some() {
             Direction::ToClient
         } else {
             Direction::ToServer
         };
-        let digits = std::str::from_utf8(number.unwrap_or(text)).ok();
+        let digits = std::str::from_utf8(after_tab.unwrap_or(text)).ok();
         if let Some(len) = digits.and_then(|digits| digits.parse().ok()) {
             (self.rest, self.direction) = (len, Some(direction));
             return;
@@ -137,7 +137,7 @@ impl FormReader for Follow {
                 .extend_from_slice(part.get(..room).unwrap_or(part));
             rest = after.get(1..).unwrap_or_default();
             if end.is_some() {
-                self.heading(sink);
+                self.read_line_between_parts(sink);
             }
         }
     }

@@ -13,8 +13,14 @@ use super::super::hex::nibble;
 use super::super::lines::{Line, LineForm, split_lines};
 use super::packets::{TextPackets, link_of};
 
-/// The bytes of Ethernet, IPv4 and TCP without options.
-const MIN_PACKET: usize = 54;
+/// The number of pcap for the link type Ethernet.
+const ETHERNET: u16 = 1;
+/// The bytes of the heads of Ethernet, IPv4 and TCP, without options.
+const ETHERNET_HEAD: usize = 14;
+const IPV4_HEAD: usize = 20;
+const TCP_HEAD: usize = 20;
+/// The first byte of such a head of IPv4: the version, and the length in units of 4 bytes.
+const IPV4: u8 = 0x45;
 const TCP: u8 = 6;
 
 #[derive(Default)]
@@ -30,8 +36,8 @@ pub(in super::super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
     let line = line.trim_ascii();
     match packet(line) {
         // The head is enough: the rest of a long line is not there yet.
-        Some(bytes) if bytes.len() >= MIN_PACKET => {
-            if is_packet(&bytes) {
+        Some(bytes) if bytes.len() >= ETHERNET_HEAD + IPV4_HEAD + TCP_HEAD => {
+            if begins_with_tcp(&bytes) {
                 Yes("its first line is a packet of Ethernet and IP".into())
             } else {
                 No
@@ -67,13 +73,15 @@ fn packet(line: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns true for the head of a packet with TCP.
-fn is_packet(bytes: &[u8]) -> bool {
-    let Some([version, _, high, low, .., protocol, _, _]) = bytes.get(14..26) else {
+/// Returns true for the heads of a packet with Ethernet, IPv4 without options, and TCP.
+fn begins_with_tcp(bytes: &[u8]) -> bool {
+    let ip = bytes.get(ETHERNET_HEAD..).unwrap_or_default();
+    let Some([version, _, high, low, _, _, _, _, _, protocol, _, _]) = ip.first_chunk() else {
         return false;
     };
-    let len = 14 + usize::from(u16::from_be_bytes([*high, *low]));
-    link_of(bytes) == Some(1) && *version == 0x45 && *protocol == TCP && len >= MIN_PACKET
+    let ip_len = usize::from(u16::from_be_bytes([*high, *low]));
+    let is_complete = ip_len >= IPV4_HEAD + TCP_HEAD;
+    link_of(bytes) == Some(ETHERNET) && *version == IPV4 && *protocol == TCP && is_complete
 }
 
 impl LineForm for PacketLines {

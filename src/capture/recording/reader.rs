@@ -61,7 +61,7 @@ impl Part {
     }
 
     /// Returns true if both are files of one recording.
-    pub(crate) fn is_of_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_of_same_recording(&self, other: &Self) -> bool {
         self.recorder == other.recorder
     }
 
@@ -72,7 +72,7 @@ impl Part {
 
     /// Returns true if it is the next file after another one.
     pub(crate) fn follows(&self, before: &Self) -> bool {
-        self.is_of_same(before) && before.number.checked_add(1) == Some(self.number)
+        self.is_of_same_recording(before) && before.number.checked_add(1) == Some(self.number)
     }
 }
 

@@ -167,7 +167,7 @@ fn calls_of(path: &Path, args: &InputArgs, options: &DecodeOptions<'_>) -> Resul
             return ControlFlow::Continue(());
         };
         if decoded.message.role == Some(Role::Request) && waiting.len() < MAX_CALLS {
-            waiting.insert(decoded.index, (keys_of(decoded), time));
+            waiting.insert(decoded.index, (hashes_of_content_and_trace(decoded), time));
         }
         let answer = verdict.answer.filter(|answer| answer.last);
         if let Some((keys, sent)) = answer.and_then(|answer| waiting.remove(&answer.to)) {
@@ -202,7 +202,7 @@ fn calls_of(path: &Path, args: &InputArgs, options: &DecodeOptions<'_>) -> Resul
 }
 
 /// Returns what is equal in the same call of another capture: its content, and its trace.
-fn keys_of(decoded: &Decoded<'_>) -> [Option<u64>; 2] {
+fn hashes_of_content_and_trace(decoded: &Decoded<'_>) -> [Option<u64>; 2] {
     let mut content = DefaultHasher::new();
     let body = decoded.message.body.of(decoded.frame.view.bytes);
     (decoded.protocol.name(), decoded.origin.direction, body).hash(&mut content);

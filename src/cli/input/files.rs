@@ -73,7 +73,11 @@ fn order_parts(files: &mut Vec<PathBuf>) {
             files.push(file);
             continue;
         };
-        let is_same = |other: &Option<Part>| other.as_ref().is_some_and(|o| o.is_of_same(&part));
+        let is_same = |other: &Option<Part>| {
+            other
+                .as_ref()
+                .is_some_and(|o| o.is_of_same_recording(&part))
+        };
         let (same, others) = rest.into_iter().partition(|(other, _)| is_same(other));
         rest = others;
         let mut set: Vec<_> = std::iter::once((Some(part), file))

@@ -122,7 +122,7 @@ pub fn find(paths: &[PathBuf], configs: &mut FixtureConfigs) -> Result<Vec<Found
     find_with_others(paths, configs).map(|(found, _)| found)
 }
 
-/// Returns the same, and the files in folders that only have names of captures.
+/// Returns all fixtures in paths and snapshots without one, in order, and the files in folders that only have names of captures.
 pub fn find_with_others(
     paths: &[PathBuf],
     configs: &mut FixtureConfigs,

@@ -46,10 +46,10 @@ fn shortest_float(bits: u64) -> u8 {
     }
 }
 
-/// The additional information that a value requests.
-type Asked = Option<u8>;
+/// The additional information that the encoding indicator of a value requests (RFC 8949 section 8.1).
+type Indicator = Option<u8>;
 
-fn asked_named(name: &str) -> Asked {
+fn indicator_named(name: &str) -> Indicator {
     let width = WIDTHS.iter().zip(FIRST_WIDTH..).find(|(w, _)| **w == name);
     let width = width.map(|(_, info)| info);
     width.or_else(|| (name == OPEN).then_some(NO_LENGTH))
@@ -61,44 +61,51 @@ pub fn write(node: Node<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
     write_value(node, None, MAX_DEPTH, out)
 }
 
-fn write_value(node: Node<'_>, asked: Asked, depth: u32, out: &mut Vec<u8>) -> Result<(), Refusal> {
+fn write_value(
+    node: Node<'_>,
+    indicator: Indicator,
+    depth: u32,
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
     match node.value() {
-        Value::Scalar(Scalar::Number(_)) => write_number(node, asked, out),
-        Value::Scalar(Scalar::Uint(n)) => write_int(n.into(), asked, node, out),
+        Value::Scalar(Scalar::Number(_)) => write_number(node, indicator, out),
+        Value::Scalar(Scalar::Uint(n)) => write_int(n.into(), indicator, node, out),
         Value::Scalar(Scalar::Int(n) | Scalar::Name(n, ..)) => {
-            write_int(n.into(), asked, node, out)
+            write_int(n.into(), indicator, node, out)
         }
-        Value::Scalar(Scalar::Negative(n)) => write_int(-1 - i128::from(n), asked, node, out),
+        Value::Scalar(Scalar::Negative(n)) => write_int(-1 - i128::from(n), indicator, node, out),
         Value::Scalar(Scalar::Json(..)) | Value::Label(_) => {
-            write_run(3, text(node)?.as_bytes(), asked, out)
+            write_run(3, text(node)?.as_bytes(), indicator, out)
         }
-        Value::Scalar(Scalar::Str(text)) => write_run(3, text, asked, out),
-        Value::Scalar(Scalar::Bin(bytes)) => write_run(2, bytes, asked, out),
+        Value::Scalar(Scalar::Str(text)) => write_run(3, text, indicator, out),
+        Value::Scalar(Scalar::Bin(bytes)) => write_run(2, bytes, indicator, out),
         Value::Scalar(Scalar::Ext(..)) => Err(no_ext()),
         Value::Scalar(Scalar::F32(bits)) => {
-            write_float(super::float::of_single(bits), asked, node, out)
+            write_float(super::float::of_single(bits), indicator, node, out)
         }
-        Value::Scalar(Scalar::F64(bits)) => write_float(bits, asked, node, out),
+        Value::Scalar(Scalar::F64(bits)) => write_float(bits, indicator, node, out),
         Value::Scalar(Scalar::BoolByte(_)) => Err(no_bool_byte()),
-        Value::Scalar(Scalar::Null) => write_simple(22, asked, node, out),
-        Value::Scalar(Scalar::Bool(value)) => write_simple(20 + u8::from(value), asked, node, out),
+        Value::Scalar(Scalar::Null) => write_simple(22, indicator, node, out),
+        Value::Scalar(Scalar::Bool(value)) => {
+            write_simple(20 + u8::from(value), indicator, node, out)
+        }
         Value::Array => {
-            write_count(4, node.children().count(), asked, out)?;
+            write_count(4, node.children().count(), indicator, out)?;
             let depth = level(depth)?;
             for (n, item) in node.children().enumerate() {
                 write_value(item, None, depth, out).map_err(|r| r.at(n))?;
             }
-            end(asked, out);
+            end(indicator, out);
             Ok(())
         }
-        Value::Map => write_object(node, asked, depth, out),
+        Value::Map => write_object(node, indicator, depth, out),
     }
 }
 
 /// Writes a map, or the value that an object represents.
 fn write_object(
     node: Node<'_>,
-    asked: Asked,
+    indicator: Indicator,
     depth: u32,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
@@ -112,19 +119,19 @@ fn write_object(
     };
     match found {
         ObjectForm::Object => {
-            write_count(5, node.members().count(), asked, out)?;
+            write_count(5, node.members().count(), indicator, out)?;
             let depth = level(depth)?;
             for (key, value) in node.members() {
                 let place = |r: Refusal| r.inside(&String::from_utf8_lossy(&key.key_bytes()));
                 write_value(key, None, depth, out).map_err(place)?;
                 write_value(value, None, depth, out).map_err(place)?;
             }
-            end(asked, out);
+            end(indicator, out);
             Ok(())
         }
         ObjectForm::Map(pairs) => {
             let place = |r: Refusal| r.inside("$map");
-            write_count(5, pairs.len(), asked, out).map_err(place)?;
+            write_count(5, pairs.len(), indicator, out).map_err(place)?;
             let depth = level(depth)?;
             for (n, (key, value)) in pairs.into_iter().enumerate() {
                 for (side, value) in [key, value].into_iter().enumerate() {
@@ -132,12 +139,12 @@ fn write_object(
                     write_value(value, None, depth, out).map_err(place)?;
                 }
             }
-            end(asked, out);
+            end(indicator, out);
             Ok(())
         }
         ObjectForm::As(name, value) => {
             let place = |r: Refusal| r.inside("$as");
-            let known = asked_named(&name).filter(|_| asked.is_none());
+            let known = indicator_named(&name).filter(|_| indicator.is_none());
             let Some(info) = known else {
                 let wanted = format!("one of {OPEN} {}", WIDTHS.join(" "));
                 return Err(place(Refusal::whole(wanted, format!("\"{name}\"")).at(0)));
@@ -146,18 +153,18 @@ fn write_object(
         }
         ObjectForm::Tag(number, value) => {
             let place = |r: Refusal| r.inside("$tag");
-            write_head(6, number, asked, out).map_err(place)?;
+            write_head(6, number, indicator, out).map_err(place)?;
             let depth = level(depth)?;
             write_value(value, None, depth, out).map_err(|r| place(r.at(1)))
         }
-        ObjectForm::Simple(number) => write_simple(number, asked, node, out),
-        ObjectForm::StrChunks(chunks) => write_chunks(3, chunks, asked, out),
-        ObjectForm::BinChunks(chunks) => write_chunks(2, chunks, asked, out),
-        ObjectForm::Bin(bytes) => write_run(2, &bytes, asked, out),
-        ObjectForm::Str(text) => write_run(3, &text, asked, out),
+        ObjectForm::Simple(number) => write_simple(number, indicator, node, out),
+        ObjectForm::StrChunks(chunks) => write_chunks(3, chunks, indicator, out),
+        ObjectForm::BinChunks(chunks) => write_chunks(2, chunks, indicator, out),
+        ObjectForm::Bin(bytes) => write_run(2, &bytes, indicator, out),
+        ObjectForm::Str(text) => write_run(3, &text, indicator, out),
         ObjectForm::Ext(..) => Err(no_ext()),
-        ObjectForm::F32(bits) => write_float(super::float::of_single(bits), asked, node, out),
-        ObjectForm::F64(bits) => write_float(bits, asked, node, out),
+        ObjectForm::F32(bits) => write_float(super::float::of_single(bits), indicator, node, out),
+        ObjectForm::F64(bits) => write_float(bits, indicator, node, out),
         ObjectForm::Bool(_) => Err(no_bool_byte()),
     }
 }
@@ -172,9 +179,14 @@ fn no_ext() -> Refusal {
 }
 
 /// Writes a head with the requested width.
-fn write_head(major: u8, argument: u64, asked: Asked, out: &mut Vec<u8>) -> Result<(), Refusal> {
+fn write_head(
+    major: u8,
+    argument: u64,
+    indicator: Indicator,
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
     let shortest = Head::shortest(argument);
-    let info = asked.unwrap_or(shortest);
+    let info = indicator.unwrap_or(shortest);
     if info == NO_LENGTH {
         let wanted = "an array or a map, as `_` asks for ({\"$str\":[…]} and {\"$bin\":[…]} are strings in chunks)";
         return Err(Refusal::whole(wanted, "another value"));
@@ -189,23 +201,33 @@ fn write_head(major: u8, argument: u64, asked: Asked, out: &mut Vec<u8>) -> Resu
 }
 
 /// Writes the head of an array or a map.
-fn write_count(major: u8, count: usize, asked: Asked, out: &mut Vec<u8>) -> Result<(), Refusal> {
-    if asked == Some(NO_LENGTH) {
+fn write_count(
+    major: u8,
+    count: usize,
+    indicator: Indicator,
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
+    if indicator == Some(NO_LENGTH) {
         Head::write(major, NO_LENGTH, 0, out);
         return Ok(());
     }
-    write_head(major, count as u64, asked, out)
+    write_head(major, count as u64, indicator, out)
 }
 
 /// Writes the end of an array or a map without a length.
-fn end(asked: Asked, out: &mut Vec<u8>) {
-    if asked == Some(NO_LENGTH) {
+fn end(indicator: Indicator, out: &mut Vec<u8>) {
+    if indicator == Some(NO_LENGTH) {
         out.push(super::BREAK);
     }
 }
 
-fn write_run(major: u8, bytes: &[u8], asked: Asked, out: &mut Vec<u8>) -> Result<(), Refusal> {
-    write_head(major, bytes.len() as u64, asked, out)?;
+fn write_run(
+    major: u8,
+    bytes: &[u8],
+    indicator: Indicator,
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
+    write_head(major, bytes.len() as u64, indicator, out)?;
     out.extend_from_slice(bytes);
     Ok(())
 }
@@ -213,14 +235,14 @@ fn write_run(major: u8, bytes: &[u8], asked: Asked, out: &mut Vec<u8>) -> Result
 fn write_chunks(
     major: u8,
     chunks: Node<'_>,
-    asked: Asked,
+    indicator: Indicator,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
     let (key, wanted) = match major {
         3 => ("$str", "text"),
         _ => ("$bin", "bytes"),
     };
-    if asked.is_some() {
+    if indicator.is_some() {
         let wanted = "a value other than chunks, whose form is clear";
         return Err(Refusal::whole(wanted, key));
     }
@@ -239,11 +261,11 @@ fn write_chunks(
 
 fn write_simple(
     number: u8,
-    asked: Asked,
+    indicator: Indicator,
     node: Node<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
-    if asked.is_some() {
+    if indicator.is_some() {
         let wanted = "a value with more than one form, as `$as` asks for";
         return Err(Refusal::whole(wanted, quote(node)));
     }
@@ -255,11 +277,11 @@ fn write_simple(
     Ok(())
 }
 
-fn write_number(node: Node<'_>, asked: Asked, out: &mut Vec<u8>) -> Result<(), Refusal> {
+fn write_number(node: Node<'_>, indicator: Indicator, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let spelled = node.number_text().unwrap_or_default();
     if !spelled.contains(['.', 'e', 'E']) {
         return match spelled.parse() {
-            Ok(value) => write_int(value, asked, node, out),
+            Ok(value) => write_int(value, indicator, node, out),
             Err(_) => Err(no_int(node)),
         };
     }
@@ -268,7 +290,7 @@ fn write_number(node: Node<'_>, asked: Asked, out: &mut Vec<u8>) -> Result<(), R
         let wanted = "a number that a float can hold, or {\"$float\":\"hex bits\"}";
         return Err(Refusal::whole(wanted, quote(node)));
     }
-    write_float(value.to_bits(), asked, node, out)
+    write_float(value.to_bits(), indicator, node, out)
 }
 
 fn no_int(node: Node<'_>) -> Refusal {
@@ -276,18 +298,28 @@ fn no_int(node: Node<'_>) -> Refusal {
     Refusal::whole(wanted, quote(node))
 }
 
-fn write_int(value: i128, asked: Asked, node: Node<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+fn write_int(
+    value: i128,
+    indicator: Indicator,
+    node: Node<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
     let (major, argument) = if value < 0 {
         (1, -1 - value)
     } else {
         (0, value)
     };
     let argument = u64::try_from(argument).map_err(|_| no_int(node))?;
-    write_head(major, argument, asked, out)
+    write_head(major, argument, indicator, out)
 }
 
-fn write_float(bits: u64, asked: Asked, node: Node<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
-    let info = asked.unwrap_or_else(|| shortest_float(bits));
+fn write_float(
+    bits: u64,
+    indicator: Indicator,
+    node: Node<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
+    let info = indicator.unwrap_or_else(|| shortest_float(bits));
     let written = match info {
         25 => half(bits).map(u64::from),
         26 => single(bits).map(u64::from),

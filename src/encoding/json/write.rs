@@ -5,15 +5,15 @@ use super::scan::{lone_surrogate, plain_run};
 use crate::tape::Node;
 
 /// Copies JSON text onto one line: line breaks, which are only between tokens, become spaces.
-pub fn write_text(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
-    write_piece(text.trim_ascii(), breaks, out);
+pub fn write_text(text: &[u8], has_breaks: bool, out: &mut Vec<u8>) {
+    write_piece(text.trim_ascii(), has_breaks, out);
 }
 
 /// Copies a piece of JSON text as [`write_text`] does, white space around it included.
-pub(crate) fn write_piece(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
+pub(crate) fn write_piece(text: &[u8], has_breaks: bool, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(text);
-    if breaks {
+    if has_breaks {
         for byte in out.get_mut(start..).unwrap_or_default() {
             if matches!(byte, b'\n' | b'\r') {
                 *byte = b' ';

@@ -4,8 +4,8 @@ use super::{Client, ClientEvent, ConnectionStage, Hang, LAST_MESSAGE_TIMEOUT};
 use crate::live::handler::Command;
 
 impl Client<'_> {
-    /// Checks if the run waits for something, and if that is late.
-    pub(super) fn wait(&mut self, now: i64, commands: &mut Vec<Command>) {
+    /// Stops the run if it waits for nothing more, and reports a hang if it waits too long.
+    pub(super) fn stop_or_report_hang(&mut self, now: i64, commands: &mut Vec<Command>) {
         let run = &self.run;
         let is_done = run.all_sent() && !run.has_pending();
         let is_over = || run.feed.is_none() && run.missing().is_empty();

@@ -260,7 +260,7 @@ impl<'p> Client<'p> {
             && (self.update_connections(now, commands) | self.send_steps(now, commands))
         {}
         if !self.run.is_stopping {
-            self.wait(now, commands);
+            self.stop_or_report_hang(now, commands);
         }
         if self.run.is_stopping && !self.run.outcome.is_over {
             self.end(now, commands);

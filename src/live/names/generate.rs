@@ -57,38 +57,45 @@ pub fn write(val: &Val, form: SpellingForm, old: &str) -> String {
 /// Returns the current time in the unit and form of a recorded time.
 pub(super) fn current_time(val: &Val, old: &str, now: i64) -> Option<String> {
     match val {
-        Val::Number(_) => {
-            let whole = old.split(['.', 'e', 'E']).next()?.parse::<i64>().ok()?;
-            let unit = match whole.unsigned_abs() {
-                // The number is too small for a time since 1970.
-                0..100_000_000 => return None,
-                100_000_000..100_000_000_000 => 1_000_000_000,
-                100_000_000_000..100_000_000_000_000 => 1_000_000,
-                100_000_000_000_000..100_000_000_000_000_000 => 1000,
-                _ => 1,
-            };
-            let fraction = old.split_once('.').map_or("", |(_, rest)| rest);
-            let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
-            let below = format!("{:09}", now.rem_euclid(unit) * (1_000_000_000 / unit));
-            let below = below.get(..digits.min(9)).unwrap_or_default();
-            let dot = if below.is_empty() { "" } else { "." };
-            Some(format!("{}{dot}{below}", now.div_euclid(unit)))
-        }
-        Val::Text(old) if old.parse::<jiff::Timestamp>().is_ok() => {
-            let fraction = old.split_once('.').map_or("", |(_, rest)| rest);
-            let digits = fraction
-                .bytes()
-                .take_while(u8::is_ascii_digit)
-                .count()
-                .min(9);
-            let stamp = jiff::Timestamp::from_nanosecond(now.into()).ok()?;
-            let whole = stamp.strftime("%Y-%m-%dT%H:%M:%S");
-            let below = format!("{:09}", stamp.subsec_nanosecond());
-            let below = below.get(..digits).unwrap_or_default();
-            let dot = if below.is_empty() { "" } else { "." };
-            let zone = if old.ends_with('Z') { "Z" } else { "+00:00" };
-            Some(json_text(&format!("{whole}{dot}{below}{zone}")))
-        }
+        Val::Number(_) => current_number(old, now),
+        Val::Text(old) if old.parse::<jiff::Timestamp>().is_ok() => current_timestamp(old, now),
         _ => None,
     }
+}
+
+/// Returns the current time as a number since 1970, in the unit of a recorded number.
+fn current_number(old: &str, now: i64) -> Option<String> {
+    const SECOND: i64 = 1_000_000_000;
+    /// The first number in each unit that counts as a time since 1970, and the unit in nanoseconds.
+    const UNITS: [(u64, i64); 4] = [
+        (100_000_000_000_000_000, 1),
+        (100_000_000_000_000, 1000),
+        (100_000_000_000, 1_000_000),
+        (100_000_000, SECOND),
+    ];
+    let whole = old.split(['.', 'e', 'E']).next()?.parse::<i64>().ok()?;
+    let is_in = |(first, _): &&(u64, i64)| whole.unsigned_abs() >= *first;
+    let &(_, unit) = UNITS.iter().find(is_in)?;
+    let nanoseconds = now.rem_euclid(unit) * (SECOND / unit);
+    let fraction = fraction_as_in(old, nanoseconds);
+    Some(format!("{}{fraction}", now.div_euclid(unit)))
+}
+
+/// Returns the current time as a JSON string, in the form of a recorded timestamp.
+fn current_timestamp(old: &str, now: i64) -> Option<String> {
+    let stamp = jiff::Timestamp::from_nanosecond(now.into()).ok()?;
+    let whole = stamp.strftime("%Y-%m-%dT%H:%M:%S");
+    let fraction = fraction_as_in(old, stamp.subsec_nanosecond().into());
+    let zone = if old.ends_with('Z') { "Z" } else { "+00:00" };
+    Some(json_text(&format!("{whole}{fraction}{zone}")))
+}
+
+/// Returns a fraction of a unit, with its point, with as many digits as a recorded time has.
+fn fraction_as_in(old: &str, billionths: i64) -> String {
+    let fraction = old.split_once('.').map_or("", |(_, rest)| rest);
+    let count = fraction.bytes().take_while(u8::is_ascii_digit).count();
+    let digits = format!("{billionths:09}");
+    let digits = digits.get(..count.min(9)).unwrap_or_default();
+    let point = if digits.is_empty() { "" } else { "." };
+    format!("{point}{digits}")
 }

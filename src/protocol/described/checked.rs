@@ -18,7 +18,7 @@ use crate::protocol::{Origin, Role};
 use crate::tape::Node;
 
 /// Returns a session that compares messages with their types, too; the session itself if there are none.
-pub(super) fn checked<'d>(
+pub(super) fn wrap_with_types<'d>(
     inner: Box<dyn Session + 'd>,
     described: &'d Described,
     config: &SessionConfig,

@@ -40,7 +40,7 @@ use super::{
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{CustomFraming, Frame, FramingName};
-use crate::own_rules::judged;
+use crate::own_rules::wrap_with_rules;
 use crate::tape::Node;
 use crate::toml_text::TomlError;
 use body::Header;
@@ -462,8 +462,8 @@ impl Behavior for Described {
             Some(base) => base.behavior().session(config),
             None => Box::new(session::DescribedSession::new(self, config)),
         };
-        let session = checked::checked(session, self, config);
-        judged(session, self, &self.description.rules)
+        let session = checked::wrap_with_types(session, self, config);
+        wrap_with_rules(session, self, &self.description.rules)
     }
 
     fn peer<'a>(&'a self, side: Direction, config: &PeerConfig) -> Box<dyn Peer + 'a> {

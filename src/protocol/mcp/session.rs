@@ -289,7 +289,7 @@ impl Extension for McpSession {
         self.handshake.refused(asked);
     }
 
-    fn cancels(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest) {
+    fn cancelled(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest) {
         if asked.subject() == Some("initialize") {
             broken!(message, rule::CANCEL_INITIALIZE, message.whole(), asked.index();
                 "initialize is cancelled; a client that gives up closes the connection");

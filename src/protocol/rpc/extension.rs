@@ -105,7 +105,7 @@ pub(in crate::protocol) trait Extension: Default + Send {
     }
 
     /// Handles a message that cancels an open request.
-    fn cancels(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest) {
+    fn cancelled(&mut self, message: &RpcMessage<'_, '_>, asked: &OpenRequest) {
         let _ = (message, asked);
     }
 

@@ -217,7 +217,7 @@ impl<E: Extension> RpcSession<E> {
             self.heard.insert(request, message.index);
         }
         if let Some((_, id)) = E::CANCELS.iter().find(|(name, _)| message.is(name)) {
-            self.cancels(message, id);
+            self.record_cancel(message, id);
         }
         let key = message
             .call
@@ -256,7 +256,7 @@ impl<E: Extension> RpcSession<E> {
     }
 
     /// Records that a request is cancelled.
-    fn cancels(&mut self, message: &RpcMessage<'_, '_>, id: &str) {
+    fn record_cancel(&mut self, message: &RpcMessage<'_, '_>, id: &str) {
         let Some(id) = message.param(id) else {
             return;
         };
@@ -268,7 +268,7 @@ impl<E: Extension> RpcSession<E> {
         let ambiguous = self.is_ambiguous(&key, &message.seen);
         if let Some(asked) = self.pairs.cancel((&key, id), message.seen, lacks) {
             let state = self.sessions.state(message.origin.conn);
-            state.cancels(message, asked);
+            state.cancelled(message, asked);
             let heard = self.heard.get(&asked.index()).copied();
             let certain = self.pairs.open.get(&key).filter(|_| !ambiguous);
             if let Some((asked, request)) = certain.filter(|(_, request)| request.needs_answer()) {

@@ -389,7 +389,7 @@ fn client_name<'a>(parts: &Parts<'a>) -> &'a [u8] {
 
 impl Session for TelequickSession<'_> {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
-        Current::handle(seen, report, |seen| self.handle(seen));
+        Current::handle(seen, report, |current| self.handle(current));
     }
 
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {

@@ -162,14 +162,19 @@ impl<'s> PhoneCalls<'s> {
                 *call = PhoneCall { phase, by, ..*call };
             }
             Some(call) if call.phase != CallPhase::Over || phase != CallPhase::Announced => {}
-            _ => self.put(sid, phase, by, false),
+            _ => self.begin_call(sid, phase, by),
         }
     }
 
-    /// Stores the phase of a call. `goes_on`: it is the call that had this id before.
-    fn put(&mut self, sid: &[u8], phase: CallPhase, by: u64, goes_on: bool) {
-        let before = self.by_sid.get(sid).filter(|_| goes_on);
-        let first = before.and_then(|call| call.first);
+    /// Stores a call, in place of an earlier one with this id.
+    fn begin_call(&mut self, sid: &[u8], phase: CallPhase, by: u64) {
+        let first = None;
+        self.by_sid.put(sid, PhoneCall { phase, by, first });
+    }
+
+    /// Stores the phase of the call with this id.
+    fn set_phase(&mut self, sid: &[u8], phase: CallPhase, by: u64) {
+        let first = self.by_sid.get(sid).and_then(|call| call.first);
         self.by_sid.put(sid, PhoneCall { phase, by, first });
     }
 
@@ -177,7 +182,7 @@ impl<'s> PhoneCalls<'s> {
         match code {
             Some(0) | None => self.record_call(sid, CallPhase::Made, by),
             Some(_) => {
-                self.put(sid, CallPhase::Over, by, true);
+                self.set_phase(sid, CallPhase::Over, by);
                 self.by_sid.finish_entry(sid);
             }
         }
@@ -198,7 +203,7 @@ impl<'s> PhoneCalls<'s> {
             }
             Some(_) => {}
             None => {
-                self.put(sid.raw_text(), phase, by, false);
+                self.begin_call(sid.raw_text(), phase, by);
                 if opened && !self.partial && !self.by_sid.dropped_unfinished {
                     broken!(seen, rule::UNKNOWN_CALL, seen.at(sid);
                         "{kind} names call {}, but no message creates it", quote_text(sid));
@@ -266,7 +271,11 @@ impl<'s> PhoneCalls<'s> {
         // A late CREATE does not renew an answered call; one after the hang-up does.
         let late = phase == CallPhase::Created && known == Some(CallPhase::Answered);
         if !late && (known != Some(CallPhase::Over) || phase == CallPhase::Created) {
-            self.put(sid.raw_text(), phase, by, known != Some(CallPhase::Over));
+            if known == Some(CallPhase::Over) {
+                self.begin_call(sid.raw_text(), phase, by);
+            } else {
+                self.set_phase(sid.raw_text(), phase, by);
+            }
         }
         let name = (seen.origin.conn, sid.raw_text());
         let reported = self.reported.entry_in((), name, ReportedEvents::default);
