@@ -113,9 +113,9 @@ impl LintArgs {
     }
 }
 
-/// The output for frames.
+/// The output for messages.
 pub struct LiveScreen {
-    /// `None`: frames are not shown.
+    /// `None`: messages are not shown.
     pub path: Option<PathBuf>,
     /// `None`: only findings are shown.
     pub format: Option<Format>,
@@ -252,12 +252,9 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         options.framing.get_or_insert(Framing::Http);
     }
     let connection = config.connection;
-    let quic = connection
-        .tls
-        .quic(&connect, &listen, connection.rewrite_host)?;
-    let sides = quic
-        .is_none()
-        .then(|| connection.tls.sides(&connect, &listen));
+    let tls = &connection.tls;
+    let quic = tls.quic(&connect, &listen, connection.rewrite_host)?;
+    let sides = quic.is_none().then(|| tls.sides(&connect, &listen));
     let (client, server) = sides.transpose()?.unwrap_or_default();
     let (quiet, verbose) = (config.shared.quiet, config.shared.verbose);
     let fail_on = config.lint.and_then(LintArgs::fail_on);
@@ -269,7 +266,7 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         connect: Some(connect.to_string()),
         ..header(name)
     };
-    let host = config.connection.rewrite_host.then(|| connect.host());
+    let host = connection.rewrite_host.then(|| connect.host());
     let injected = config.read_faults(host.flatten(), header.started, quic.is_some())?;
     anyhow::ensure!(
         !bound.is_destination_of(&connect),
@@ -277,10 +274,8 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         bound.address()
     );
     let print = config.print.take().unwrap_or(Arc::new(print_message));
-    let is_free = config
-        .screen
-        .as_ref()
-        .is_none_or(LiveScreen::leaves_stdout_free);
+    let screen = config.screen.as_ref();
+    let is_free = screen.is_none_or(LiveScreen::leaves_stdout_free);
     let note = RecordingNote::new(&config);
     let collector = open_collector(&config)?;
     let setup = new_setup(config, header, &print, is_free, collector.as_ref())?;
@@ -312,8 +307,8 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
     report_end(collector.as_deref(), quiet, &*print);
     let bad = report_losses(&outcome.seen, &*print);
     let counts = &outcome.seen.counts;
-    if verbose && counts.torn > 0 {
-        print(&torn_text(counts));
+    if verbose && counts.without_close_notify > 0 {
+        print(&close_notify_text(counts));
     }
     if !quiet {
         print(&total(counts));
@@ -327,9 +322,9 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
     })
 }
 
-fn torn_text(counts: &TapCounts) -> String {
-    let torn = count_text(counts.torn, "direction", "directions");
-    format!("{torn} ended without close_notify of TLS: bytes may be missing")
+fn close_notify_text(counts: &TapCounts) -> String {
+    let directions = count_text(counts.without_close_notify, "direction", "directions");
+    format!("{directions} ended without close_notify of TLS: bytes may be missing")
 }
 
 /// Returns the address that is given, or the usual one of the protocol.
@@ -367,15 +362,15 @@ fn listening_text(
 
 /// Returns the number of connections, messages and findings.
 fn total(counts: &TapCounts) -> String {
-    let (connections, frames, faulty) = (counts.connections, counts.frames, counts.faulty);
+    let (connections, messages, faulty) = (counts.connections, counts.messages, counts.faulty);
     let if_any = |n, text: String| if n == 0 { String::new() } else { text };
     let faulty = if_any(faulty, format!(", {faulty} with faults"));
     let found = count_text(counts.findings, "finding", "findings");
     let found = if_any(counts.findings, format!(", {found}"));
-    let text = count_text(frames, "message", "messages");
-    let frames = if_any(frames, format!(", {text}{faulty}{found}"));
+    let text = count_text(messages, "message", "messages");
+    let messages = if_any(messages, format!(", {text}{faulty}{found}"));
     let connections = count_text(connections, "connection", "connections");
-    format!("{connections}{frames}")
+    format!("{connections}{messages}")
 }
 
 fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {

@@ -1,4 +1,4 @@
-//! Turns the traffic of a proxy into a recording and into frames.
+//! Turns the traffic of a proxy into a recording and into messages.
 //!
 //! ```text
 //!   open 1        -> {"t":0,"conn":1,"event":"open"}
@@ -31,7 +31,7 @@ pub struct TapConfig<'p> {
     pub header: Header,
     /// A recording is made.
     pub record: bool,
-    /// The options for decoding, if frames are needed.
+    /// The options for decoding, if messages are needed.
     pub decode: Option<DecodeOptions<'p>>,
     /// The rules, if they are checked.
     pub rules: Option<RuleSettings>,
@@ -86,16 +86,16 @@ pub type TapSink<'s> = dyn Sink<Break = Infallible> + 's;
 pub struct TapCounts {
     /// Connections, or children.
     pub connections: u64,
-    /// Frames.
-    pub frames: u64,
-    /// Frames with a fault.
+    /// Messages, and frames without one.
+    pub messages: u64,
+    /// Those with a fault.
     pub faulty: u64,
     /// Broken rules of any severity.
     pub findings: u64,
     /// The highest severity.
     pub worst: Option<Severity>,
     /// Directions that ended without `close_notify` of TLS.
-    pub torn: u64,
+    pub without_close_notify: u64,
 }
 
 impl TapCounts {
@@ -132,7 +132,7 @@ impl Sink for Counting<'_, '_> {
 
     fn take(&mut self, output: Output<'_>) -> ControlFlow<Infallible> {
         if let Output::Message(decoded, verdict) = output {
-            self.counts.frames += 1;
+            self.counts.messages += 1;
             self.counts.faulty += u64::from(decoded.is_faulty());
             if let Some(parts) = &mut self.parts {
                 parts.see(decoded, verdict);
@@ -259,7 +259,8 @@ impl<'p> Tap<'p> {
         match seen.what {
             EventKind::Open => self.counts.connections += 1,
             EventKind::Eof if event.stream.is_none() => {
-                self.counts.torn += u64::from(event.more.contains_key("close_notify"));
+                self.counts.without_close_notify +=
+                    u64::from(event.more.contains_key("close_notify"));
             }
             _ => {}
         }
@@ -353,10 +354,10 @@ pub fn event(what: EventKind<'_>, t: i64, conn: u32) -> EventRecord {
 }
 
 /// Returns the end of one direction. `torn`: TLS ended without `close_notify`, so bytes may be missing.
-pub fn eof(t: i64, conn: u32, dir: ChunkSource, torn: bool) -> EventRecord {
+pub fn eof(t: i64, conn: u32, dir: ChunkSource, is_truncated: bool) -> EventRecord {
     let mut eof = event(EventKind::Eof, t, conn);
     eof.more.insert("dir".into(), dir.name().into());
-    if torn {
+    if is_truncated {
         eof.more.insert("close_notify".into(), false.into());
     }
     eof
@@ -444,7 +445,7 @@ mod tests {
             tap.counts(),
             TapCounts {
                 connections: 1,
-                frames: 3,
+                messages: 3,
                 faulty: 1,
                 ..tap.counts()
             }

@@ -83,8 +83,6 @@ pub type FrameSink<'s> = dyn FnMut(&Decoded<'_>) + 's;
 /// already, and of bytes that waited for the protocol, still follows.
 pub(crate) type FlowSink<'s> = dyn FnMut(&Decoded<'_>) -> ControlFlow<()> + 's;
 
-/// The maximum length of a head before a message: that of HTTP.
-const MAX_HEAD: usize = 1 << 20;
 /// The maximum number of waiting remarks.
 const MAX_REMARKS: usize = 1 << 16;
 

@@ -2,7 +2,8 @@
 
 use super::detect::{Detector, ProtocolVerdict};
 use super::held::{Held, HeldBytes};
-use super::{DecodeOptions, Decoder, FlowSink, Guess, MAX_HEAD};
+use super::{DecodeOptions, Decoder, FlowSink, Guess};
+use crate::framing::MAX_HTTP_HEAD;
 use crate::protocol::{Lane, Origin, Protocol};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -259,7 +260,7 @@ impl<'p> Decoder<'p> {
         let limit = self.options.limits.message as usize;
         let pieces = self.held.len() + usize::from(!self.held.continues(origin));
         let taken = self.undetected + pieces * size_of::<HeldBytes>();
-        (2 * (limit + MAX_HEAD)).saturating_sub(taken)
+        (2 * (limit + MAX_HTTP_HEAD)).saturating_sub(taken)
     }
 
     /// Returns the number of further bytes of a connection that can wait for its protocol.

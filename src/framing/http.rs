@@ -49,7 +49,7 @@ pub(super) use write::{describe, response, write};
 /// RFC 6455 section 1.3.
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 /// The maximum length of start line and fields.
-const MAX_HEAD: usize = 1 << 20;
+pub(crate) const MAX_HEAD: usize = 1 << 20;
 /// The maximum number of fields of a head.
 const MAX_FIELDS: usize = 128;
 /// The maximum number of start lines that are tried before one empty line.

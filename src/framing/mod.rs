@@ -48,9 +48,9 @@ pub(crate) use frame::OwnedPlaces;
 pub use frame::{Fault, Frame, Head, LengthMode, Piece, Places, Step, View};
 pub use framer::Framer;
 pub use frames::{BufferFrame, BufferStep, Frames, frames};
-pub(crate) use http::EventStream;
 #[cfg(feature = "cli")]
 pub(crate) use http::{BodyDelimiter, BodyPart, websocket_accept};
+pub(crate) use http::{EventStream, MAX_HEAD as MAX_HTTP_HEAD};
 pub(crate) use http3::{STARTS as HTTP3_STARTS, starts as starts_http3};
 pub use input::Buffer;
 pub use method::Measured;

@@ -1,4 +1,4 @@
-//! Writes one JSON object per frame, in a format that programs can rely on.
+//! Writes one JSON object per message, in a format that programs can rely on.
 //!
 //! The keys are the properties in `schema.json`, in the same order; absent ones are left out. The data is exact: it is never
 //! masked or shortened.

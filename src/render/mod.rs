@@ -1,4 +1,4 @@
-//! Renders frames for people and for programs. Renderers know messages, not protocols.
+//! Renders messages for people and for programs. Renderers know messages, not protocols.
 
 pub(crate) mod fields;
 pub(crate) mod findings;

@@ -7,7 +7,7 @@ use crate::render::style::Highlight;
 /// The counts of a source.
 #[derive(Default)]
 pub(super) struct SourceCounts {
-    frames: u64,
+    messages: u64,
     pub faulty: u64,
     /// The first fault.
     first: Option<String>,
@@ -30,7 +30,7 @@ impl SourceCounts {
 
     /// Counts a message.
     pub fn count(&mut self, decoded: &Decoded<'_>) {
-        self.frames += 1;
+        self.messages += 1;
         let Some((offset, fault)) = decoded.faults().next() else {
             return;
         };
@@ -44,7 +44,7 @@ impl SourceCounts {
     /// Returns the number of faults, and the first one if it is not shown elsewhere.
     pub fn fault_text(self, source: &str, is_shown: bool) -> Option<String> {
         let first = self.first?;
-        let count = format!("{} of {} messages with faults", self.faulty, self.frames);
+        let count = format!("{} of {} messages with faults", self.faulty, self.messages);
         Some(if is_shown {
             format!("{source}: {count}")
         } else {

@@ -4,8 +4,8 @@
 const MAX_MESSAGES: usize = 50;
 const MAX_BYTES: usize = 1 << 16;
 
-/// The first frame, in both formats, until it is known if it is the only one.
-pub struct FirstFrame {
+/// The first message, in both formats, until it is known if it is the only one.
+pub struct FirstMessage {
     pub line: Vec<u8>,
     pub tree: Vec<u8>,
 }

@@ -1,10 +1,10 @@
-//! Shows the frames of a run in the selected format, and the errors at its end.
+//! Shows the messages of a run in the selected format, and the errors at its end.
 
 use super::Args;
 use super::context::{Context, Use};
 use super::counts::SourceCounts;
 use super::findings::{FindingReporter, shown, worst};
-use super::first::{FirstFrame, FirstScreen};
+use super::first::{FirstMessage, FirstScreen};
 use super::lookup::{Lookup, write_line, write_owner, write_range};
 use super::recorder::DecodeRecorder;
 use super::stderr::StderrAmongMessages;
@@ -32,7 +32,7 @@ use anyhow::Result;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-/// Shows frames as they arrive.
+/// Shows messages as they arrive.
 #[allow(clippy::struct_excessive_bools)] // each is a flag or a verdict of its own
 pub struct DecodeScreen<'a> {
     args: &'a Args,
@@ -56,12 +56,12 @@ pub struct DecodeScreen<'a> {
     delta_states: Option<DeltaStates>,
     scratch: Vec<u8>,
     text: String,
-    first_frame: Option<FirstFrame>,
+    first_message: Option<FirstMessage>,
     /// Present while the first lines of a file wait for their layout.
     first_screen: Option<FirstScreen>,
     matched: u64,
     shown: u64,
-    /// The number of faulty frames, of all sources.
+    /// The number of faulty messages, of all sources.
     faulty: u64,
     /// The direction of bytes without one.
     direction: Option<Direction>,
@@ -110,7 +110,7 @@ impl<'a> DecodeScreen<'a> {
             delta_states: args.state.then(DeltaStates::default),
             scratch: Vec::new(),
             text: String::new(),
-            first_frame: None,
+            first_message: None,
             first_screen: None,
             matched: 0,
             shown: 0,
@@ -134,7 +134,7 @@ impl<'a> DecodeScreen<'a> {
         lines && self.filter.is_open() && !self.display.show_secrets
     }
 
-    /// Renders a frame into `self.scratch`.
+    /// Renders a message into `self.scratch`.
     fn render(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) {
         self.scratch.clear();
         self.text.clear();
@@ -165,10 +165,10 @@ impl<'a> DecodeScreen<'a> {
         }
     }
 
-    /// Writes the first frame as a line, because it is not the only one.
+    /// Writes the first message as a line, because it is not the only one.
     fn release(&mut self) -> Result<()> {
-        if let Some(first_frame) = self.first_frame.take() {
-            self.put(&first_frame.line)?;
+        if let Some(first_message) = self.first_message.take() {
+            self.put(&first_message.line)?;
         }
         Ok(())
     }
@@ -204,8 +204,8 @@ impl<'a> DecodeScreen<'a> {
         if let Some(recorder) = self.recorder.take() {
             recorder.finish()?;
         }
-        if let Some(first_frame) = self.first_frame.take() {
-            self.output.push(&first_frame.tree);
+        if let Some(first_message) = self.first_message.take() {
+            self.output.push(&first_message.tree);
         }
         let last = Vec::from(std::mem::take(&mut self.last)).concat();
         self.put(&last)?;
@@ -353,7 +353,7 @@ impl<'a> DecodeScreen<'a> {
             self.write_state(Format::Tree);
             tree.extend_from_slice(self.text.as_bytes());
             let line = std::mem::take(&mut self.scratch);
-            self.first_frame = Some(FirstFrame { line, tree });
+            self.first_message = Some(FirstMessage { line, tree });
             return Ok(());
         }
         self.release()?;
@@ -521,7 +521,7 @@ impl<'a> DecodeScreen<'a> {
         let text = counts.fault_text(&run.source().name, is_shown);
         self.closing.extend(text.filter(|_| !self.quiet));
         // Messages before notes about them: both may go to the same terminal.
-        let is_written = self.first_frame.is_none() && self.args.select.tail.is_none();
+        let is_written = self.first_message.is_none() && self.args.select.tail.is_none();
         if is_written {
             self.lay_out();
             self.output.flush()?;

@@ -1,4 +1,4 @@
-//! Shows the frames of live traffic.
+//! Shows the messages of live traffic.
 
 use super::LiveScreen;
 use crate::capture::{Event, EventKind};
@@ -16,7 +16,7 @@ use crate::transport::{RecorderScreen, RecordingFile, Render};
 use anyhow::{Context as _, Result};
 use std::fs::File;
 
-/// Opens the output for frames and creates the renderer.
+/// Opens the output for messages and creates the renderer.
 pub(super) fn open_view(screen: &LiveScreen, shared: &SharedArgs) -> Result<RecorderScreen> {
     use std::io::IsTerminal as _;
     let path = screen.path.as_ref().filter(|_| screen.leaves_stdout_free());
