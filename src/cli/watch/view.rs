@@ -152,9 +152,10 @@ impl View {
     /// messages do not need. Their need only grows, so that the screen is calm.
     fn upper_height(&mut self, height: u16, model: &Model, panes: &[(Pane, Rect)]) -> u16 {
         let [upper, lower] = MIN_HEIGHTS;
-        let stderr = match model.look.shows_stderr {
-            true => model.shared.store().stderr.len(),
-            false => 0,
+        let stderr = if model.look.shows_stderr {
+            model.shared.store().stderr.len()
+        } else {
+            0
         };
         let rows = u16::try_from(model.row_count() + 1 + stderr).unwrap_or(u16::MAX);
         let has_tree = panes.iter().any(|(pane, _)| *pane == Pane::Tree);

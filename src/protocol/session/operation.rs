@@ -72,6 +72,7 @@ impl Owner {
 /// Facts about the current message and operations. A message is named by its index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub struct OperationFacts {
     /// The message belongs to the operation of this message.
     pub part_of: Option<(u64, Link)>,

@@ -6,6 +6,7 @@ use crate::cli::watch::command::Command;
 const STEP: usize = 8;
 
 /// The way panes show their text.
+#[allow(clippy::struct_excessive_bools)] // each is a switch of its own
 pub(in crate::cli::watch) struct Look {
     /// Long lines of the tree continue on the next row.
     pub wraps: bool,
