@@ -71,7 +71,7 @@ impl Client {
     }
 
     /// Writes a message.
-    pub fn write(&self, message: &str) -> Result<()> {
+    pub fn write(message: &str) -> Result<()> {
         let mut stdout = std::io::stdout().lock();
         let written = stdout.write_all(format!("{message}\n").as_bytes());
         let written = written.and_then(|()| stdout.flush());
@@ -110,7 +110,7 @@ impl Client {
         let method = "notifications/progress";
         let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
         let stop = call.stop.clone();
-        if self.write(&message.to_string()).is_err() {
+        if Self::write(&message.to_string()).is_err() {
             stop.set();
         }
     }

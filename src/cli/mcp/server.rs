@@ -52,7 +52,7 @@ pub fn serve(folders: Folders, shared: &SharedArgs) -> Result<Exit> {
             shared.note("a line on stdin is no message of mcp: it has no answer");
         }
         for answer in answers.unwrap_or_default() {
-            lock(&client).write(&answer)?;
+            Client::write(&answer)?;
         }
     }
 }
