@@ -16,6 +16,7 @@ pub(super) mod heartbeat;
 pub(crate) mod http;
 pub(crate) mod memory;
 mod operation;
+pub(crate) mod stored;
 pub(super) mod text;
 mod waiting;
 

@@ -201,11 +201,16 @@ fn tried() -> Vec<Tried> {
 }
 
 /// Rows that other tests try: where, and the name of the test.
-const ELSEWHERE: [(&str, &str, &str); 3] = [
+const ELSEWHERE: [(&str, &str, &str); 4] = [
     (
         "bytes that no protocol recognises, live",
         include_str!("../../src/conversation/tap.rs"),
         "unrecognised_bytes_are_held_up_to_a_limit",
+    ),
+    (
+        "id, method and name of an open request",
+        include_str!("../../src/protocol/session/stored.rs"),
+        "long_texts_are_stored_in_part",
     ),
     (
         "recordings of @NAME",

@@ -13,6 +13,7 @@ use super::message::id_of;
 use crate::protocol::exchange::{Added, Exchange, Found, Ids, Key, OpenRequest};
 use crate::protocol::rule_names::described as rule;
 use crate::protocol::session::memory::ConnId;
+use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{
     ConnectionChange, Current, Report, Seen, Session, SessionConfig, Waiting, broken,
@@ -38,14 +39,14 @@ impl Ident {
         Some(match id {
             Id::None => return None,
             Id::Json(text) => match text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
-                Some(text) => Self::Text(unescape(text).as_ref().into()),
+                Some(text) => Self::Text(to_stored(&unescape(text))),
                 None if *text == "null" => return None,
                 None => match text.parse() {
                     Ok(number) => Self::Whole(number),
-                    Err(_) => Self::Text(text.as_ref().into()),
+                    Err(_) => Self::Text(to_stored(text)),
                 },
             },
-            Id::Text(text) => Self::Text(text.as_ref().into()),
+            Id::Text(text) => Self::Text(to_stored(text)),
             Id::Number(number) => Self::Whole(*number),
             Id::Uuid(uuid) => Self::Bytes(*uuid),
         })

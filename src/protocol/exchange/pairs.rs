@@ -14,6 +14,7 @@ use super::{Added, Exchange, Found, Ids, Key, OpenRequest};
 use crate::protocol::Direction;
 use crate::protocol::rule_names::all as rule;
 use crate::protocol::session::memory::ConnId;
+use crate::protocol::session::stored::{stored_bytes, to_stored};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Current, broken};
 use crate::tape::Node;
@@ -35,7 +36,7 @@ pub(in crate::protocol) enum IdSpace {
 pub(in crate::protocol) enum Ident {
     Whole(i64),
     Text(Box<str>),
-    /// Another value, as it is written.
+    /// Another value, as it is written; of a long one, what is stored.
     Other(Box<[u8]>),
 }
 
@@ -54,11 +55,11 @@ impl PairKey {
         }
         let whole = || i64::try_from(id.as_i128()?).ok();
         let id = if id.is_string() {
-            Ident::Text(id.text()?.into())
+            Ident::Text(to_stored(&id.text()?))
         } else if let Some(whole) = whole() {
             Ident::Whole(whole)
         } else {
-            Ident::Other(id.span().of(id.bytes()).into())
+            Ident::Other(stored_bytes(id.span().of(id.bytes())))
         };
         Some(Self {
             scope,

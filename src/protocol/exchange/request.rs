@@ -3,6 +3,7 @@
 use super::short_text::ShortText;
 use crate::escape::shorten;
 use crate::framing::fields::{text_secrets, without};
+use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::{Place, Seen, Waiting};
 use crate::protocol::{Direction, Origin, with_name};
 use foldhash::HashSet;
@@ -32,14 +33,14 @@ impl OpenRequest {
     pub fn of(seen: &Seen<'_>) -> Self {
         let message = seen.message;
         let texts = RequestTexts {
-            kind: message.kind.as_ref().into(),
-            subject: message.subject.as_deref().map(Into::into),
-            name: message.name.as_deref().map(Into::into),
+            kind: to_stored(&message.kind),
+            subject: message.subject.as_deref().map(to_stored),
+            name: message.name.as_deref().map(to_stored),
         };
         Self {
             place: seen.whole().into(),
             texts: Arc::new(texts),
-            id: message.id.text().as_ref().into(),
+            id: to_stored(&message.id.text()),
         }
     }
 
@@ -68,12 +69,12 @@ impl OpenRequest {
     pub(crate) fn member(self, subject: Option<&str>, id: &str) -> Self {
         let texts = RequestTexts {
             kind: Arc::clone(&self.texts.kind),
-            subject: subject.map(Into::into),
+            subject: subject.map(to_stored),
             name: None,
         };
         Self {
             texts: Arc::new(texts),
-            id: id.into(),
+            id: to_stored(id),
             ..self
         }
     }

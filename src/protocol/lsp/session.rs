@@ -111,7 +111,7 @@ impl LspSession {
             {
                 self.capabilities.register(capability);
             }
-            self.capabilities.register(method);
+            self.capabilities.register(&method);
         }
     }
 }

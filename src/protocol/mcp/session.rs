@@ -25,6 +25,7 @@ use crate::protocol::rpc::extension::{Extension, Nested, RpcMessage, SentRequest
 use crate::protocol::rpc::http::is_answered_in_stream;
 use crate::protocol::rule_names::all::RESULT_TYPE;
 use crate::protocol::rule_names::mcp as rule;
+use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Current, Severity, broken, http};
 use crate::tape::Node;
@@ -177,7 +178,7 @@ impl Extension for McpSession {
         if message.is_from_client() {
             self.handshake.check_order(message);
         }
-        let text = |name: &str| Some(message.param(name)?.text()?.as_ref().into());
+        let text = |name: &str| Some(to_stored(&message.param(name)?.text()?));
         let mut context = RequestContext {
             stateless: own_version(message).is_some(),
             paged: message.param("cursor").is_some(),

@@ -4,6 +4,7 @@ use super::extension::{Extension, RpcMessage};
 use crate::protocol::Direction;
 use crate::protocol::schema::validate::Budget;
 use crate::protocol::session::memory::PerDirection;
+use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::{Severity, broken};
 use crate::tape::Node;
 use serde_json::Value;
@@ -31,9 +32,9 @@ impl Capabilities {
     }
 
     /// Adds a method, or a capability, that the server registers later.
-    pub(in crate::protocol) fn register(&mut self, name: impl Into<String>) {
+    pub(in crate::protocol) fn register(&mut self, name: &str) {
         if self.registered.len() < MAX_NAMES {
-            self.registered.insert(name.into());
+            self.registered.insert(to_stored(name));
         }
     }
 

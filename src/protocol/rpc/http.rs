@@ -14,6 +14,7 @@ use crate::protocol::exchange::OpenRequest;
 use crate::protocol::exchange::pairs::PairKey;
 use crate::protocol::rule_names::rpc as rule;
 use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
+use crate::protocol::session::stored::stored;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Current, Report, Seen, Severity, broken, http};
 use std::sync::Arc;
@@ -140,9 +141,9 @@ impl<E: Extension> Sessions<E> {
         let conn = seen.origin.conn;
         let connection = self.connections.entry_or_evict(conn, Exchanges::default);
         let name = session_name(seen, field.name);
-        if let Some(name) = name {
+        if let Some(name) = name.as_deref().map(stored) {
             let known = connection.name.take().filter(|known| **known == *name);
-            let name = connection.name.insert(known.unwrap_or(name.into()));
+            let name = connection.name.insert(known.unwrap_or_else(|| name.into()));
             let key = SessionKey::Named(Arc::clone(name));
             let is_head = matches!(seen.frame.head, Head::Http { event: false, .. });
             self.gives_names |= !asks && is_head;
@@ -209,6 +210,14 @@ impl<E: Extension> Sessions<E> {
         if let Some(state) = state.filter(|state| !state.is_ended) {
             state.own.end(report);
             state.is_ended = true;
+        }
+    }
+
+    /// Gives back the memory of the session of a connection from which no further message comes.
+    pub(super) fn forget(&mut self, conn: ConnId) {
+        if let Some(state) = self.states.get_mut(&SessionKey::Connection(conn)) {
+            state.own = E::default();
+            state.own.missed();
         }
     }
 

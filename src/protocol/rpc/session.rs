@@ -424,6 +424,9 @@ impl<E: Extension> Session for RpcSession<E> {
                 if answers != Some(Direction::ToServer) {
                     self.sessions.end(origin.conn, report);
                 }
+                if what != ConnectionChange::Ended {
+                    self.sessions.forget(origin.conn);
+                }
             }
         }
     }

@@ -28,6 +28,7 @@ use crate::framing::Head;
 use crate::protocol::exchange::{Added, Exchange, Ids, OpenRequest};
 use crate::protocol::rule_names::saikuro as rule;
 use crate::protocol::session::memory::RecentEntries;
+use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::text::quote;
 use crate::protocol::session::{
     ConnectionChange, Current, Link, Report, Seen, Session, SessionConfig, Waiting, broken,
@@ -130,7 +131,7 @@ impl SaikuroSession {
             Some(namespace) => Some(CallKey {
                 scope: seen.origin.conn,
                 requester: seen.origin.direction,
-                id: CallId::Namespace(namespace.as_ref().into()),
+                id: CallId::Namespace(to_stored(&namespace)),
             }),
             None => Self::key(seen, false),
         };

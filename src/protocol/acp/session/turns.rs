@@ -9,6 +9,7 @@ use super::super::schema;
 use crate::protocol::rpc::extension::RpcMessage as Message;
 use crate::protocol::rule_names::acp as rule;
 use crate::protocol::session::memory::RecentEntries;
+use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Current, Link, Severity, broken};
 use crate::protocol::{Direction, Role};
@@ -69,7 +70,7 @@ pub(super) struct TurnRequest {
 /// Returns a text member.
 fn text(node: Option<Node<'_>>, name: &str) -> Option<Box<str>> {
     let node = node?.get(name).filter(|node| node.is_string())?;
-    Some(node.text()?.as_ref().into())
+    Some(to_stored(&node.text()?))
 }
 
 impl Turns {
@@ -311,7 +312,7 @@ impl Turn {
         if let Some(option) = outcome.get("optionId").filter(|_| selected)
             && let Some(id) = option.text()
             && !request.options.is_empty()
-            && !request.options.iter().any(|offered| **offered == *id)
+            && !request.options.contains(&to_stored(&id))
         {
             broken!(seen, rule::UNKNOWN_OPTION, seen.at(option), asked;
                 "the option {} is none of those of #{asked}", quote(option));

@@ -2,6 +2,7 @@
 
 use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rule_names::lsp as rule;
+use crate::protocol::session::stored::stored;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Severity, broken};
 use crate::protocol::{Direction, Role};
@@ -12,6 +13,9 @@ use foldhash::HashMap;
 const MAX_DOCUMENTS: usize = 1 << 8;
 /// The largest text that is stored, in bytes. Positions in longer ones are not checked.
 const MAX_TEXT: usize = 1 << 18;
+
+/// A document is opened without its text if the others of its connection have this number of bytes.
+const MAX_TEXTS: usize = 1 << 24;
 
 /// The unit in which characters of a line are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,7 +93,7 @@ impl Documents {
         if message.requester() != Direction::ToServer {
             return;
         }
-        let seen = message.seen;
+        let (seen, uri) = (message.seen, stored(&uri));
         let version = document.and_then(|d| d.get("version"));
         if message.is("textDocument/didOpen") {
             if self.open.contains_key(uri.as_ref()) {
@@ -100,8 +104,13 @@ impl Documents {
                 self.forget();
             }
             let text = document.and_then(|d| d.get("text")?.text());
+            let others = self
+                .open
+                .values()
+                .filter_map(|d| Some(d.text.as_ref()?.len()));
+            let space = MAX_TEXTS.saturating_sub(others.sum()).min(MAX_TEXT);
             let text = text
-                .filter(|text| text.len() <= MAX_TEXT)
+                .filter(|text| text.len() <= space)
                 .map(std::borrow::Cow::into_owned);
             let version = version.and_then(Node::as_i128);
             self.open.insert(

@@ -8,6 +8,8 @@
 use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rpc::spelling;
 use crate::protocol::rule_names::lsp as rule;
+use crate::protocol::session::stored::to_stored;
+use crate::protocol::session::text::quote;
 use crate::protocol::session::{Link, Place, Report, broken};
 use crate::tape::Node;
 use std::collections::HashMap;
@@ -44,7 +46,7 @@ pub(super) struct Progress {
 
 /// Returns the key of a token: its JSON.
 pub(super) fn key(token: Node<'_>) -> Box<str> {
-    spelling(token).into()
+    to_stored(spelling(token))
 }
 
 impl Progress {
@@ -73,7 +75,7 @@ impl Progress {
         }
         if message.is("window/workDoneProgress/cancel")
             && let Some(token) = message.param("token")
-            && let Some(index) = self.tokens.get(spelling(token)).and_then(|t| t.request)
+            && let Some(index) = self.tokens.get(&key(token)).and_then(|t| t.request)
         {
             return message.cancels(index);
         }
@@ -106,11 +108,11 @@ impl Progress {
             return;
         };
         let place = message.at(node);
-        let Some(token) = self.tokens.get_mut(spelling(node)) else {
+        let Some(token) = self.tokens.get_mut(&key(node)) else {
             if !std::mem::replace(&mut self.incomplete, true) {
                 broken!(message, rule::PROGRESS_TOKEN, place;
                     "no request and no window/workDoneProgress/create has the token {}",
-                    spelling(node));
+                    quote(node));
             }
             return;
         };

@@ -13,6 +13,7 @@ use crate::protocol::rpc::spelling;
 use crate::protocol::rule_names::mcp as rule;
 use crate::protocol::session::http;
 use crate::protocol::session::memory::RecentEntries;
+use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::text::quote;
 use crate::protocol::session::{Link, Owner, broken};
 use crate::tape::Node;
@@ -224,7 +225,7 @@ impl Inputs {
     /// Handles a request to open a URL, which may have an id.
     pub(super) fn open(&mut self, message: &RpcMessage<'_, '_>) {
         if let Some(id) = message.param("elicitationId").and_then(Node::text) {
-            let id: Box<str> = id.as_ref().into();
+            let id: Box<str> = to_stored(&id);
             let index = self.opened.get(&id).is_none().then_some(message.index);
             self.opened.insert(id, index);
         }
@@ -235,14 +236,15 @@ impl Inputs {
         let Some(id) = message.param("elicitationId").and_then(Node::text) else {
             return;
         };
+        let id: Box<str> = to_stored(&id);
         let waits = |w: &Waiting| {
             let ids = w.url.as_deref().unwrap_or_default();
-            ids.iter().any(|waits_for| **waits_for == *id)
+            ids.contains(&id)
         };
         if let Some(waiting) = only(&self.waiting, waits).and_then(|at| self.waiting.get(at)) {
             message.part_of(waiting.first, Link::Recorded);
             message.operation().owner = Some(Owner::Retry);
-        } else if let Some(Some(index)) = self.opened.get(&id.as_ref().into()) {
+        } else if let Some(Some(index)) = self.opened.get(&id) {
             message.part_of(*index, Link::Recorded);
         }
     }
@@ -272,7 +274,7 @@ fn only(waiting: &VecDeque<Waiting>, fits: impl Fn(&Waiting) -> bool) -> Option<
 }
 
 fn text(key: Node<'_>) -> Box<str> {
-    String::from_utf8_lossy(&key.key_bytes()).as_ref().into()
+    to_stored(&String::from_utf8_lossy(&key.key_bytes()))
 }
 
 /// Returns the ids of the URLs that a person must open before the request is sent once more.
@@ -282,7 +284,7 @@ fn url_elicitations(message: &RpcMessage<'_, '_>) -> Option<Box<[Box<str>]>> {
     let list = error.get("data")?.get("elicitations")?;
     (code == URL_REQUIRED && list.is_array()).then(|| {
         let ids = list.children().filter_map(|one| one.get("elicitationId"));
-        let ids = ids.filter_map(|id| Some(id.text()?.as_ref().into()));
+        let ids = ids.filter_map(|id| Some(to_stored(&id.text()?)));
         ids.take(MAX_INPUTS).collect()
     })
 }

@@ -6,6 +6,7 @@ use crate::protocol::rpc::spelling;
 use crate::protocol::rule_names::mcp as rule;
 use crate::protocol::schema::check::number;
 use crate::protocol::session::memory::RecentEntries;
+use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::text::quote;
 use crate::protocol::session::{Link, broken};
 use crate::tape::Node;
@@ -50,7 +51,7 @@ impl Tokens {
         }
         if let Some(cursor) = message.param("cursor") {
             let text = cursor.text().unwrap_or_default();
-            let is_known = self.cursors.get(&text.as_ref().into()).is_some();
+            let is_known = self.cursors.get(&to_stored::<Box<str>>(&text)).is_some();
             if !is_known && !self.missed && !self.cursors.is_full() {
                 broken!(message, rule::UNKNOWN_CURSOR, message.at(cursor);
                     "no list ended with the cursor {}", quote(cursor));
@@ -59,20 +60,23 @@ impl Tokens {
         let meta = message.param("_meta");
         let Some(id) = message.call.id else {
             let subscription = meta?.get(SUBSCRIPTION)?;
-            let key = (message.requester().other(), spelling(subscription).into());
+            let key = (
+                message.requester().other(),
+                to_stored(spelling(subscription)),
+            );
             if let Some(Some(index)) = self.subscriptions.get(&key) {
                 message.part_of(*index, Link::Recorded);
             }
             return None;
         };
         if message.is("subscriptions/listen") {
-            let key = (message.requester(), spelling(id).into());
+            let key = (message.requester(), to_stored(spelling(id)));
             let index = self.subscriptions.get(&key).is_none();
             self.subscriptions
                 .insert(key, index.then_some(message.index));
         }
         let token = meta?.get("progressToken")?;
-        let key = (message.requester(), spelling(token).into());
+        let key = (message.requester(), to_stored(spelling(token)));
         let before = self.progress.get(&key).filter(|before| before.open > 0);
         if let Some(before) = before {
             let index = before.index;
@@ -95,7 +99,7 @@ impl Tokens {
             return;
         };
         let may_be_known = self.missed || self.progress.is_full();
-        let key = (message.requester().other(), spelling(token).into());
+        let key = (message.requester().other(), to_stored(spelling(token)));
         let Some(progress) = self.progress.get_mut(&key) else {
             if !may_be_known {
                 broken!(message, rule::PROGRESS_TOKEN, seen.at(token);
@@ -132,7 +136,7 @@ impl Tokens {
         }
         let cursor = message.result().and_then(|result| result.get("nextCursor"));
         if let Some(cursor) = cursor.and_then(Node::text) {
-            self.cursors.insert(cursor.as_ref().into(), ());
+            self.cursors.insert(to_stored(&cursor), ());
         }
     }
 }

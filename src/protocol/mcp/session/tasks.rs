@@ -12,6 +12,7 @@ use crate::protocol::Role;
 use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::session::memory::RecentEntries;
+use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::{Link, Owner};
 use crate::tape::Node;
 
@@ -45,7 +46,7 @@ struct Task {
 
 impl Tasks {
     fn find(&self, requester: Direction, id: Node<'_>) -> Option<(Key, u64)> {
-        let key = (requester, id.text()?.as_ref().into());
+        let key = (requester, to_stored(&id.text()?));
         let first = self.known.get(&key)?.first?;
         Some((key, first))
     }
@@ -108,7 +109,7 @@ impl Tasks {
             return;
         };
         let requester = message.requester().other();
-        let key = (requester, id.as_ref().into());
+        let key = (requester, to_stored(&id));
         let first = self.known.get(&key).is_none().then_some(asked.index());
         let is_over = false;
         self.known.insert(key, Task { first, is_over });

@@ -9,6 +9,7 @@
 use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rule_names::mcp as rule;
 use crate::protocol::schema::validate::{Budget, SchemaDocument};
+use crate::protocol::session::stored::{stored, to_stored};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Severity, broken};
 use crate::tape::Node;
@@ -62,7 +63,7 @@ impl Tools {
                 self.complete = false;
                 return;
             }
-            let text: Box<str> = name.text().unwrap_or_default().as_ref().into();
+            let text: Box<str> = to_stored(&name.text().unwrap_or_default());
             let new = self.budget.take(tool);
             let old = self.known.get(&text);
             let old = old.and_then(|old| Some((old.index, old.definition.as_ref()?)));
@@ -154,7 +155,7 @@ impl Tools {
 
     /// Returns a schema of a tool, the index of the list that has it, and whether lint said that it cannot be checked.
     fn schema(&mut self, tool: &str, which: usize) -> Option<(u64, &SchemaDocument, &mut bool)> {
-        let tool = self.known.get_mut(tool)?;
+        let tool = self.known.get_mut(&*stored(tool))?;
         let (schema, told) = tool.schemas.get_mut(which)?.as_mut()?;
         Some((tool.index, schema, told))
     }

@@ -6,6 +6,7 @@ use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema::DIALECT;
 use crate::protocol::rpc::lone_cr;
 use crate::protocol::session::memory::Reported;
+use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Place, Report, Seen, Waiting, broken};
 use crate::protocol::{Direction, rpc};
@@ -26,7 +27,7 @@ impl PeerId {
         match node.value() {
             Value::Scalar(Scalar::Null) => Some(Self::Null),
             Value::Scalar(Scalar::Number(_)) => rpc::spelling(node).parse().ok().map(Self::Number),
-            Value::Scalar(Scalar::Json(..)) => Some(Self::Text(node.text()?.into())),
+            Value::Scalar(Scalar::Json(..)) => Some(Self::Text(to_stored(&node.text()?))),
             _ => None,
         }
     }

@@ -12,6 +12,7 @@ use super::frames::{self, Effect, channel_frame, number, stream_frame};
 use super::state::{Batch, CallId, CallKey, Ending, FAILED, Flow, IdForm, OpenKind, SeqStream};
 use super::{SaikuroSession, reply, rule};
 use crate::protocol::exchange::{Found, OpenRequest};
+use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Current, Link, OperationFacts, Report, broken};
 use crate::protocol::{Direction, Role};
@@ -337,7 +338,7 @@ impl SaikuroSession {
         let mut key = CallKey {
             scope: seen.origin.conn,
             requester,
-            id: CallId::Namespace(namespace.as_ref().into()),
+            id: CallId::Namespace(to_stored(&namespace)),
         };
         if self.calls.open.get(&key).is_none() {
             if self.calls.ended.get(&key).is_some() {

@@ -9,6 +9,7 @@
 use crate::protocol::exchange::{Key, OpenRequest};
 use crate::protocol::session::Current;
 use crate::protocol::session::memory::{Blank, BoxedPerDirection, Lazy, Reported};
+use crate::protocol::session::stored::to_stored;
 use crate::protocol::{Direction, Id};
 use crate::tape::{Node, Scalar, Value};
 use std::collections::{BTreeMap, VecDeque};
@@ -40,7 +41,7 @@ impl CallId {
         match id {
             Id::None | Id::Json(_) => None,
             Id::Uuid(uuid) => Some(Self::Uuid(*uuid)),
-            Id::Text(text) => Some(Self::Text(text.as_ref().into())),
+            Id::Text(text) => Some(Self::Text(to_stored(text))),
             Id::Number(number) => Some(Self::Number(*number)),
         }
     }
