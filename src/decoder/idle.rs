@@ -1,7 +1,7 @@
 //! Streams between two messages, in few bytes: a capture may have any number of connections that stay open.
 //!
 //! ```text
-//!   open, open, ...   the last 4096 streams have their whole state
+//!   open, open, ...   the last 1024 streams have their whole state
 //!   older, idle       protocol, framing, offset, open methods        restore: the whole state again
 //! ```
 //!
@@ -17,7 +17,7 @@ use foldhash::HashMap;
 use std::collections::VecDeque;
 
 /// The number of streams that keep their whole state even if they are idle.
-const MAX_LIVE: usize = 1 << 12;
+const MAX_LIVE: usize = 1 << 10;
 const DIRECTIONS: [Option<Direction>; 3] =
     [None, Some(Direction::ToServer), Some(Direction::ToClient)];
 

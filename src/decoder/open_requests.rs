@@ -27,7 +27,8 @@ pub(super) enum OpenMethods {
     #[default]
     None,
     One(u32),
-    Several(Box<[u32]>),
+    // A thin box: there are many streams with one.
+    Several(Box<Box<[u32]>>),
 }
 
 impl From<OpenMethods> for OpenRequests {
@@ -35,7 +36,7 @@ impl From<OpenMethods> for OpenRequests {
         let methods = match open {
             OpenMethods::None => Vec::new(),
             OpenMethods::One(id) => vec![id],
-            OpenMethods::Several(ids) => ids.into(),
+            OpenMethods::Several(ids) => Vec::from(*ids),
         };
         Self {
             methods,
@@ -52,7 +53,7 @@ impl OpenRequests {
             .then(|| match self.methods.as_slice() {
                 [] => OpenMethods::None,
                 [id] => OpenMethods::One(*id),
-                ids => OpenMethods::Several(ids.into()),
+                ids => OpenMethods::Several(Box::new(ids.into())),
             })
     }
 

@@ -32,6 +32,7 @@ use foldhash::fast::RandomState;
 use shape::{Parts, bare_envelope_as_frame, quote_text};
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
+use std::num::NonZeroU64;
 
 /// The largest number of subscriptions.
 const SUBSCRIPTIONS: usize = 1 << 10;
@@ -60,7 +61,7 @@ struct Pending {
     /// Its method id, if it is not the method's own.
     alias: Option<u32>,
     /// The hash of the name of its call.
-    call: Option<u64>,
+    call: Option<NonZeroU64>,
 }
 
 /// A client that subscribed to events.
@@ -142,9 +143,10 @@ impl<'s> TelequickSession<'s> {
     }
 
     /// Returns the hash of the name of the call in a message.
-    fn call_of(&self, parts: &Parts<'_>) -> Option<u64> {
+    fn call_of(&self, parts: &Parts<'_>) -> Option<NonZeroU64> {
         let sid = parts.fields?.get(name::CALL)?.raw_text();
-        (!sid.is_empty()).then(|| self.names.hash_one(sid))
+        let hash = (!sid.is_empty()).then(|| self.names.hash_one(sid));
+        NonZeroU64::new(hash? | 1)
     }
 
     fn add_request(
