@@ -10,6 +10,7 @@
 //! stores them. It holds no bytes, only spans, kinds and the values of numbers, so it can be reused
 //! for each message without allocation. [`Node`] is a position in it: `Copy`, borrowed, cheap.
 
+mod focus;
 mod key_name;
 mod keys;
 mod node;
@@ -18,6 +19,8 @@ mod tee;
 mod tests;
 
 use crate::span::Span;
+use focus::{Child, Focus};
+pub(crate) use focus::{Lookup, LookupStep};
 pub use key_name::{FormKey, KeyName};
 pub(crate) use node::unescape;
 pub use node::{Children, Node, Value};
@@ -107,6 +110,8 @@ pub trait Sink {
 /// The maximum number of entries of a message after [`Tape::set_few`], without the members of its
 /// outermost map.
 const MAX_ENTRIES: usize = 1 << 16;
+/// The number of unused entries of which the memory is kept for the next message.
+const SPARE_ENTRIES: usize = 1 << 18;
 /// The maximum number of entries after [`Tape::set_fewest`], without the members of the two outermost levels.
 const FEWEST: usize = 1 << 7;
 /// The number of levels from which heads are usually read.
@@ -174,6 +179,8 @@ pub struct Tape {
     /// The number of levels whose values are not omitted so soon.
     head: u32,
     names: Arc<Vec<KeyName>>,
+    /// What a lookup needs of a long message.
+    focus: Option<Box<Focus>>,
 }
 
 impl Default for Tape {
@@ -187,6 +194,7 @@ impl Default for Tape {
             most: usize::MAX,
             head: HEAD_LEVELS,
             names: Arc::default(),
+            focus: None,
         }
     }
 }
@@ -200,7 +208,29 @@ impl Tape {
     /// Stores the values of a long message only in part if `few` is set, so that the tape stays
     /// small; [`Node::omitted`] returns the number of omitted ones.
     pub fn set_few(&mut self, few: bool) {
-        self.most = if few { MAX_ENTRIES } else { usize::MAX };
+        self.most = match &self.focus {
+            _ if !few => usize::MAX,
+            None => MAX_ENTRIES,
+            // It follows all containers.
+            Some(_) => 0,
+        };
+    }
+
+    /// Stores of a long message what a lookup needs, if [`Tape::set_few`] is set.
+    pub(crate) fn set_lookup(&mut self, lookup: Lookup) {
+        self.focus = Some(Box::new(Focus::new(lookup)));
+    }
+
+    /// Returns the stream offset that is looked up.
+    pub(crate) fn looked_up(&self) -> Option<u64> {
+        self.focus.as_ref()?.offset()
+    }
+
+    /// Sets the position of that offset in the next message.
+    pub(crate) fn look_at(&mut self, at: Option<usize>) {
+        if let Some(focus) = &mut self.focus {
+            focus.look_at(at);
+        }
     }
 
     /// Stores only the values of a long message that a line shows.
@@ -219,6 +249,22 @@ impl Tape {
         self.entries.capacity() * size_of::<TapeEntry>()
     }
 
+    /// Gives back unused memory, if that is more than the few entries that are stored of a long message.
+    pub(crate) fn shrink(&mut self) {
+        if self.entries.capacity() - self.entries.len() > SPARE_ENTRIES {
+            self.entries.shrink_to_fit();
+            self.wide.shrink_to_fit();
+        }
+    }
+
+    /// Takes the memory for as many entries as another tape has: a list that grows has unused memory.
+    pub(crate) fn reserve_as(&mut self, other: &Self) {
+        if other.entries.len() > SPARE_ENTRIES {
+            self.entries.reserve_exact(other.entries.len());
+            self.wide.reserve_exact(other.wide.len());
+        }
+    }
+
     /// Removes all entries and retains the memory. Containers deeper than `keep` levels appear
     /// empty: enough to read the head of a message, and cheap.
     pub fn clear(&mut self, keep: u32) {
@@ -227,6 +273,9 @@ impl Tape {
         self.open.clear();
         self.keep = keep;
         self.level = 0;
+        if let Some(focus) = &mut self.focus {
+            focus.clear();
+        }
     }
 
     /// Sets the names that labels and named numbers refer to. Returns `true` if they changed.
@@ -312,9 +361,14 @@ impl Tape {
         self.wide.push(WideValue { bits, next });
     }
 
-    /// Returns `true`, and counts the child, if a child of a container at this level is omitted.
+    /// Returns `true`, and counts the child, if a child of a container at this level is omitted, or if a lookup has stored it.
     #[cold]
-    fn omit_child(&mut self, level: u32) -> bool {
+    fn omit_child(&mut self, level: u32, child: Child<'_>) -> bool {
+        if let Some(mut focus) = self.focus.take() {
+            let is_done = level > self.open.len() as u32 || self.see_in_focus(&mut focus, child);
+            self.focus = Some(focus);
+            return is_done;
+        }
         let len = self.entries.len();
         let omits = level > self.head || len >= MAX_ENTRIES && level > 1 || len >= MAX_TOP_ENTRIES;
         if omits
@@ -382,7 +436,8 @@ impl Sink for Tape {
     #[inline(always)]
     fn scalar(&mut self, at: Span, value: Scalar<'_>) {
         if self.level > self.keep
-            || (self.entries.len() >= self.most && self.omit_child(self.level))
+            || (self.entries.len() >= self.most
+                && self.omit_child(self.level, Child::Scalar(at, value)))
         {
             return;
         }
@@ -418,7 +473,8 @@ impl Sink for Tape {
     fn open(&mut self, start: usize, shape: Shape) {
         self.level += 1;
         if self.level > self.keep.saturating_add(1)
-            || (self.entries.len() >= self.most && self.omit_child(self.level - 1))
+            || (self.entries.len() >= self.most
+                && self.omit_child(self.level - 1, Child::Container(start, shape)))
         {
             return;
         }
@@ -447,6 +503,10 @@ impl Sink for Tape {
                 entry.bits = next;
             } else if let Some(wide) = self.wide.get_mut(entry.bits as usize) {
                 wide.next = next;
+                if let Some(mut focus) = self.focus.take() {
+                    self.close_in_focus(&mut focus, end);
+                    self.focus = Some(focus);
+                }
             }
         }
     }
@@ -457,9 +517,10 @@ impl Sink for Tape {
     }
 
     #[inline]
-    fn label(&mut self, at: usize, id: u32, _: &KeyName) {
+    fn label(&mut self, at: usize, id: u32, name: &KeyName) {
         if self.level <= self.keep
-            && !(self.entries.len() >= self.most && self.omit_child(self.level))
+            && !(self.entries.len() >= self.most
+                && self.omit_child(self.level, Child::Label(at, name.as_str())))
         {
             self.push(Span::new(at, at), EntryKind::Label, id, 0);
         }

@@ -2,8 +2,10 @@
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats, StatsAlloc};
 use std::alloc::System;
+use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use wiretool::conversation::{Conversation, Judge};
+use wiretool::capture::{CaptureInput, Form};
+use wiretool::conversation::{Conversation, Judge, Output, RuleSettings, Run};
 use wiretool::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Framing as F, Limits};
@@ -490,6 +492,126 @@ fn memory_of_requests_with_same_id_is_bounded() {
     }
 }
 
+/// A peer cannot fill the memory with long ids, names and documents: they are bounded in bytes, not only in number, and
+/// those of a connection are given back when it ends.
+#[test]
+fn long_texts_of_requests_are_bounded() {
+    const LONG: usize = 100_000;
+    let _alone = run_alone();
+    let call = |method: &str, params: &str| {
+        format!(r##"{{"jsonrpc":"2.0","id":#,"method":"{method}","params":{params}}}"##)
+    };
+    let document =
+        r#"{"textDocument":{"uri":"file:///a","languageId":"c","version":1,"text":"@"}}"#;
+    for (what, protocol, message, ends) in [
+        (
+            "id",
+            "jsonrpc",
+            r#"{"jsonrpc":"2.0","id":"@","method":"get"}"#.to_owned(),
+            false,
+        ),
+        (
+            "id of an ended connection",
+            "jsonrpc",
+            r#"{"jsonrpc":"2.0","id":"@","method":"get"}"#.to_owned(),
+            true,
+        ),
+        (
+            "number",
+            "jsonrpc",
+            r#"{"jsonrpc":"2.0","id":0.@,"method":"get"}"#.to_owned(),
+            false,
+        ),
+        (
+            "id of an answer",
+            "jsonrpc",
+            r#"{"jsonrpc":"2.0","id":"@","result":1}"#.to_owned(),
+            false,
+        ),
+        ("method", "jsonrpc", call("@", "{}"), false),
+        ("tool", "mcp", call("tools/call", r#"{"name":"@"}"#), false),
+        (
+            "token",
+            "mcp",
+            call(
+                "tools/call",
+                r#"{"name":"a","_meta":{"progressToken":"@"}}"#,
+            ),
+            false,
+        ),
+        (
+            "session",
+            "acp",
+            call("session/prompt", r#"{"sessionId":"@","prompt":[]}"#),
+            false,
+        ),
+        (
+            "token",
+            "lsp",
+            call("textDocument/hover", r#"{"workDoneToken":"@"}"#),
+            false,
+        ),
+        (
+            "uri",
+            "lsp",
+            call(
+                "textDocument/didOpen",
+                &document
+                    .replace("file:///a", "@")
+                    .replace(r#""@"}}"#, r#""a"}}"#),
+            ),
+            false,
+        ),
+        (
+            "document",
+            "lsp",
+            call("textDocument/didOpen", document),
+            true,
+        ),
+    ] {
+        let protocol = registry::find(protocol).expect("a protocol of that name");
+        let options = DecodeOptions::new(vec![protocol]);
+        let input = CaptureInput::new(Form::Recording);
+        let mut run = Run::new(input, options, Some(RuleSettings::default()));
+        let mut count = 0;
+        let mut sink = |output: Output<'_>| -> ControlFlow<()> {
+            if let Output::Message(decoded, _) = output {
+                assert!(!decoded.is_faulty(), "{what}");
+                count += 1;
+            }
+            ControlFlow::Continue(())
+        };
+        let header = r#"{"wiretool":1,"protocol":"@","started":"2026-01-01T00:00:00.000000000Z","transport":"tcp"}"#;
+        let header = header.replace('@', protocol.name()) + "\n";
+        let _ = run.read(&mut header.as_bytes(), &mut sink);
+        let mut see = |n: usize| {
+            let long = format!("{n}{}", "1".repeat(LONG));
+            let text = message.replace('@', &long).replace('#', &n.to_string());
+            let text = match protocol.name() {
+                "lsp" => format!("Content-Length: {}\r\n\r\n{text}", text.len()),
+                _ => text + "\n",
+            };
+            let text = serde_json::Value::from(text);
+            let mut lines = format!(r#"{{"t":{n},"conn":{n},"dir":"c2s","text":{text}}}"#) + "\n";
+            if ends {
+                lines += &(format!(r#"{{"t":{n},"conn":{n},"event":"close"}}"#) + "\n");
+            }
+            let _ = run.read(&mut lines.as_bytes(), &mut sink);
+        };
+        // Tables of names and of late answers fill first.
+        (0..40).for_each(&mut see);
+        let region = Region::new(ALLOCATOR);
+        (40..140).for_each(&mut see);
+        let stats = region.change();
+        let held = stats
+            .bytes_allocated
+            .saturating_sub(stats.bytes_deallocated);
+        let most = 100 * LONG / 10;
+        assert_eq!(count, 140, "{what}");
+        assert!(held < most, "{} {what}: {held} bytes", protocol.name());
+    }
+}
+
 /// A message of about this number of bytes, in each form that needs much memory: protocol, framing, bytes.
 #[cfg(target_os = "linux")]
 fn long_messages(size: usize) -> Vec<(&'static str, &'static str, &'static str, Vec<u8>)> {
@@ -573,6 +695,16 @@ fn long_messages(size: usize) -> Vec<(&'static str, &'static str, &'static str, 
     ]
 }
 
+/// The program with at most this number of KiB. The buffers of its writer count even if they are never touched.
+#[cfg(target_os = "linux")]
+fn in_memory(most: usize) -> std::process::Command {
+    let mut command = std::process::Command::new("sh");
+    let most = most.to_string();
+    command.args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &most]);
+    command.arg(env!("CARGO_BIN_EXE_wiretool"));
+    command
+}
+
 /// Each format of `decode` needs at most three times the size of a message, and 32 MiB.
 #[cfg(target_os = "linux")]
 #[test]
@@ -589,10 +721,7 @@ fn long_message_is_shown_in_bounded_memory() {
             if !format.is_empty() {
                 args.extend(["-f", format]);
             }
-            // The buffers of the writer count even if they are never touched.
-            let output = std::process::Command::new("sh")
-                .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &most.to_string()])
-                .arg(env!("CARGO_BIN_EXE_wiretool"))
+            let output = in_memory(most)
                 .args(args)
                 .arg(&path)
                 .output()
@@ -635,12 +764,9 @@ fn long_message_is_examined_in_bounded_memory() {
             (16, &["lint"]),
             (16, &["decode", "-f", "json", "--exact"]),
             (16, &["decode", "--verify"]),
-            (34, &["diff", path]),
         ] {
             let most = (times * bytes.len() + (32 << 20)) >> 10;
-            let output = std::process::Command::new("sh")
-                .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &most.to_string()])
-                .arg(env!("CARGO_BIN_EXE_wiretool"))
+            let output = in_memory(most)
                 .args(args)
                 .args(["-p", protocol, "--framing", framing, path])
                 .output()
@@ -654,6 +780,41 @@ fn long_message_is_examined_in_bounded_memory() {
                 "{shape}, {args:?} in {most} KiB: {code:?} {err}"
             );
         }
+    }
+}
+
+/// A comparison stores the positions of both messages.
+#[cfg(target_os = "linux")]
+#[test]
+fn long_messages_are_compared_in_bounded_memory() {
+    // The positions of one do not fit a buffer that doubles: the unused part must be given back.
+    const SIZE: usize = 5 << 20;
+    let _alone = run_alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    for (shape, protocol, framing, bytes) in long_messages(SIZE) {
+        // Each byte of it is a value.
+        if shape != "packed numbers" {
+            continue;
+        }
+        let paths = ["one", "other"].map(|name| folder.path().join(name));
+        let other = [
+            &bytes[..bytes.len() / 2],
+            &[b'1'],
+            &bytes[bytes.len() / 2 + 1..],
+        ]
+        .concat();
+        for (path, bytes) in paths.iter().zip([&bytes, &other]) {
+            std::fs::write(path, bytes).expect("room on disk");
+        }
+        let most = (32 * bytes.len() + (32 << 20)) >> 10;
+        let output = in_memory(most)
+            .args(["diff", "-p", protocol, "--framing", framing])
+            .args(&paths)
+            .output()
+            .expect("a shell");
+        let err = String::from_utf8_lossy(&output.stderr);
+        let code = output.status.code();
+        assert_eq!(code, Some(1), "{shape} in {most} KiB: {err}");
     }
 }
 
@@ -747,7 +908,7 @@ fn open_requests_take_few_bytes() {
         (MANY, Apart::Connections, "telequick", 600, &["lint"]),
         (MANY, Apart::Connections, "sael", 600, &["lint"]),
         (COUNT, Apart::Connections, "http", 600, &["lint"]),
-        (MANY, Apart::Streams, "telequick", 300, &["lint"]),
+        (MANY, Apart::Streams, "telequick", 200, &["lint"]),
         (COUNT, Apart::No, "lines", 200, &["lint"]),
         (40_000, Apart::Connections, "lines", 1_300, stub),
         (40_000, Apart::No, "lines", 1_300, stub),
@@ -762,9 +923,7 @@ fn open_requests_take_few_bytes() {
             _ => (0, 8 << 20),
         };
         let most = (count * most + text + rest) >> 10;
-        let output = std::process::Command::new("sh")
-            .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &most.to_string()])
-            .arg(env!("CARGO_BIN_EXE_wiretool"))
+        let output = in_memory(most)
             .args(args)
             .arg(&path)
             .stdin(std::process::Stdio::null())
@@ -780,23 +939,20 @@ fn open_requests_take_few_bytes() {
     }
 }
 
-/// A query for one field needs memory for the message, but not for other fields.
+/// A query for one field needs as much memory as `decode`: three times the size of a message, and 32 MiB.
 #[cfg(target_os = "linux")]
 #[test]
-fn lookup_stores_only_fields_on_path() {
-    const SIZE: usize = 2 << 20;
+fn lookup_needs_bounded_memory() {
+    const SIZE: usize = 6 << 20;
     let _alone = run_alone();
     let folder = tempfile::tempdir().expect("a folder");
     for (shape, protocol, framing, bytes) in long_messages(SIZE) {
         let path = folder.path().join("message");
         std::fs::write(&path, &bytes).expect("room on disk");
-        // Each value takes some 25 bytes in the tape; a field of a list takes ten times as many.
-        let most = (40 * bytes.len() + (32 << 20)) >> 10;
+        let most = (3 * bytes.len() + (32 << 20)) >> 10;
         let middle = (bytes.len() / 2).to_string();
         for lookup in [["--at", &middle], ["--path", "result[70]"]] {
-            let output = std::process::Command::new("sh")
-                .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &most.to_string()])
-                .arg(env!("CARGO_BIN_EXE_wiretool"))
+            let output = in_memory(most)
                 .args(["decode", "-p", protocol, "--framing", framing])
                 .args(lookup)
                 .arg(&path)

@@ -171,14 +171,14 @@ impl Args {
         if self.verify || self.exact {
             return Want::ExactText;
         }
-        let looks_up = self.at.is_some() || self.path.is_some();
         let judges = self.lint
             || self.ops
             || self.flat
             || self.select.context.pair
             || filter.needs_session();
-        let places = looks_up || judges || self.state;
-        let rows = is_first || matches!(format, Some(Format::Tree | Format::Hex));
+        let places = judges || self.state;
+        let looks_up = self.at.is_some() || self.path.is_some();
+        let rows = is_first || looks_up || matches!(format, Some(Format::Tree | Format::Hex));
         match filter.want() {
             Want::Head if rows && !places => Want::Rows,
             _ if places || rows => Want::Places,
@@ -327,6 +327,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     run.sources = sources;
     let mut screen = DecodeScreen::new(args, shared, display, output)?;
     options.want = screen.want().unwrap_or(options.want);
+    options.lookup = screen.lookup();
     run.masks_lines = screen.masks_lines();
     let result = input::read(&args.input, &options, &mut run, &mut screen);
     // The messages before the error are shown too.

@@ -13,6 +13,9 @@ pub(super) fn read<'a>(
     context: &Context,
     parsed: &'a mut Parsed,
 ) -> Message<'a> {
+    if let Some(offset) = parsed.tape.looked_up() {
+        parsed.tape.look_at(frame.view.index_of(offset));
+    }
     match frame.head {
         Head::Http {
             status,

@@ -67,6 +67,7 @@ pub use kept::KeptMessage;
 pub(crate) use length_repair::REST_OF_PREVIOUS;
 pub use metadata::{Metadata, SideEvent};
 pub use options::DecodeOptions;
+use options::new_parsed;
 pub(crate) use partial::Partial;
 #[cfg(feature = "cli")]
 pub(crate) use parts::{Part, PartMemory, PartMessage, PartReader, Splitter};
@@ -134,7 +135,7 @@ impl<'p> Decoder<'p> {
             [only] => Some(*only),
             _ => None,
         };
-        let parsed = Parsed::new(options.want, options.limits.depth);
+        let parsed = new_parsed(options.want, options.limits.depth, options.lookup.as_ref());
         Self {
             options,
             streams: BTreeMap::new(),

@@ -1,8 +1,9 @@
 //! The options of a decoder.
 
-use crate::encoding::Want;
+use crate::encoding::{Parsed, Want};
 use crate::framing::{Framing, LengthMode, Limits};
 use crate::protocol::Protocol;
+use crate::tape::Lookup;
 
 /// The choices of the user; the rest is detected.
 #[derive(Clone)]
@@ -22,6 +23,8 @@ pub struct DecodeOptions<'p> {
     pub want: Want,
     /// `true` to write the settings in hints as flags, for a command line that has them.
     pub flags: bool,
+    /// The values that a lookup needs of a long message, with [`Want::Rows`].
+    pub(crate) lookup: Option<Lookup>,
 }
 
 impl<'p> DecodeOptions<'p> {
@@ -36,8 +39,18 @@ impl<'p> DecodeOptions<'p> {
             resync: true,
             want: Want::Places,
             flags: false,
+            lookup: None,
         }
     }
+}
+
+/// Creates the buffers for messages.
+pub(super) fn new_parsed(want: Want, depth: u32, lookup: Option<&Lookup>) -> Parsed {
+    let mut parsed = Parsed::new(want, depth);
+    if let Some(lookup) = lookup {
+        parsed.tape.set_lookup(lookup.clone());
+    }
+    parsed
 }
 
 impl std::fmt::Debug for DecodeOptions<'_> {

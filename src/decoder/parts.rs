@@ -14,11 +14,13 @@ use super::chunk::{ChunkDecoder, Stream};
 use super::control::read;
 use super::emit::Beside;
 use super::open_requests::OpenRequests;
+use super::options::new_parsed;
 use super::{Decoder, FlowSink, Origin};
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Framer, FramerState, Framing, Head, Places, Step, View};
 use crate::protocol::{Context, Direction, Message, Notes, Protocol, annotate};
 use crate::span::Span;
+use crate::tape::Lookup;
 
 /// The framings whose frames are plain runs of the stream, and that need few bytes to go on after a frame.
 const FRAMINGS: [Framing; 4] = [
@@ -205,6 +207,7 @@ pub(crate) struct PartReader<'p> {
     direction: Option<Direction>,
     want: Want,
     depth: u32,
+    lookup: Option<Lookup>,
     /// The secrets of each message are needed.
     pub(crate) finds_secrets: bool,
     /// The requests that were open before the first part.
@@ -224,7 +227,7 @@ impl PartReader<'_> {
         let PartMemory { parsed, notes } = memory;
         let count = part.frames.len();
         if parsed.len() < count {
-            parsed.resize_with(count, || Parsed::new(self.want, self.depth));
+            parsed.resize_with(count, || self.new_parsed());
             notes.resize_with(count, Notes::of_secrets);
         }
         let mut open = self.open.clone();
@@ -259,10 +262,14 @@ impl PartReader<'_> {
         Some(messages)
     }
 
+    fn new_parsed(&self) -> Parsed {
+        new_parsed(self.want, self.depth, self.lookup.as_ref())
+    }
+
     /// Gives back the memory of long messages.
     pub(crate) fn shrink(&self, memory: &mut PartMemory) {
         for one in (memory.parsed.iter_mut()).filter(|one| one.capacity() > LARGE) {
-            *one = Parsed::new(self.want, self.depth);
+            *one = self.new_parsed();
         }
     }
 }
@@ -328,6 +335,7 @@ impl<'p> Decoder<'p> {
                 direction: origin.direction,
                 want,
                 depth: self.options.limits.depth,
+                lookup: self.options.lookup.clone(),
                 finds_secrets: false,
                 open: stream.open.clone(),
             },

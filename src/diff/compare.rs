@@ -157,6 +157,10 @@ impl<'d> Compare<'d> {
         let protocol = self.protocol;
         let mut ignored = 0;
         a.read(protocol, first, |one| {
+            if let Some(parsed) = one.value {
+                second.tape.clear(u32::MAX);
+                second.tape.reserve_as(&parsed.tape);
+            }
             b.read(protocol, second, |other| {
                 let roots = [(one, left.bytes), (other, right.bytes)]
                     .map(|(m, bytes)| m.value.and_then(|parsed| parsed.root(bytes)));

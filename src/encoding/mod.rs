@@ -262,6 +262,7 @@ impl Parsed {
     pub fn json(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
         self.start(self.tape_depth());
         let result = json::parse(bytes, span, self.depth, &mut self.tape);
+        self.tape.shrink();
         match &result {
             Ok(seen) => {
                 self.seen = *seen;
@@ -393,6 +394,7 @@ impl Parsed {
             self.tape.set_few(false);
         }
         let result = parse(&mut self.tape);
+        self.tape.shrink();
         if result.is_err() {
             self.tape.close_containers(span.end());
         }

@@ -20,6 +20,7 @@ fn options(protocol: &str, framing: Option<Framing>) -> DecodeOptions<'static> {
         resync: true,
         want: crate::encoding::Want::Head,
         flags: false,
+        lookup: None,
     }
 }
 

@@ -340,18 +340,22 @@ fn push_value<'a>(
             }
         }
     } else if node.is_array() {
+        let mut omitted = 0;
         for (i, child) in node.children().enumerate() {
             if which.is_full(fields.len()) {
                 break;
             }
             (shown, end) = (shown + 1, child.span().end());
+            omitted = child.omitted_before().unwrap_or(omitted);
+            let i = i + omitted;
             let (label, path) = (format!("[{i}]").into(), format!("{prefix}[{i}]"));
             if which.may_contain(None, child, &path) {
                 push_value(child, label, path, None, depth + 1, which, fields);
             }
         }
     }
-    let more = (is_map || node.is_array())
+    let lists_all = matches!(which, FieldFilter::First(_));
+    let more = (lists_all && (is_map || node.is_array()))
         .then(|| node.count())
         .and_then(|count| count.checked_sub(shown));
     if let Some(more @ 1..) = more {

@@ -28,6 +28,7 @@ impl<'h> FixtureReader<'h> {
             resync: !how.no_resync,
             want: Want::Places,
             flags: true,
+            lookup: None,
         };
         let source = Source {
             direction: how.direction,

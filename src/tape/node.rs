@@ -154,6 +154,11 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Returns the number of elements before this one that a lookup omitted, if it is the first one after such elements.
+    pub(crate) fn omitted_before(self) -> Option<usize> {
+        self.tape.focus.as_ref()?.omitted_before(self.index)
+    }
+
     /// Returns the number of members or elements, stored or omitted.
     pub fn count(self) -> usize {
         let all = self.children().count() + self.omitted();

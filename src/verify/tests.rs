@@ -109,6 +109,7 @@ impl Case {
             resync: !self.no_resync,
             want: Want::Exact,
             flags: false,
+            lookup: None,
         }
     }
 

@@ -129,6 +129,7 @@ impl WireArgs {
             resync: !self.no_resync,
             want,
             flags: true,
+            lookup: None,
         }
     }
 }

@@ -47,6 +47,7 @@ impl Wire<'_> {
             resync: true,
             want: Want::Places,
             flags: false,
+            lookup: None,
         });
         let origin = Origin {
             conn: Some(1),
