@@ -327,7 +327,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     run.sources = sources;
     let mut screen = DecodeScreen::new(args, shared, display, output)?;
     options.want = screen.want().unwrap_or(options.want);
-    options.lookup = screen.lookup();
+    options.lookup = lookup::Lookup::new(args).values();
     run.masks_lines = screen.masks_lines();
     let result = input::read(&args.input, &options, &mut run, &mut screen);
     // The messages before the error are shown too.

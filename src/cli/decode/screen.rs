@@ -27,7 +27,6 @@ use crate::render::format::Format;
 use crate::render::json::flat::Rows;
 use crate::render::{DisplayOptions, json};
 use crate::select::{Filter, Key};
-use crate::tape;
 use crate::verify::{self, Verifier, VerifyCounts};
 use anyhow::Result;
 use std::collections::VecDeque;
@@ -127,11 +126,6 @@ impl<'a> DecodeScreen<'a> {
                 shared.quiet,
             )?,
         })
-    }
-
-    /// Returns the values that are looked up in each message.
-    pub fn lookup(&self) -> Option<tape::Lookup> {
-        self.lookup.values()
     }
 
     /// Returns true if each message is a line without its secrets.
