@@ -228,7 +228,7 @@ impl Tape {
         let len = self.entries.len();
         let is_head = len < MAX_ENTRIES || depth <= 1 && len < MAX_TOP_ENTRIES;
         let Some(mut level) = focus.levels.pop() else {
-            return self.open_in_focus(focus, child, None);
+            return self.open_in_focus(focus, child, Some(0));
         };
         let number = level.count;
         level.count += 1;
@@ -251,27 +251,19 @@ impl Tape {
             level.stated = level.omitted;
             focus.gaps.push((len as u32, level.omitted));
         }
-        let outer = is_stored.then(|| (level.clone(), number));
+        let steps = focus.steps_below(&level, number);
         focus.levels.push(level);
-        !is_stored || self.open_in_focus(focus, child, outer)
+        !is_stored || self.open_in_focus(focus, child, steps)
     }
 
-    /// Opens a container below another one, of which it is the child with this number. Returns false for other values.
-    fn open_in_focus(
-        &mut self,
-        focus: &mut Focus,
-        child: Child<'_>,
-        outer: Option<(Level, usize)>,
-    ) -> bool {
+    /// Opens a container to which these steps of the path lead, if it is on the path. Returns false for other values.
+    fn open_in_focus(&mut self, focus: &mut Focus, child: Child<'_>, steps: Option<usize>) -> bool {
         let Child::Container(start, shape) = child else {
             return false;
         };
         let inner = Level {
             is_map: shape == Shape::Map,
-            steps: match &outer {
-                None => Some(0),
-                Some((outer, number)) => focus.steps_below(outer, *number),
-            },
+            steps,
             ..Level::default()
         };
         focus.levels.push(inner);
