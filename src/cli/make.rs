@@ -128,5 +128,12 @@ pub fn make_message(
         refuse_named_words(recipe, rest)?;
     }
     let mut words = Words::new(rest, is_key);
-    protocol.make(kind, &mut words, id_gen)
+    let made = protocol.make(kind, &mut words, id_gen);
+    made.map_err(|mut refusal| {
+        if rest.iter().any(|word| word.starts_with('{')) {
+            let wanted = refusal.wanted.to_mut();
+            wanted.push_str(" (a whole message in JSON is --json JSON)");
+        }
+        refusal
+    })
 }

@@ -119,7 +119,14 @@ struct Situation<'a> {
 
 impl<'a> Situation<'a> {
     fn new(error: &'a clap::Error, root: &'a Command, args: &'a [OsString]) -> Self {
-        let mut words = args.iter().skip(1).filter_map(|arg| arg.to_str());
+        // The protocol after -p can have the name of a command.
+        let values = args.iter().map(|arg| arg == "-p" || arg == "--protocol");
+        let words = args.iter().skip(1).zip(
+            values
+                .skip(1)
+                .scan(false, |last, next| Some(std::mem::replace(last, next))),
+        );
+        let mut words = words.filter_map(|(arg, is_value)| arg.to_str().filter(|_| !is_value));
         let command = words.find_map(|word| root.find_subcommand(word));
         Self {
             error,

@@ -62,7 +62,9 @@ fn merged_paths(args: &InputArgs) -> Result<Vec<PathBuf>> {
 }
 
 fn without_times(name: &str) -> anyhow::Error {
-    anyhow!("{name} has no times: --merge puts messages in the order of their times")
+    anyhow!(
+        "{name} has no times: --merge puts messages in the order of their times; the files of the two directions of a connection are --c2s FILE --s2c FILE"
+    )
 }
 
 impl Inputs<'_, '_, '_> {

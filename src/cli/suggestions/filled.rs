@@ -2,10 +2,15 @@
 
 use super::shapes::{as_address, is_method, local, tool_arguments};
 use super::{Situation, has_word, words};
+use crate::capture::Record;
 use crate::export::FormName;
 use crate::protocol::registry;
 use clap::error::{ContextKind, ErrorKind};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
+
+/// The longest header of a recording that is read, in bytes.
+const MAX_HEADER: u64 = 64 << 10;
 
 impl Situation<'_> {
     /// Returns a tip, and those for the unknown flags after the one that the parser names.
@@ -118,9 +123,28 @@ impl Situation<'_> {
             }
             before = word.trim_end();
         }
+        if let Some(other) = own.find(|word| Path::new(word).is_file()) {
+            text = text.replace("OTHER", &shell_words::quote(other));
+        }
+        if let Some(protocol) = self.recorded_protocol() {
+            text = text.replace("stub mcp --from", &format!("stub {protocol} --from"));
+        }
         match self.server() {
             Some(server) => text.replace("-- COMMAND", &format!("-- {server}")),
             None => text,
+        }
+    }
+
+    /// Returns the protocol that the first recording of the command line names.
+    fn recorded_protocol(&self) -> Option<String> {
+        let mut words = self.args.iter().skip(1);
+        let file = words.find(|word| Path::new(word).is_file())?;
+        let mut line = String::new();
+        let file = std::fs::File::open(file).ok()?.take(MAX_HEADER);
+        BufReader::new(file).read_line(&mut line).ok()?;
+        match Record::parse(line.as_bytes()).ok()? {
+            Record::Header(header) => header.protocol,
+            _ => None,
         }
     }
 

@@ -85,7 +85,7 @@ pub fn packet_filter(text: &str) -> Option<&str> {
 /// Returns the tip for the id of a process.
 pub fn tip_of_process(pid: u32) -> String {
     format!(
-        "no process is opened: strace -f -y -s 65535 -o FILE -p {pid} writes a trace that wiretool FILE shows"
+        "no process is opened: strace -f -ttt -y -s 65535 -o FILE -p {pid} writes a trace that wiretool FILE shows"
     )
 }
 

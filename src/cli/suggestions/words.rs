@@ -194,6 +194,11 @@ pub(super) const SUBCOMMANDS: &[(&str, &str, &str)] = &[
         "wiretool snapshot list PATH lists captures and the state of their snapshots",
     ),
     (
+        "mcp",
+        "call call-tool describe list list-tools ls tools tools/list",
+        "wiretool send mcp tools/list -- COMMAND sends a message to a server and shows the answer; wiretool mcp serve is a server itself",
+    ),
+    (
         "protocol",
         "all list ls names",
         "wiretool help protocols lists the protocols; wiretool protocol show NAME describes one",
@@ -550,7 +555,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         READERS,
         "--in --out --client --server --request --response --requests --responses --sent --received",
-        "the files of the two directions are --c2s FILE --s2c FILE: what the client sent, and what the server sent",
+        "the files of the two directions are --c2s FILE --s2c OTHER: what the client sent, and what the server sent",
     ),
     (
         READERS,

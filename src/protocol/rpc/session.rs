@@ -299,6 +299,11 @@ impl<E: Extension> RpcSession<E> {
                 return;
             }
         };
+        let open = self.pairs.open.get(&key);
+        let method = open.and_then(|(_, request)| request.method);
+        if facts.direction.is_none() && method.is_some_and(|method| shape.is_of_another(method)) {
+            return;
+        }
         if let Some(why) = Self::unread_cause(message, is_retyped) {
             return self.pairs.leave_open(&key, seen, why);
         }

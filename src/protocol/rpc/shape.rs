@@ -13,7 +13,7 @@ use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rule_names::all as rule;
 use crate::protocol::schema::check::{At, TypeProblem, Wrong, fits, refuse_nothing};
 use crate::protocol::schema::lint::lint;
-use crate::protocol::schema::{MessageSchema, Type, object};
+use crate::protocol::schema::{MessageSchema, Presence, Type, members_of, object};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Current, Place, RuleId, broken};
 use crate::protocol::{Direction, Role};
@@ -201,6 +201,21 @@ impl<'a> CallShape<'_, 'a> {
             (&method.ty, format_args!("the params of {name}")),
             violations,
         );
+    }
+
+    /// Returns true if a result has members, and none of those that every result of a method has: where directions are
+    /// not known, it may answer a request of the other side that is not in the capture.
+    pub(super) fn is_of_another(&self, method: &MessageSchema) -> bool {
+        let Some(result) = self.call.result.filter(|result| result.is_map()) else {
+            return false;
+        };
+        let all = members_of(&method.result).iter();
+        let mut needed = all
+            .filter(|member| member.presence == Presence::Required)
+            .peekable();
+        needed.peek().is_some()
+            && result.members().next().is_some()
+            && needed.all(|member| result.get(member.name).is_none())
     }
 
     /// Checks the result of a known method.
