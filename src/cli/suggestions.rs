@@ -10,7 +10,7 @@ mod words;
 
 use super::topics;
 use crate::framing;
-use crate::protocol::{Protocol, registry};
+use crate::protocol::registry;
 use crate::words::nearest;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -19,7 +19,7 @@ use complete::{is_flag, record_tip};
 pub use shapes::file_tip;
 use shapes::{
     as_address, endpoint_of_socat, is_method, is_program, local, packet_filter, tip_of_address,
-    tip_of_endpoint, tip_of_process, tool_arguments,
+    tip_of_endpoint, tip_of_process,
 };
 use std::ffi::OsString;
 use std::path::Path;
@@ -518,82 +518,6 @@ impl<'a> Situation<'a> {
         }
         file_tip(Path::new(word))
     }
-
-    /// Returns a tip for a message without a protocol: `tools/list`, or the name of a tool.
-    fn tip_of_message(&self, word: &str) -> Option<String> {
-        let at = self.args.iter().position(|arg| *arg == *word)?;
-        if word.contains('/') && self.server().is_none() && is_command(word) {
-            let rest = self
-                .args
-                .get(at + 1..)?
-                .iter()
-                .map(|arg| arg.to_string_lossy());
-            let rest: Vec<_> = rest.filter(|arg| *arg != "--").collect();
-            let (message, own): (Vec<_>, Vec<_>) = rest.iter().partition(|arg| is_method(arg));
-            let message = match message.as_slice() {
-                [first, ..] => first,
-                [] => "tools/list",
-            };
-            let command =
-                shell_words::join([word].into_iter().chain(own.iter().map(|arg| &***arg)));
-            return Some(format!(
-                "the protocol and the message come first: wiretool send mcp {message} -- {command}"
-            ));
-        }
-        if let Some(tip) = tip_of_json(word) {
-            return Some(tip);
-        }
-        let rest = self.args.get(at..)?.iter().map(|arg| arg.to_string_lossy());
-        let has_recipe = |protocol: &&dyn Protocol| {
-            let mut recipes = protocol.recipes().iter();
-            recipes.any(|recipe| recipe.name == word)
-        };
-        let maker = registry::all().iter().copied().find(has_recipe);
-        let start = match maker.map(Protocol::name) {
-            Some(protocol) => protocol,
-            None if is_method(word) => "mcp",
-            None => "mcp tools/call",
-        };
-        let rest: Vec<_> = rest.collect();
-        let mut words: Vec<&str> = rest.iter().map(AsRef::as_ref).collect();
-        let own = words
-            .iter()
-            .take_while(|word| !word.starts_with('-'))
-            .count();
-        let arguments = words.get(1..own).unwrap_or_default();
-        let has_pairs = arguments.iter().any(|word| word.contains('='));
-        let is_tool = start == "mcp tools/call";
-        let tool = match word {
-            "tools/call" => tool_arguments(arguments),
-            _ if is_tool => tool_arguments(words.get(..own).unwrap_or_default()),
-            _ => None,
-        };
-        let text = match tool.filter(|_| has_pairs) {
-            Some(tool) => {
-                let after = words.split_off(own);
-                let word = if is_tool { "" } else { "tools/call " };
-                format!("{word}{tool} {}", shell_words::join(after))
-            }
-            None => shell_words::join(words),
-        };
-        Some(format!(
-            "the protocol comes first: wiretool send {start} {}",
-            text.trim_end()
-        ))
-    }
-}
-
-/// Returns a tip for a message, or a file of messages, in place of a protocol.
-fn tip_of_json(word: &str) -> Option<String> {
-    if word.starts_with(['{', '[']) {
-        return Some(format!(
-            "a message in JSON is sent as it is with wiretool send mcp --json {} -- COMMAND",
-            shell_words::quote(word)
-        ));
-    }
-    Path::new(word).is_file().then(|| {
-        "wiretool replay FILE -- COMMAND sends the requests of a recording; wiretool send mcp --json FILE -- COMMAND sends the messages of a file".to_owned()
-    })
 }
 
 /// Returns the tip for a word in place of a command.

@@ -8,6 +8,14 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool proxy shows live traffic, of addresses (--connect ADDR) or of a child (-- COMMAND); wiretool record -w FILE records it",
     ),
     (
+        "operation operations ops turns",
+        "wiretool stat --ops FILE counts operations and their times, wiretool decode --ops FILE shows each",
+    ),
+    (
+        "bugreport bug-report issue share ticket",
+        "wiretool redact FILE -o NEW.jsonl replaces secrets; then wiretool export NEW.jsonl -f html -o NEW.html writes one page for a ticket",
+    ),
+    (
         "report",
         "wiretool lint FILE --report sarif (or github, junit, html) writes a report; wiretool export FILE -f html -o FILE.html one page of the session",
     ),
