@@ -144,6 +144,12 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         describe(&shrunk),
         count_text(trials, "run", "runs")
     ));
+    if shrunk.after.messages == 0 && shrunk.before.messages > 0 && shrunk.stopped.is_none() {
+        print_message(&format!(
+            "{name}: the command also fails without messages: it does not depend on the recording, which is {{}} in its arguments"
+        ));
+        return Ok(Exit::Negative);
+    }
     match shrunk.stopped {
         Some(Some(error)) => Err(error),
         _ => Ok(stop.exit().unwrap_or(Exit::Clean)),

@@ -307,10 +307,11 @@ fn messages_in_texts_of_other_programs_are_read() {
         .replace('\n', r"\n")
         .replace('\'', r"\'");
     // The handler of `rich` breaks words that are longer than a line, and fills all lines.
-    let folded: String = wrapped(CALL, 30)
+    let folded = wrapped(CALL, 30);
+    let folded = folded
         .lines()
-        .map(|line| format!("{:20}{line:<30}{:11}\n", "", ""))
-        .collect();
+        .map(|line| format!("{:20}{line:<30}{:11}\n", "", ""));
+    let folded = folded.collect::<Vec<_>>().concat();
     let base64 = base64::Engine::encode(
         &base64::engine::general_purpose::STANDARD,
         format!("{CALL}\n{ANSWER}\n"),
