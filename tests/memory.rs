@@ -499,7 +499,7 @@ fn long_texts_of_requests_are_bounded() {
     const LONG: usize = 100_000;
     let _alone = run_alone();
     let call = |method: &str, params: &str| {
-        format!(r##"{{"jsonrpc":"2.0","id":#,"method":"{method}","params":{params}}}"##)
+        format!(r#"{{"jsonrpc":"2.0","id":#,"method":"{method}","params":{params}}}"#)
     };
     let document =
         r#"{"textDocument":{"uri":"file:///a","languageId":"c","version":1,"text":"@"}}"#;
@@ -799,7 +799,7 @@ fn long_messages_are_compared_in_bounded_memory() {
         let paths = ["one", "other"].map(|name| folder.path().join(name));
         let other = [
             &bytes[..bytes.len() / 2],
-            &[b'1'],
+            b"1",
             &bytes[bytes.len() / 2 + 1..],
         ]
         .concat();

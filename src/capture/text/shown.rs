@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   {"id":1}^M$                            cat -A
-//!   {"text":"cafM-CM-)"}                      cat -v: c3 a9
+//!   {"text":"M-CM-)"}                      cat -v: c3 a9
 //!   {#012  "id":1}                         rsyslog
 //!   COPY log (dir, body) FROM stdin;       rows of PostgreSQL follow, in which a backslash is doubled
 //! ```
