@@ -102,6 +102,10 @@ class Page:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
     def point(self, selector):
-        """Moves the mouse to the start of an element."""
-        at = self.evaluate(f"(({{x, y}}) => [x + 5, y + 5])(document.querySelector({json.dumps(selector)}).getBoundingClientRect())")
-        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=at[0], y=at[1])
+        """Moves the mouse to the start of an element, and again if the page moved it meanwhile."""
+        place = f"(({{x, y}}) => [x + 5, y + 5])(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
+        at = None
+        while (now := self.evaluate(place)) != at:
+            at = now
+            self.call("Input.dispatchMouseEvent", type="mouseMoved", x=at[0], y=at[1])
+            self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
