@@ -363,6 +363,7 @@ impl Tape {
 
     /// Returns `true`, and counts the child, if a child of a container at this level is omitted, or if a lookup has stored it.
     #[cold]
+    #[inline(never)]
     fn omit_child(&mut self, level: u32, child: Child<'_>) -> bool {
         if let Some(mut focus) = self.focus.take() {
             let is_done = level > self.open.len() as u32 || self.see_in_focus(&mut focus, child);
@@ -385,6 +386,16 @@ impl Tape {
             }
         }
         omits
+    }
+
+    /// Ends a container that a lookup has stored. Apart from the usual path, so that this stays short.
+    #[cold]
+    #[inline(never)]
+    fn close_looked_up(&mut self, end: usize) {
+        if let Some(mut focus) = self.focus.take() {
+            self.close_in_focus(&mut focus, end);
+            self.focus = Some(focus);
+        }
     }
 
     #[inline]
@@ -503,10 +514,7 @@ impl Sink for Tape {
                 entry.bits = next;
             } else if let Some(wide) = self.wide.get_mut(entry.bits as usize) {
                 wide.next = next;
-                if let Some(mut focus) = self.focus.take() {
-                    self.close_in_focus(&mut focus, end);
-                    self.focus = Some(focus);
-                }
+                self.close_looked_up(end);
             }
         }
     }
