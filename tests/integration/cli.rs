@@ -753,7 +753,7 @@ fn common_mistakes_get_a_hint() {
             "proxy --rewrite-host --connect quic://127.0.0.1:1",
             "not supported over QUIC",
         ),
-        ("lint --explain seq-gap", "did you mean saikuro/seq-gap?"),
+        ("lint --explain seq-gab", "did you mean saikuro/seq-gap?"),
         ("decod", "'decode'"),
     ] {
         let words: Vec<&str> = words.split(' ').collect();
