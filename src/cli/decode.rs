@@ -99,7 +99,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Record to this file; existing files are not replaced
-    #[arg(short, long, value_name = "RECORDING", value_parser = parse_recording_name, help_heading = "Output")]
+    #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
     write: Option<PathBuf>,
     /// Do not mask tokens, capabilities and other secrets
     #[arg(long, help_heading = "Output")]
@@ -269,18 +269,6 @@ pub fn parse_offset(text: &str) -> Result<u64, String> {
     parsed.map_err(|_| "wanted a byte offset, such as 66 or 0x42".into())
 }
 
-/// Reads the name of a new recording. A condition is refused: it was meant for `--where`.
-fn parse_recording_name(name: &str) -> std::result::Result<PathBuf, String> {
-    let compares = name.contains(['=', '<', '>', '~']);
-    if !compares || name.starts_with(['.', '/']) || name.parse::<Expr>().is_err() {
-        return Ok(name.into());
-    }
-    Err(format!(
-        "-w takes the name of a new recording; a condition is --where {}",
-        shell_words::quote(name)
-    ))
-}
-
 /// Runs the command.
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     if args.print_schema {
@@ -341,26 +329,6 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
                 screen.flush()?;
             }
             Err(error)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_condition_is_no_name_of_a_recording() {
-        for (name, is_name) in [
-            ("session.jsonl", true),
-            ("run=3.jsonl", true),
-            ("./id=3", true),
-            ("/tmp/id=3", true),
-            ("id=3", false),
-            ("method=tools/call", false),
-            ("latency>5ms", false),
-        ] {
-            assert_eq!(parse_recording_name(name).is_ok(), is_name, "{name}");
         }
     }
 }

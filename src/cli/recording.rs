@@ -200,13 +200,11 @@ fn create_at(named: &Path, stdout_is_free: bool, time: i64) -> Result<RecordingF
     }
     let context = || format!("cannot write {}", named.display());
     let text = named.to_string_lossy();
-    let key = text
-        .split(['<', '>', '=', '!', '~'])
-        .next()
-        .unwrap_or_default();
-    if key.len() < text.len() && Key::from_name(key.trim()).is_some() {
+    if is_condition(&text) {
         let quoted = shell_words::quote(&text);
-        anyhow::bail!("{text} is a condition, not the name of a recording: --where {quoted}");
+        anyhow::bail!(
+            "-w takes the name of a new recording; a condition is --where {quoted}, and a recording of this name -w ./{quoted}"
+        );
     }
     if let Some(name) = text.strip_prefix('@') {
         return create_at(&super::state::new_recording(name)?, stdout_is_free, time);
@@ -236,6 +234,12 @@ fn create_at(named: &Path, stdout_is_free: bool, time: i64) -> Result<RecordingF
         }
     }
     anyhow::bail!("{}: all possible names are in use", named.display())
+}
+
+/// Returns true for a condition in place of the name of a file: other programs take one after `-w`.
+fn is_condition(name: &str) -> bool {
+    let key = name.split(['<', '>', '=', '!', '~']).next();
+    key.is_some_and(|key| key.len() < name.len() && Key::from_name(key.trim()).is_some())
 }
 
 /// Returns the form that the name of a file promises, if it is not that of a recording.
@@ -272,6 +276,21 @@ fn open(path: &Path) -> std::io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_condition_is_no_name_of_a_recording() {
+        for (name, wanted) in [
+            ("session.jsonl", false),
+            ("run=3.jsonl", false),
+            ("./id=3", false),
+            ("/tmp/id=3", false),
+            ("id=3", true),
+            ("method=tools/call", true),
+            ("latency > 500", true),
+        ] {
+            assert_eq!(is_condition(name), wanted, "{name}");
+        }
+    }
 
     #[test]
     fn a_name_of_another_form_is_refused() {

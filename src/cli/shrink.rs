@@ -133,6 +133,12 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     for note in &notes {
         shared.note(&format!("{name}: {note}"));
     }
+    if shrunk.after.connections == 0 && shrunk.before.connections > 0 && shrunk.stopped.is_none() {
+        print_message(&format!(
+            "{name}: the command also fails without any connection: it does not depend on the recording, which is {{}} in its arguments"
+        ));
+        return Ok(Exit::Negative);
+    }
     let mut output = Output::open(
         args.output.as_deref(),
         std::slice::from_ref(&args.recording),
@@ -144,12 +150,6 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         describe(&shrunk),
         count_text(trials, "run", "runs")
     ));
-    if shrunk.after.messages == 0 && shrunk.before.messages > 0 && shrunk.stopped.is_none() {
-        print_message(&format!(
-            "{name}: the command also fails without messages: it does not depend on the recording, which is {{}} in its arguments"
-        ));
-        return Ok(Exit::Negative);
-    }
     match shrunk.stopped {
         Some(Some(error)) => Err(error),
         _ => Ok(stop.exit().unwrap_or(Exit::Clean)),

@@ -27,6 +27,17 @@ const ACP: &str = r#"1> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{
 
 const SESSIONS: &[Session] = &[
     Session {
+        name: "what the client sends alone, with its answer to a request that has the id of its own first one",
+        protocol: "mcp",
+        transport: "stdio",
+        rules: &[],
+        script: r#"
+1- {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}
+1- {"jsonrpc":"2.0","method":"notifications/initialized"}
+1- {"jsonrpc":"2.0","id":0,"result":{"roots":[]}}
+1- {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{}}}"#,
+    },
+    Session {
         name: "a debugger with its lifecycle, and a request of the adapter",
         protocol: "dap",
         transport: "stdio",

@@ -38,13 +38,29 @@ pub(crate) fn stored_bytes(bytes: &[u8]) -> Box<[u8]> {
     if bytes.len() <= LONGEST {
         return bytes.into();
     }
-    let text = String::from_utf8_lossy(bytes);
-    stored(&text).as_bytes().into()
+    let hash = FixedState::default().hash_one(bytes);
+    let (start, end) = (bytes.get(..ENDS), bytes.get(bytes.len() - ENDS..));
+    let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
+    let about = format!(" ({} bytes, {hash:016x})", bytes.len());
+    [start, "…".as_bytes(), end, about.as_bytes()]
+        .concat()
+        .into()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, stored};
+    use super::{LONGEST, stored, stored_bytes};
+
+    #[test]
+    fn long_bytes_that_differ_are_stored_as_bytes_that_differ() {
+        let bytes = vec![0x80; LONGEST + 1];
+        // No text has these bytes.
+        let mut other = bytes.clone();
+        other[LONGEST / 2] = 0x81;
+        assert!(stored_bytes(&bytes).len() < 600);
+        assert_ne!(stored_bytes(&bytes), stored_bytes(&other));
+        assert_eq!(*stored_bytes(&bytes[1..]), bytes[1..]);
+    }
 
     #[test]
     fn long_texts_are_stored_in_part() {

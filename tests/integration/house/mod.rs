@@ -1054,7 +1054,7 @@ fn paths_of_the_guide_exist() {
             }
             paths += 1;
             let exists = |folder: &&str| root().join(folder).join(path).exists();
-            if !GUIDE_FOLDERS.iter().any(|folder| exists(folder)) {
+            if !GUIDE_FOLDERS.iter().any(exists) {
                 let _ = writeln!(
                     breaches,
                     "CONTRIBUTING.md:{}: there is no {path}",
