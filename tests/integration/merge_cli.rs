@@ -277,7 +277,7 @@ fn what_cannot_be_merged_is_refused() {
     for (args, wanted) in [
         (
             &["decode", "--merge", CHAIN[0], hex][..],
-            "wiretool: fixtures/saikuro/announce-document.hex has no times: --merge puts messages in the order of their times\n",
+            "wiretool: fixtures/saikuro/announce-document.hex has no times: --merge puts messages in the order of their times; the files of the two directions of a connection are --c2s FILE --s2c FILE\n",
         ),
         (
             &["stat", "--merge", "--clock", "x=1s", CHAIN[0], CHAIN[1]],

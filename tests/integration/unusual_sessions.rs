@@ -27,17 +27,6 @@ const ACP: &str = r#"1> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{
 
 const SESSIONS: &[Session] = &[
     Session {
-        name: "what the client sends alone, with its answer to a request that has the id of its own first one",
-        protocol: "mcp",
-        transport: "stdio",
-        rules: &[],
-        script: r#"
-1- {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}
-1- {"jsonrpc":"2.0","method":"notifications/initialized"}
-1- {"jsonrpc":"2.0","id":0,"result":{"roots":[]}}
-1- {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{}}}"#,
-    },
-    Session {
         name: "a debugger with its lifecycle, and a request of the adapter",
         protocol: "dap",
         transport: "stdio",
@@ -547,6 +536,21 @@ fn sessions_have_the_findings_of_their_causes() {
             session.name
         );
     }
+}
+
+/// A file of one side has its answers to requests of the other side, which may have the ids of its own requests.
+#[test]
+fn an_answer_of_the_side_that_asks_answers_no_request_of_it() {
+    let text = [
+        INITIALIZE,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":0,"result":{"roots":[]}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{}}}"#,
+    ];
+    let lint = &mut common::wiretool();
+    let (code, out, err) = common::run(lint.args(["lint", "-p", "mcp"]), text.join("\n"));
+    assert_eq!((code, &*out), (0, ""), "{err}");
+    assert!(err.contains("nothing found in 4 messages"), "{err}");
 }
 
 /// A request belongs to its session also after the table of connections has forgotten its own: a session with the same ids

@@ -403,12 +403,14 @@ fn recording_goes_to_stdout_if_it_is_free() {
     assert!(lines.iter().all(|line| Record::parse(line).is_ok()));
 }
 
-/// Returns `true` if a process has a handler for SIGTERM.
-fn handles_term(pid: u32) -> bool {
+/// Returns `true` if a process has handlers for SIGTERM and SIGINT.
+fn handles_signals(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     let mask = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask & 1 << (Signal::TERM.as_raw() - 1) != 0)
+    let is_caught =
+        |signal: Signal| mask.is_some_and(|mask| mask & 1 << (signal.as_raw() - 1) != 0);
+    [Signal::TERM, Signal::INT].into_iter().all(is_caught)
 }
 
 #[test]
@@ -420,7 +422,7 @@ fn interrupt_keeps_old_output_file() {
             std::fs::write(&path, "old").unwrap();
             // Its stdin stays open.
             let run = Run::new(&[name, "-p", "oracle", "-o", path.to_str().unwrap()]);
-            crate::common::wait_until("a handler", || handles_term(run.pid()));
+            crate::common::wait_until("a handler", || handles_signals(run.pid()));
             run.signal(signal);
             let sent = read_until(&run.stderr, "interrupted: ");
             assert!(sent.contains("is left as it was"), "{name}: {sent}");

@@ -367,7 +367,7 @@ fn usage_errors_are_short() {
         ),
         (
             &["proxy", "--idle", "2", "--connect", "unix:x"],
-            "wanted a time, such as 500ms, 5s or 2m",
+            "wanted a unit: 2s or 2ms",
         ),
         (
             &["proxy", "--quarantine", "--", "true"],
