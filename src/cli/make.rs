@@ -27,7 +27,7 @@ pub struct Args {
     /// Protocol of the message
     #[arg(value_name = "PROTOCOL", value_parser = options::protocol())]
     protocol: String,
-    /// Kind and arguments; `KEY=VALUE` sets other fields
+    /// Kind and arguments, or one object with all of them; `KEY=VALUE` sets other fields
     #[arg(value_name = "WORD", allow_negative_numbers = true)]
     words: Vec<String>,
     /// List the kinds and their arguments

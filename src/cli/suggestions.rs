@@ -245,6 +245,14 @@ impl<'a> Situation<'a> {
         if flag == "-T" && self.value_of(flag) == Some("fields") {
             return Some(words::COLUMNS.to_owned());
         }
+        let is_file = |value: &&str| Path::new(value).is_file();
+        if words::READERS.contains(&name)
+            && ["-e", "-E", "-g", "-P"].contains(&flag)
+            && let Some(file) = self.value_of(flag).filter(is_file)
+        {
+            let file = shell_words::quote(file);
+            return Some(format!("{READ}wiretool {file}; a text is --grep TEXT"));
+        }
         if words::READERS.contains(&name) && ["-r", "--read-file"].contains(&flag) {
             return Some(self.tip_of_read());
         }
@@ -484,7 +492,9 @@ impl<'a> Situation<'a> {
             return Some(tip);
         }
         if let Some(tip) = command_tip(&lower) {
-            return Some(tip.to_owned());
+            let is_about_times = tip == words::LATENCIES;
+            let pair = is_about_times.then(|| self.tip_of_two_files()).flatten();
+            return Some(pair.unwrap_or_else(|| tip.to_owned()));
         }
         if let Some(tip) = tip_of_protocol(&lower) {
             return Some(tip);

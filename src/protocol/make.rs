@@ -118,6 +118,14 @@ impl<'a> Words<'a> {
         Some(word)
     }
 
+    /// Returns the only word, if no word is taken and there is one.
+    pub fn only(&self) -> Option<&'a str> {
+        match self.plain.as_slice() {
+            [word] if self.taken == 0 => Some(word),
+            _ => None,
+        }
+    }
+
     /// Returns the position of the last word, for a refusal.
     pub fn place(&self) -> String {
         format!("word {}", self.taken)

@@ -351,6 +351,44 @@ fn named_words_are_refused() {
     }
 }
 
+/// The parameters of a method in one word, as documents and traces show them.
+#[test]
+fn one_object_can_be_all_parameters() {
+    let hover = r#"{"textDocument":{"uri":"file:///a"},"position":{"line":1,"character":4}}"#;
+    for (words, wanted) in [
+        (&["lsp", "textDocument/hover", hover][..], hover),
+        (&["lsp", "textDocument/hover", "file:///a", "1", "4"], hover),
+        (
+            &["mcp", "tools/call", r#"{"name":"add","arguments":{"a":1}}"#],
+            r#"{"name":"add","arguments":{"a":1}}"#,
+        ),
+        (
+            &["mcp", "tools/call", "add", r#"{"a":1}"#],
+            r#"{"name":"add","arguments":{"a":1}}"#,
+        ),
+        // The object is the value of the first word if it has members that the parameters do not have.
+        (
+            &["lsp", "initialize", r#"{"textDocument":{}}"#],
+            r#"{"capabilities":{"textDocument":{}}}"#,
+        ),
+        (
+            &["lsp", "workspace/didChangeConfiguration", r#"{"a":1}"#],
+            r#"{"settings":{"a":1}}"#,
+        ),
+    ] {
+        let args = [&["make"], words, &["--to", "json"]].concat();
+        let (code, out, err) = common::run(common::wiretool().args(args), "");
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains(&format!("\"params\":{wanted}")), "{out}");
+    }
+    // A member is missing.
+    let hover = r#"{"textDocument":{"uri":"file:///a"}}"#;
+    let args = ["make", "lsp", "textDocument/hover", hover];
+    let (code, _, err) = common::run(common::wiretool().args(args), "");
+    assert_eq!(code, 2);
+    assert!(err.contains("word 2: wanted line"), "{err}");
+}
+
 #[test]
 fn a_capture_is_named_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();

@@ -145,7 +145,7 @@ fn wrappers_and_cut_messages_of_a_text_are_read() {
             format!("> TEXT '{CALL}' [71 bytes]\n< TEXT '{ANSWER}' [431 bytes]\n"),
             vec![
                 format!("c2s - {CALL}"),
-                cut("a message ends too early in the text, and is not shown"),
+                cut("this begins like a message, but the program that printed it cut it: it is not shown (Python's websockets prints whole messages with WEBSOCKETS_MAX_LOG_SIZE=1000000; wiretool proxy -w FILE.jsonl records them)"),
             ],
         ),
         // An indented line belongs to the message before it.

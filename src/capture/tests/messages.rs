@@ -509,52 +509,6 @@ fn dates_of_heads_are_no_times_of_messages() {
 }
 
 #[test]
-fn cut_messages_are_counted() {
-    let cut = &CALL[..CALL.len() - 12];
-    for (lines, wanted) in [
-        (
-            vec![cut],
-            "line 2: a message ends too early in the text, and is not shown",
-        ),
-        (
-            vec![
-                cut,
-                "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":... (+40 chars)",
-            ],
-            "line 2: 2 messages end too early in the text, and are not shown; the first is here",
-        ),
-    ] {
-        let mut text = format!("2026-11-25T02:13:11Z send {CALL}\n");
-        for line in &lines {
-            text += &format!("2026-11-25T02:13:12Z send {line}...(truncated)\n");
-        }
-        text += &format!("2026-11-25T02:13:13Z recv {ANSWER}\n");
-        assert_eq!(
-            read(&text),
-            [
-                format!("c2s 1 {CALL}"),
-                format!("s2c 3 {ANSWER}"),
-                wanted.to_owned()
-            ]
-        );
-    }
-}
-
-#[test]
-fn text_with_only_cut_messages_before_a_whole_one_is_a_log() {
-    let cut = |word: &str| format!("2026-11-25T02:13:11Z {word} {}...\n", &CALL[..50]);
-    let text = [cut("send"), cut("send"), cut("send")].concat();
-    assert_eq!(
-        read(&format!("{text}2026-11-25T02:13:12Z recv {ANSWER}\n")),
-        [
-            format!("s2c 2 {ANSWER}"),
-            "line 1: 3 messages end too early in the text, and are not shown; the first is here"
-                .to_owned()
-        ]
-    );
-}
-
-#[test]
 fn unreadable_messages_are_counted() {
     let swift = "-> [\"jsonrpc\": \"2.0\", \"id\": 1, \"next\": <null>]\n";
     let log = |before: &str, after: &str| read(&format!("{before}[s2c] {ANSWER}\n{after}"));

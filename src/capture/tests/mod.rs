@@ -1,5 +1,6 @@
 //! Tests every form from bytes to items, in all splits.
 
+mod cut;
 mod foreign;
 mod loose;
 mod messages;

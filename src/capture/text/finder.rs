@@ -9,6 +9,7 @@
 
 use super::clean::{has_escaped_quotes, in_json_string, to_ascii, unescaped};
 use super::columns;
+use super::cut;
 use super::escapes::{Escapes, marks_bytes, read_string};
 use super::golang;
 use super::line::with_header;
@@ -71,6 +72,14 @@ fn first(text: &[u8], len: usize) -> &[u8] {
 
 fn last(text: &[u8], len: usize) -> &[u8] {
     text.get(text.len().saturating_sub(len)..).unwrap_or(text)
+}
+
+/// The beginning of a message.
+pub(super) struct CutMessage {
+    /// What the program printed in place of the rest.
+    pub mark: Option<&'static str>,
+    /// The protocol, if only one has such messages.
+    pub protocol: Option<&'static str>,
 }
 
 /// What a text has.
@@ -160,7 +169,11 @@ impl Finder {
                     let (start, end) = object.place;
                     // Programs with such messages also print other objects, such as parts of them.
                     let is_part = self.has_headers() && !object.is_certain;
-                    if is_part || is_difference(text, &object.json) {
+                    if is_part
+                        || is_difference(text, &object.json)
+                        || cut::lacks_its_middle(text, object.place)
+                        || !object.is_certain && self.has_cut_before(text, start)
+                    {
                         at = end;
                         continue;
                     }
@@ -236,15 +249,25 @@ impl Finder {
         !messages.is_empty()
     }
 
-    /// Returns true if a text is the beginning of a message.
-    pub(super) fn is_cut_message(&mut self, text: &[u8]) -> bool {
+    /// Finds the first message of a text of which only the beginning is there.
+    pub(super) fn cut_message(&mut self, text: &[u8]) -> Option<CutMessage> {
         let text = &*to_ascii(text);
-        let Some(at) = memchr::memchr(b'{', text) else {
-            return false;
-        };
-        let rest = text.get(at..).unwrap_or_default();
-        let mut completed = objects::completed(rest).into_iter().flatten();
-        completed.any(|json| self.test.is_message(&json))
+        let inner = in_strings(text);
+        let texts = [Some(text), inner.as_deref()];
+        let mut beginnings = texts.into_iter().flatten().flat_map(cut::beginnings);
+        beginnings.find_map(|one| {
+            let protocol = self.test.certain_protocol(&one.json)?;
+            Some(CutMessage {
+                mark: one.mark,
+                protocol,
+            })
+        })
+    }
+
+    /// Returns true if an object, which other objects look like too, may be a part of a message whose middle is left out.
+    fn has_cut_before(&mut self, text: &[u8], start: usize) -> bool {
+        let before = text.get(..start).unwrap_or_default();
+        memchr::memchr(b'{', before).is_some() && self.cut_message(before).is_some()
     }
 
     fn note(&mut self, framing: MessageFraming) {
@@ -271,6 +294,14 @@ impl Finder {
                 at += 1;
                 continue;
             };
+            let is_uncertain = messages
+                .get(count..)
+                .is_some_and(|found| found.iter().any(|one| !one.is_certain));
+            if cut::lacks_its_middle(text, (at, at + len))
+                || is_uncertain && self.has_cut_before(text, at)
+            {
+                messages.truncate(count);
+            }
             let before = text.get(from..at).unwrap_or_default();
             at += len;
             let after = text.get(at..).unwrap_or_default();
@@ -480,6 +511,37 @@ pub(super) fn has_bare_message(text: &[u8]) -> bool {
         line.starts_with(b"Content-Length:") && !line.ends_with(b"^M$")
             || matches!(&*messages, [found] if found.is_alone())
     })
+}
+
+/// Returns true if no line of a text is a message, and some are beginnings of messages behind other text.
+pub(super) fn has_only_cut_messages(text: &[u8]) -> bool {
+    const MAX_LINES: usize = 256;
+    let mut finder = Finder::default();
+    let mut lines = text.split(|&c| c == b'\n').take(MAX_LINES);
+    lines.any(|line| {
+        let line = line.trim_ascii();
+        let is_bare = line.starts_with(b"{") || line.starts_with(b"[{");
+        let has_longer = |finder: &mut Finder| {
+            let found = finder.find(line).messages;
+            found
+                .iter()
+                .any(|one| cut::is_longer(&one.message, &one.after))
+        };
+        !is_bare && (finder.cut_message(line).is_some() || has_longer(&mut finder))
+    }) && !has_bare_message(text)
+}
+
+/// Returns a text without the backslashes before quotes: what strings in it show.
+fn in_strings(text: &[u8]) -> Option<Vec<u8>> {
+    memchr::memmem::find(text, b"{\\\"")?;
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = memchr::memmem::find(rest, b"\\\"") {
+        out.extend_from_slice(rest.get(..at)?);
+        rest = rest.get(at + 1..)?;
+    }
+    out.extend_from_slice(rest);
+    Some(out)
 }
 
 /// Reads a string in which two quotes are one, as in C# and CSV; returns the text after it.

@@ -16,6 +16,7 @@ use super::cast::{Cast, ShownLine};
 use super::clean::{is_escaped, without_entities, without_outer_escapes};
 use super::columns::place_at_end;
 use super::container::Part;
+use super::cut::{self, CutMessages};
 use super::finder::{self, Finder, Found, FoundAll};
 use super::line::Common;
 use super::marks::Mark;
@@ -51,8 +52,7 @@ pub(super) struct Log {
     /// The parts of an incomplete line, for stdout and stderr.
     parts: [Vec<u8>; 2],
     held: Option<Held>,
-    /// The number of messages that were cut off, and the line of the first one.
-    cut: Option<(u64, u64)>,
+    cut: CutMessages,
     /// The first key of the first message.
     key: Vec<u8>,
     /// Words that begin objects in lines that are no JSON: the number of such lines, and the first one.
@@ -199,7 +199,10 @@ impl Log {
 
     /// Reads held lines again, each for itself.
     fn read_again(&mut self, held: &Held, sink: &mut ItemSink<'_>) {
-        if self.note_cut(&held.text, held.origin.line) {
+        let end = memchr::memchr(b'\n', &held.text).unwrap_or(held.text.len());
+        let first = held.text.get(..end).unwrap_or_default();
+        // A message on several lines was cut.
+        if self.finder.cut_message(first).is_none() && self.note_cut(&held.text, held.origin.line) {
             return;
         }
         let lines = held.text.split(|&c| c == b'\n');
@@ -221,12 +224,11 @@ impl Log {
 
     /// Counts a text that is the beginning of a message.
     fn note_cut(&mut self, text: &[u8], line: u64) -> bool {
-        let is_cut = self.finder.is_cut_message(text);
-        if is_cut {
-            let (count, _) = self.cut.get_or_insert((0, line));
-            *count += 1;
+        let cut = self.finder.cut_message(text);
+        if let Some(cut) = &cut {
+            self.cut.add((text, line), cut.mark, cut.protocol);
         }
-        is_cut
+        cut.is_some()
     }
 
     fn other(&mut self, text: &[u8], line: u64) {
@@ -292,9 +294,9 @@ impl Log {
             if emitted.contains(&message) || framed == message {
                 continue;
             }
-            if stated_len(&found.after).is_some_and(|len| len > message.len() as u64) {
-                let (count, _) = self.cut.get_or_insert((0, origin.line));
-                *count += 1;
+            if cut::is_longer(&message, &found.after) {
+                let mark = cut::first_mark(&message);
+                self.cut.add((text, origin.line), mark, None);
                 continue;
             }
             if is_in_frame(&found.before) {
@@ -355,17 +357,8 @@ impl Held {
             Some(b'{') => self.is_list,
             Some(_) => false,
         };
-        !goes_on && finder.has_message(line)
+        !goes_on && (finder.has_message(line) || finder.cut_message(line).is_some())
     }
-}
-
-/// The length of a message that a log states after it: `' [431 bytes]`.
-fn stated_len(after: &[u8]) -> Option<u64> {
-    let is_quote = |c: &u8| c.is_ascii_whitespace() || b"'\"".contains(c);
-    let start = after.iter().position(|c| !is_quote(c))?;
-    let number = after.get(start..)?.strip_prefix(b"[")?;
-    let end = memchr::memmem::find(number, b" bytes]")?;
-    std::str::from_utf8(number.get(..end)?).ok()?.parse().ok()
 }
 
 /// Returns true if the bytes before a message are the header of a WebSocket frame: `b'\x81-`.
@@ -527,14 +520,9 @@ impl Log {
                 .hint("in Node, util.inspect(message, {depth: null}) or JSON.stringify(message) prints all")
                 .report(sink);
         }
-        if let Some((count, line)) = self.cut {
-            let text = match count {
-                1 => "a message ends too early in the text, and is not shown".to_owned(),
-                _ => format!(
-                    "{count} messages end too early in the text, and are not shown; the first is here"
-                ),
-            };
-            Problem::note(InputPlace::Line(line), text).report(sink);
+        let has_messages = !self.key.is_empty();
+        if let Some(problem) = self.cut.problem(has_messages) {
+            problem.report(sink);
         }
         if let Some((count, line)) = self.words.get(&self.key) {
             let text = match count {

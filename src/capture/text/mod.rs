@@ -20,6 +20,7 @@ mod cast;
 mod clean;
 mod columns;
 mod container;
+mod cut;
 mod directions;
 mod escapes;
 mod finder;
@@ -52,13 +53,13 @@ use super::pasted::{is_native, is_pasted, is_unchunked};
 use crate::protocol::Direction;
 use call_log::{CallLog, CallLogKind};
 use directions::is_request_line;
-use finder::{Finder, has_bare_message};
+use finder::{Finder, has_bare_message, has_only_cut_messages};
 use line::introduces_quotation;
 pub(super) use loose::detect_loose;
 use marks::QUOTED_HEADER;
 pub(super) use probe::Expected;
 use probe::{Probe, Score};
-use readings::{READINGS, Reading};
+use readings::{READINGS, Reading, ReadingKind};
 
 /// The bytes of text that are held until a reading is chosen.
 const HOLD_LIMIT: usize = 256 << 10;
@@ -73,7 +74,7 @@ const MAX_DOUBTFUL: usize = 8 << 10;
 pub(super) fn begins_with_message(bytes: &[u8]) -> bool {
     let mut finder = Finder::default();
     match bytes.trim_ascii_start().first() {
-        Some(b'{' | b'[') => finder.has_message(bytes) || finder.is_cut_message(bytes),
+        Some(b'{' | b'[') => finder.has_message(bytes) || finder.cut_message(bytes).is_some(),
         Some(b'C') => bytes.starts_with(b"Content-Length: "),
         _ => is_native(bytes),
     }
@@ -113,6 +114,7 @@ struct Attempt {
 fn is_doubtful(score: Score, text: &[u8]) -> bool {
     is_list_of_values(text)
         || memchr::memmem::find(text, QUOTED_HEADER).is_some()
+        || score.faults > score.whole && has_only_cut_messages(text)
         || text.len() <= MAX_DOUBTFUL && is_pasted(text)
         || score.faults > score.whole
             && score.faults > 2
@@ -344,8 +346,20 @@ impl Text {
             self.state = TextState::Lines(Lines::new(log));
             return self.push(&held, sink);
         }
-        let reading = if is_found { reading } else { fallback() };
+        let is_cut = self.wanted.is_none()
+            && score.whole == 0
+            && !score.is_truncated()
+            && has_only_cut_messages(&held);
+        let log = READINGS
+            .iter()
+            .find(|one| matches!(one.kind, ReadingKind::Log));
+        let reading = match log.filter(|_| is_cut) {
+            Some(log) => log,
+            None if is_found => reading,
+            None => fallback(),
+        };
         let evidence = match (is_found, reading.form) {
+            _ if is_cut => "its lines begin like messages".into(),
             (true, Form::Raw) => "the text itself contains messages".into(),
             (true, _) if score.whole == 0 => {
                 format!("{}: they give the beginning of a message", reading.name)

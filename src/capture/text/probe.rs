@@ -4,7 +4,7 @@ use crate::capture::chunk::{DirectionSlots, Item, ProblemSeverity};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Framing, Head, Places, View};
-use crate::protocol::{Context, Direction, Evidence, Protocol, Role, registry};
+use crate::protocol::{Context, Descriptor, Direction, Evidence, Protocol, Role, registry};
 use crate::span::Span;
 use serde_json::Value;
 
@@ -278,21 +278,29 @@ impl MessageTest {
         self.certain_framing(body).map(|(framing, _)| framing)
     }
 
+    /// Returns the protocol of a message that is one for certain; no name if several have it.
+    pub(super) fn certain_protocol(&mut self, body: &[u8]) -> Option<Option<&'static str>> {
+        let (_, is_certain) = self.certain_framing(body)?;
+        if !is_certain {
+            return None;
+        }
+        let frame = frame_of(body);
+        let mut names = registry::all().iter().filter(|protocol| {
+            let context = Context::default();
+            framing_of(&protocol.descriptor()).is_some()
+                && protocol.read(&frame, &context, &mut self.parsed).evidence == Evidence::Certain
+        });
+        let (first, second) = (names.next(), names.next());
+        Some(
+            first
+                .filter(|_| second.is_none())
+                .map(|one| one.descriptor().name),
+        )
+    }
+
     /// Returns the framing, and true if this is a message of some protocol for certain.
     pub(super) fn certain_framing(&mut self, body: &[u8]) -> Option<(MessageFraming, bool)> {
-        let frame = Frame {
-            offset: 0,
-            len: body.len() as u64,
-            framing: Framing::Message,
-            head: Head::None,
-            view: View {
-                bytes: body,
-                body: Span::new(0, body.len()),
-                places: Places::Run(0),
-            },
-            control: None,
-            fault: None,
-        };
+        let frame = frame_of(body);
         // A batch has nothing else than objects.
         if body.starts_with(b"[") && !is_list_of_objects(body) {
             return None;
@@ -300,13 +308,8 @@ impl MessageTest {
         let (mut found, mut is_certain) = (None, false);
         for protocol in registry::all() {
             let own = protocol.descriptor();
-            let has = |framing| own.framings.contains(&framing);
-            let framing = match (has(Framing::Lines), has(Framing::ContentLength)) {
-                (true, false) => MessageFraming::Lines,
-                (false, true) => MessageFraming::Headers,
-                (true, true) => MessageFraming::Either,
-                (false, false) if own.is_carried_json() => MessageFraming::Lines,
-                (false, false) => continue,
+            let Some(framing) = framing_of(&own) else {
+                continue;
             };
             let message = protocol.read(&frame, &Context::default(), &mut self.parsed);
             let is_described = is_described(*protocol);
@@ -333,6 +336,34 @@ impl MessageTest {
         }
         self.has_built_in |= is_certain;
         Some((found?, is_certain))
+    }
+}
+
+/// Returns the framing of the JSON messages of a protocol; `None` if it has none.
+fn framing_of(protocol: &Descriptor<'_>) -> Option<MessageFraming> {
+    let has = |framing| protocol.framings.contains(&framing);
+    Some(match (has(Framing::Lines), has(Framing::ContentLength)) {
+        (true, false) => MessageFraming::Lines,
+        (false, true) => MessageFraming::Headers,
+        (true, true) => MessageFraming::Either,
+        (false, false) if protocol.is_carried_json() => MessageFraming::Lines,
+        (false, false) => return None,
+    })
+}
+
+fn frame_of(body: &[u8]) -> Frame<'_> {
+    Frame {
+        offset: 0,
+        len: body.len() as u64,
+        framing: Framing::Message,
+        head: Head::None,
+        view: View {
+            bytes: body,
+            body: Span::new(0, body.len()),
+            places: Places::Run(0),
+        },
+        control: None,
+        fault: None,
     }
 }
 

@@ -104,8 +104,9 @@ fn write_rate(stat: &Stat, table: &mut Table<'_>) {
 /// Writes how long answers took, and the slowest.
 fn write_latencies(stat: &Stat, table: &mut Table<'_>) {
     let display = table.display;
-    if stat.untimed > 0 && stat.latencies.is_empty() {
-        table.dim("\nlatency  unknown: the messages have no times\n");
+    let has_times = stat.times.is_some() || stat.all.messages <= 1;
+    if (stat.untimed > 0 || !has_times) && stat.latencies.is_empty() {
+        table.dim("\nlatency  unknown: the messages have no times; wiretool record writes them\n");
     }
     let mut latencies: Vec<(&String, &Latency)> = stat.latencies.iter().collect();
     latencies.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.count()));

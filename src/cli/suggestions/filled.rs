@@ -135,6 +135,20 @@ impl Situation<'_> {
         }
     }
 
+    /// Returns a tip for the latencies of two files, which may be those of the two directions.
+    pub(super) fn tip_of_two_files(&self) -> Option<String> {
+        let files = self
+            .args
+            .iter()
+            .skip(1)
+            .filter(|word| Path::new(word).is_file());
+        let [a, b] = files.collect::<Vec<_>>().try_into().ok()?;
+        let [a, b] = [a, b].map(|file| shell_words::quote(&file.to_string_lossy()).into_owned());
+        Some(format!(
+            "wiretool stat --c2s {a} --s2c {b} pairs the files of the two directions, wiretool stat {a} {b} those of two connections; latencies need times, as in recordings (wiretool record)"
+        ))
+    }
+
     /// Returns the protocol that the first recording of the command line names.
     fn recorded_protocol(&self) -> Option<String> {
         let mut words = self.args.iter().skip(1);

@@ -80,9 +80,10 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool lint FILE checks the rules; --where 'role=error or outcome=error' selects errors",
     ),
     (
-        "calls count hist latencies latency metrics perf requests slow slowest summary top",
+        "calls count metrics requests summary top",
         "wiretool stat FILE counts messages and measures latencies",
     ),
+    ("hist latencies latency perf slow slowest", LATENCIES),
     (
         "client connect curl get http invoke list-tools post prompts repl resources tool tools websocat wscat",
         "wiretool send PROTOCOL WORD... --connect ADDR sends a message and shows the answer, such as wiretool send mcp tools/list -- COMMAND",
@@ -117,7 +118,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ),
     ("rules", "wiretool lint --rules lists the rules"),
     (
-        "hang next pending stuck unanswered wait waiting why",
+        "blocked hang next pending stalled stuck unanswered wait waiting who whose why",
         "wiretool lint FILE lists requests without an answer, and the side that must send next",
     ),
     (
@@ -253,6 +254,9 @@ pub(super) const ENCODINGS: &[(&str, &str)] = &[
         "JSON is an encoding: -p jsonrpc reads JSON-RPC; a description reads other messages (wiretool help describe)",
     ),
 ];
+
+/// How latencies are found.
+pub(super) const LATENCIES: &str = "wiretool stat FILE counts messages and measures latencies, wiretool -f json --pair FILE has latency_ms; times are in recordings (wiretool record)";
 
 /// How a table is made.
 pub(super) const TABLE: &str = "a table is wiretool -f json FILE | jq -r '[.kind, .subject] | @csv', or for databases wiretool export -f sql FILE";
@@ -739,7 +743,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         READERS,
         "--slow --slower-than --latency --min-latency",
-        "slow answers are --where 'latency>VALUE', with a unit as in 100ms",
+        "slow answers are --where 'latency>VALUE', with a unit as in 100ms; -f json --pair has latency_ms, if the input has times, as recordings do (wiretool record)",
     ),
     (
         READERS,

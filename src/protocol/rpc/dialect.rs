@@ -263,7 +263,10 @@ impl Dialect {
         let (answered, direction, name, params);
         if let Some(method) = self.methods.iter().find(is_made) {
             (answered, direction, name) = (method.answered, method.direction, method.name);
-            params = schema::make::build(method, words, id_gen)?;
+            params = match schema::make::content_of(method, words) {
+                Some(params) => params.to_owned(),
+                None => schema::make::build(method, words, id_gen)?,
+            };
         } else if let Some(other) = OTHERS.iter().find(|m| self.open && m.name == kind) {
             (answered, direction) = (other.answered, other.direction);
             name = words.word("METHOD, a string")?;

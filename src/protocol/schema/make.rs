@@ -17,6 +17,7 @@ use crate::protocol::make::{
     IdGen, Made, Object, Recipe, Words, array, is_json, text, unknown_kind, value,
 };
 use crate::protocol::secrets::with_json;
+use crate::tape::Node;
 
 /// One part of [`MessageSchema::words`].
 #[derive(Clone, Copy)]
@@ -142,6 +143,21 @@ pub fn build(message: &MessageSchema, words: &mut Words<'_>, id_gen: &mut IdGen)
     }
     words.end()?;
     Ok(filled(&message.ty, "", &given, id_gen))
+}
+
+/// Returns the only word if it is the whole content of a message: an object that has the members which must be there, and no
+/// unknown ones.
+pub fn content_of<'w>(message: &MessageSchema, words: &Words<'w>) -> Option<&'w str> {
+    let word = words.only()?;
+    let members = members_of(&message.ty);
+    let is_known = |key: Node<'_>| members.iter().any(|member| key.is_text(member.name));
+    let is_content = with_json(word, |node| {
+        node.is_map()
+            && node.members().next().is_some()
+            && node.members().all(|(key, _)| is_known(key))
+            && check::fits(node, &message.ty)
+    });
+    (is_content == Some(true)).then_some(word)
 }
 
 /// Converts a word to JSON of a type.
