@@ -220,12 +220,6 @@ fn encoded_text(text: &str) -> Option<(&'static str, &'static str)> {
             "sed 's/\\\\\\(.\\)/\\1/g' FILE | wiretool decode",
         ));
     }
-    if first.starts_with("{'") && (first.contains("': b'") || first.contains("': b\"")) {
-        return Some((
-            "objects of Python with bytes, which JSON does not have",
-            "print the bytes that were received, before they are unpacked: data.hex()",
-        ));
-    }
     None
 }
 
@@ -518,10 +512,6 @@ mod tests {
             (
                 b"\\{\\\"jsonrpc\\\":\\ \\\"2.0\\\"\\,\\ \\\"id\\\":\\ 1\\}\n",
                 "messages as printf %q of bash quotes them",
-            ),
-            (
-                b"{'type': 'call', 'id': b'\\x7f$g', 'args': [2, 3]}\n",
-                "objects of Python with bytes, which JSON does not have",
             ),
             (&wide(&[0, 0, 0], &[]), "text in UTF-32"),
             (&wide(&[], &[0, 0, 0]), "text in UTF-32"),

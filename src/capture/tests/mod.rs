@@ -9,6 +9,7 @@ mod pastes;
 mod samples;
 #[cfg(feature = "pcap")]
 mod tshark;
+mod unpacked;
 
 use super::*;
 use crate::protocol::Direction::{ToClient, ToServer};

@@ -1,7 +1,9 @@
-//! Traces of calls that programs print, without the bytes: they are named if no reading of a text gives messages.
+//! What programs print without the bytes of messages, such as traces of calls: it is named if no reading of a text gives
+//! messages.
 
 use super::super::chunk::{InputPlace, ItemSink, Problem};
 use super::super::lines::{Line, LineForm};
+use super::unpacked::begins_with_bytes;
 
 /// The sections of Node for which `NODE_DEBUG` prints lines.
 const NODE_SECTIONS: [&[u8]; 18] = [
@@ -32,6 +34,8 @@ pub(super) enum CallLogKind {
     NodeDebug,
     /// `> POST / HTTP/1.1`, `< HTTP/1.1 200 OK`: what `curl -v` prints beside its remarks.
     CurlVerbose,
+    /// `{'type': 'x', 'id': b'\xee'}`: values with bytes, as a program prints them.
+    Values,
 }
 
 impl CallLogKind {
@@ -39,6 +43,9 @@ impl CallLogKind {
 
     /// Returns the log that a text is: two of its lines are from the program, and the first one is.
     pub(super) fn of(text: &[u8]) -> Option<Self> {
+        if begins_with_bytes(text) {
+            return Some(Self::Values);
+        }
         let mut lines = text.split(|&c| c == b'\n').map(<[u8]>::trim_ascii);
         let first = lines.find(|line| !line.is_empty())?;
         let kind = Self::ALL.into_iter().find(|kind| kind.is_line(first))?;
@@ -62,6 +69,7 @@ impl CallLogKind {
                     || line.starts_with(b"< HTTP/")
                     || line.strip_prefix(b"> ").is_some_and(is_request)
             }
+            Self::Values => false,
         }
     }
 
@@ -74,6 +82,10 @@ impl CallLogKind {
             Self::CurlVerbose => (
                 "curl -v prints heads without bodies",
                 "curl --trace FILE prints all bytes",
+            ),
+            Self::Values => (
+                "these are decoded values with bytes, as a program prints them, and not the bytes of messages",
+                "print the bytes that were received, before they are unpacked: data.hex()",
             ),
         };
         Problem::unreadable(InputPlace::Whole, text).hint(hint)

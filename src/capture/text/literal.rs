@@ -11,6 +11,7 @@
 //! A member without a value is left out where a class has it: `None` of a Python object or a Rust struct, and `undefined`.
 
 use super::escapes::{Escapes, read_string};
+use crate::encoding::lossless::write_bytes;
 
 /// The maximum depth of values.
 const MAX_DEPTH: u32 = 128;
@@ -34,9 +35,19 @@ enum Failure {
 
 /// Reads the value that a text begins with, and appends it as JSON.
 pub(super) fn read(text: &[u8], out: &mut Vec<u8>) -> Literal {
+    read_as(text, false, out)
+}
+
+/// Reads the value that a text begins with, and appends it as JSON, in which bytes are `{"$bin":"hex"}`.
+pub(super) fn read_with_bytes(text: &[u8], out: &mut Vec<u8>) -> Literal {
+    read_as(text, true, out)
+}
+
+fn read_as(text: &[u8], keeps_bytes: bool, out: &mut Vec<u8>) -> Literal {
     let mut reader = Reader {
         rest: text,
         is_cut: false,
+        keeps_bytes,
     };
     match reader.value(out, 0) {
         Ok(_) => Literal::Value {
@@ -98,6 +109,8 @@ fn end_list(
 struct Reader<'a> {
     rest: &'a [u8],
     is_cut: bool,
+    /// Bytes are not read as text.
+    keeps_bytes: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -180,11 +193,17 @@ impl<'a> Reader<'a> {
     /// Reads a string, and further ones that follow it: Python and Node break long strings.
     fn string(&mut self, is_bytes: bool, out: &mut Vec<u8>) -> Result<(), Failure> {
         let start = self.rest;
-        let (parts, text) = read_string(is_bytes, |escapes, text| {
+        // Ruby does not say that a string in its quotes is no text.
+        let may_be_bytes = self.keeps_bytes && (is_bytes || start.starts_with(b"\""));
+        let (parts, text) = read_string(is_bytes || may_be_bytes, |escapes, text| {
             self.rest = start;
             self.parts(escapes, text)
         });
-        push_string(&text, out);
+        if may_be_bytes && (is_bytes || std::str::from_utf8(&text).is_err()) {
+            write_bytes(&text, out);
+        } else {
+            push_string(&text, out);
+        }
         parts
     }
 
@@ -197,6 +216,10 @@ impl<'a> Reader<'a> {
             self.blanks();
             let after_plus = self.rest.strip_prefix(b"+").map(<[u8]>::trim_ascii_start);
             let next = after_plus.unwrap_or(self.rest);
+            let next = next
+                .strip_prefix(b"b")
+                .filter(|string| matches!(string.first(), Some(b'"' | b'\'')))
+                .unwrap_or(next);
             if !matches!(next.first(), Some(b'"' | b'\'' | b'`')) {
                 return Ok(());
             }
@@ -204,8 +227,43 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads bytes as Node and Elixir print them: `<Buffer ee f7>`, `<<238, 247>>`.
+    fn bytes(&mut self, out: &mut Vec<u8>) -> Result<Presence, Failure> {
+        let (end, radix) = if self.take(b"<Buffer") {
+            (&b">"[..], 16)
+        } else {
+            self.take(b"<<");
+            (&b">>"[..], 10)
+        };
+        let len = memchr::memmem::find(self.rest, end).ok_or(Failure::Open)?;
+        let (numbers, rest) = self.rest.split_at_checked(len).unwrap_or_default();
+        self.rest = rest.get(end.len()..).unwrap_or_default();
+        let numbers = numbers.split(|c| c.is_ascii_whitespace() || *c == b',');
+        let numbers = numbers.filter(|number| !number.is_empty());
+        let byte =
+            |number: &[u8]| u8::from_str_radix(std::str::from_utf8(number).ok()?, radix).ok();
+        let bytes: Option<Vec<u8>> = numbers.map(byte).collect();
+        write_bytes(&bytes.ok_or(Failure::Other)?, out);
+        Ok(Presence::Value)
+    }
+
+    /// Reads the elements of `Uint8Array(2) [ 238, 247 ]` behind its name.
+    fn array_of_bytes(&mut self, out: &mut Vec<u8>, depth: u32) -> Result<Presence, Failure> {
+        let end = memchr::memchr(b')', self.rest).ok_or(Failure::Open)?;
+        self.rest = self.rest.get(end + 1..).unwrap_or_default();
+        let mut list = Vec::new();
+        self.peek()?;
+        self.value(&mut list, depth + 1)?;
+        let bytes: Vec<u8> = serde_json::from_slice(&list).map_err(|_| Failure::Other)?;
+        write_bytes(&bytes, out);
+        Ok(Presence::Value)
+    }
+
     /// Reads `<Level.INFO: 'info'>`, an enum of Python, and `<ref *1> {..}` of Node.
     fn tagged(&mut self, out: &mut Vec<u8>, depth: u32) -> Result<Presence, Failure> {
+        if self.keeps_bytes && (self.rest.starts_with(b"<Buffer") || self.rest.starts_with(b"<<")) {
+            return self.bytes(out);
+        }
         self.take(b"<");
         let is_ref = self.rest.starts_with(b"ref ");
         let end = if is_ref { b'>' } else { b':' };
@@ -256,6 +314,9 @@ impl<'a> Reader<'a> {
         {
             let is_bytes = word.eq_ignore_ascii_case(b"b");
             return self.string(is_bytes, out).map(|()| Presence::Value);
+        }
+        if self.keeps_bytes && word == b"Uint8Array" && self.rest.starts_with(b"(") {
+            return self.array_of_bytes(out, depth);
         }
         if self.rest.is_empty() {
             return Err(Failure::Open);

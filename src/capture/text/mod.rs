@@ -45,6 +45,7 @@ mod strings;
 mod tables;
 mod times;
 mod trace;
+mod unpacked;
 
 use super::chunk::{Chunk, InputPlace, Item, ItemSink, Problem};
 use super::form::{Form, FormReader, FormVerdict};
@@ -341,7 +342,10 @@ impl Text {
         };
         let is_free = !is_found && self.wanted.is_none();
         if let Some(kind) = CallLogKind::of(&held).filter(|_| is_free) {
-            self.chosen = Some((Form::Unreadable, "its lines log calls".into()));
+            self.chosen = Some((
+                Form::Unreadable,
+                "it shows messages without their bytes".into(),
+            ));
             let log: Box<dyn LineForm> = Box::new(CallLog { kind, ignored: 0 });
             self.state = TextState::Lines(Lines::new(log));
             return self.push(&held, sink);

@@ -15,6 +15,7 @@ use super::rows::{Columns, Rows};
 use super::runs::{RunKind, Runs};
 use super::strings::Strings;
 use super::trace::Trace;
+use super::unpacked::Unpacked;
 
 /// A way to read text.
 pub(super) struct Reading {
@@ -29,6 +30,7 @@ pub(super) enum ReadingKind {
     Log,
     Neovim,
     Trace,
+    Unpacked,
     Rows(Columns),
     PlainRows(Columns),
     HexLines,
@@ -93,6 +95,11 @@ pub(super) const READINGS: &[Reading] = &[
     reading(Form::Log, "the log of Neovim", Kind::Neovim),
     reading(Form::Log, "messages in lines of a log", Kind::Log),
     reading(Form::Log, "the trace of an editor", Kind::Trace),
+    reading(
+        Form::Log,
+        "messages that were unpacked from MessagePack",
+        Kind::Unpacked,
+    ),
     rows("rows of hex bytes", Columns::Pairs),
     rows("rows of 2-byte hex words", Columns::little(16, 2)),
     rows("rows of 4-byte hex words", Columns::little(16, 4)),
@@ -179,6 +186,7 @@ impl ReadingKind {
             Kind::Log => Box::new(Log::new(quoted, expected)),
             Kind::Neovim => Box::new(Neovim::new(quoted)),
             Kind::Trace => Box::new(Trace::new(quoted)),
+            Kind::Unpacked => Box::new(Unpacked::new(quoted)),
             Kind::Rows(columns) => Box::new(Rows::new(quoted, columns, true)),
             Kind::PlainRows(columns) => Box::new(Rows::new(quoted, columns, false)),
             Kind::HexLines => Box::<Hex>::default(),
