@@ -17,7 +17,7 @@ use super::{Conversation, Finding};
 use crate::capture::{CaptureInput, Chunk, Event, Form, Item};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, FrameSink, KeptMessage};
 use crate::protocol::{Direction, Protocol};
-use items::{ItemReader, KeptOutput, Outlet, WaitingItem};
+use items::{ItemReader, KeptOutput, PausableSink, WaitingItem};
 pub use sink::{Output, RuleSettings, Sink};
 pub(crate) use source::Source;
 use std::collections::VecDeque;
@@ -252,9 +252,10 @@ impl<'p> Run<'p> {
                 }
                 RunState::InputEnded => {
                     self.state = RunState::Decoded;
-                    let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
-                    self.reader.finish(is_whole, &mut outlet);
-                    outlet.flow?;
+                    let mut out =
+                        PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
+                    self.reader.finish(is_whole, &mut out);
+                    out.flow?;
                 }
                 RunState::Decoded => {
                     self.state = RunState::Waited;
@@ -310,9 +311,9 @@ impl<'p> Run<'p> {
         if let Item::Chunk(chunk) = item {
             self.bytes += chunk.bytes.len() as u64;
         }
-        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
-        self.reader.take(item, &mut outlet, &mut self.items);
-        outlet.flow
+        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
+        self.reader.take(item, &mut out, &mut self.items);
+        out.flow
     }
 
     /// Begins a connection of one of several captures.
@@ -342,9 +343,9 @@ impl<'p> Run<'p> {
         sink: &mut S,
     ) -> ControlFlow<S::Break> {
         self.pass_waiting(sink)?;
-        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
-        self.reader.decode(&mut outlet, step);
-        outlet.flow
+        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
+        self.reader.decode(&mut out, step);
+        out.flow
     }
 
     /// Performs a step of the decoder whose messages are ignored.
@@ -359,9 +360,9 @@ impl<'p> Run<'p> {
         sink: &mut S,
     ) -> ControlFlow<S::Break> {
         self.pass_waiting(sink)?;
-        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
-        outlet.message(decoded);
-        outlet.flow
+        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
+        out.message(decoded);
+        out.flow
     }
 
     /// Tells the conversation of an event after which the decoder needs no step.
@@ -371,9 +372,9 @@ impl<'p> Run<'p> {
         sink: &mut S,
     ) -> ControlFlow<S::Break> {
         self.pass_waiting(sink)?;
-        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
-        outlet.event(event);
-        outlet.flow
+        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
+        out.event(event);
+        out.flow
     }
 
     /// Tells the conversation of an event whose outputs nothing needs.
@@ -399,16 +400,16 @@ impl<'p> Run<'p> {
             sink.take(Output::Begin(self))?;
         }
         while let Some(output) = self.outputs.pop_front() {
-            let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
-            outlet.repeat(&output, &self.reader.decoder.options().protocols);
-            outlet.flow?;
+            let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
+            out.repeat(&output, &self.reader.decoder.options().protocols);
+            out.flow?;
         }
         while let Some(item) = self.items.pop_front() {
-            let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
-            if let Some(rest) = self.reader.take_waiting(item, &mut outlet) {
+            let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
+            if let Some(rest) = self.reader.take_waiting(item, &mut out) {
                 self.items.push_front(rest);
             }
-            outlet.flow?;
+            out.flow?;
         }
         ControlFlow::Continue(())
     }
@@ -423,11 +424,11 @@ impl<'p> Run<'p> {
             return ControlFlow::Continue(());
         };
         let (reader, items) = (&mut self.reader, &mut self.items);
-        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
+        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
         read(input, &mut |item| {
-            reader.take(&item, &mut outlet, items);
+            reader.take(&item, &mut out, items);
         });
-        outlet.flow
+        out.flow
     }
 }
 

@@ -9,7 +9,7 @@ use crate::capture::Record;
 use crate::decoder::DecodeOptions;
 use crate::encoding::Want;
 use crate::protocol::exchange::work;
-use crate::protocol::registry;
+use crate::protocol::{Place, registry};
 
 /// Returns a recording with copies of every connection at the same times.
 fn copied(recording: &str, copies: u32) -> Vec<u8> {
@@ -58,4 +58,19 @@ fn the_cost_is_linear_in_the_number_of_connections() {
         }
     }
     assert!(visited > 500, "{visited}");
+}
+
+#[test]
+fn a_finding_about_a_command_that_sent_nothing_names_no_message() {
+    let recording = r#"{"wiretool":1,"protocol":"oracle","argv":["oracle\r"]}"#;
+    let found = check(
+        recording.as_bytes(),
+        DecodeOptions::new(registry::all().to_vec()),
+        RuleSettings::default(),
+    );
+    let places: Vec<_> = found.iter().map(|f| (f.name(), f.place.index)).collect();
+    assert_eq!(
+        places,
+        [("oracle/connection-cr".to_owned(), Place::NO_MESSAGE)]
+    );
 }

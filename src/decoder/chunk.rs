@@ -11,7 +11,7 @@
 use super::chunk_times::ChunkTimes;
 use super::control::{control, read};
 use super::coverage::{Coverage, FrameBytes, PendingBytes, RawFrame};
-use super::emit::{Beside, Emitter};
+use super::emit::{Emitter, MessageExtras};
 use super::length_repair::{self, FrameOutcome, WrongFrame, length_outcome};
 use super::metadata::injections;
 use super::open_requests::OpenRequests;
@@ -402,13 +402,13 @@ impl ChunkDecoder<'_, '_, '_, '_> {
             let (context, entry) = self.out.context(frame);
             let message = read(protocol, frame, &context, self.parsed);
             if message.faults.is_empty() {
-                let beside = Beside {
+                let extras = MessageExtras {
                     next,
                     entry,
                     raw,
-                    ..Beside::default()
+                    ..MessageExtras::default()
                 };
-                let _ = self.out.pass_on(frame, message, beside);
+                let _ = self.out.pass_on(frame, message, extras);
                 return FrameOutcome::Good;
             }
         }
@@ -480,14 +480,14 @@ impl ChunkDecoder<'_, '_, '_, '_> {
         }
         let (remarks, injected) = take_metadata(metadata, frame, &message);
         let first = message.faults.first().map(|fault| fault.code);
-        let beside = Beside {
+        let extras = MessageExtras {
             next,
             entry,
             raw,
             remarks: &remarks,
             injected: (!injected.is_empty()).then_some(injected.as_str()),
         };
-        let _ = self.out.pass_on(frame, message, beside);
+        let _ = self.out.pass_on(frame, message, extras);
         match frame.fault {
             Some(_) => FrameOutcome::Bad,
             // A character may be cut in two.

@@ -25,9 +25,9 @@ pub(super) struct Emitter<'r, 'p, 's, 't> {
     pub is_halted: bool,
 }
 
-/// What is passed on beside a message and its frame.
+/// What is passed on with a message and its frame.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Beside<'a> {
+pub(super) struct MessageExtras<'a> {
     /// The stream offset up to which the stream is consumed after the frame.
     pub next: u64,
     /// The entry of its method among the open requests.
@@ -49,15 +49,15 @@ impl Emitter<'_, '_, '_, '_> {
         &mut self,
         frame: &Frame<'_>,
         message: Message<'_>,
-        beside: Beside<'_>,
+        extras: MessageExtras<'_>,
     ) -> ControlFlow<()> {
         // It may refer to the names.
         let mut message = message;
         let is_over = self.is_over();
         self.open
-            .observe(self.origin.direction, frame.head, beside.entry, &message);
+            .observe(self.origin.direction, frame.head, extras.entry, &message);
         message.guess |= self.tie;
-        message.ending = ending(frame, beside.next, is_over);
+        message.ending = ending(frame, extras.next, is_over);
         if let Some(name) = self.names.observe(self.origin, &message) {
             message.inherit(name);
         }
@@ -67,10 +67,10 @@ impl Emitter<'_, '_, '_, '_> {
             protocol: self.protocol,
             frame,
             message: &message,
-            next: beside.next,
-            remarks: beside.remarks,
-            injected: beside.injected,
-            raw: beside.raw,
+            next: extras.next,
+            remarks: extras.remarks,
+            injected: extras.injected,
+            raw: extras.raw,
         };
         *self.index += 1;
         let flow = (self.sink)(&decoded);

@@ -12,7 +12,7 @@
 
 use super::chunk::{ChunkDecoder, Stream};
 use super::control::read;
-use super::emit::Beside;
+use super::emit::MessageExtras;
 use super::open_requests::OpenRequests;
 use super::options::new_parsed;
 use super::{Decoder, FlowSink, Origin};
@@ -413,12 +413,12 @@ impl ChunkDecoder<'_, '_, '_, '_> {
             {
                 *state = FramerState::Method(Some(mode));
             }
-            let beside = Beside {
+            let extras = MessageExtras {
                 next,
                 entry,
-                ..Beside::default()
+                ..MessageExtras::default()
             };
-            if self.out.pass_on(&frame, message, beside).is_break() {
+            if self.out.pass_on(&frame, message, extras).is_break() {
                 break;
             }
         }

@@ -6,7 +6,7 @@ use crate::span::Span;
 use crate::tape::Node;
 
 /// A position in a conversation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
     /// The index of the message, or [`Place::NO_MESSAGE`].
@@ -22,6 +22,18 @@ pub struct Place {
 impl Place {
     /// The index of a position that is in no message: a connection on which nothing was sent.
     pub const NO_MESSAGE: u64 = u64::MAX;
+}
+
+impl Default for Place {
+    /// Returns a position in no message.
+    fn default() -> Self {
+        Self {
+            index: Self::NO_MESSAGE,
+            origin: Origin::default(),
+            offset: 0,
+            len: 0,
+        }
+    }
 }
 
 /// A message as a session receives it.

@@ -58,7 +58,7 @@ impl<'p> ItemReader<'p> {
     pub fn take<S: Sink + ?Sized>(
         &mut self,
         item: &Item<'_>,
-        out: &mut Outlet<'_, '_, S>,
+        out: &mut PausableSink<'_, '_, S>,
         waiting: &mut VecDeque<WaitingItem>,
     ) {
         let is_announced = !out.is_paused();
@@ -80,7 +80,7 @@ impl<'p> ItemReader<'p> {
     pub fn take_waiting<S: Sink + ?Sized>(
         &mut self,
         mut waiting: WaitingItem,
-        out: &mut Outlet<'_, '_, S>,
+        out: &mut PausableSink<'_, '_, S>,
     ) -> Option<WaitingItem> {
         if !waiting.is_announced {
             let item = waiting.item.item();
@@ -101,7 +101,7 @@ impl<'p> ItemReader<'p> {
     fn read<S: Sink + ?Sized>(
         &mut self,
         item: &Item<'_>,
-        out: &mut Outlet<'_, '_, S>,
+        out: &mut PausableSink<'_, '_, S>,
     ) -> Option<usize> {
         match item {
             Item::Header(header) => self.header(header, out),
@@ -125,7 +125,7 @@ impl<'p> ItemReader<'p> {
     }
 
     /// Reads the first line of a recording.
-    fn header<S: Sink + ?Sized>(&mut self, header: &Header, out: &mut Outlet<'_, '_, S>) {
+    fn header<S: Sink + ?Sized>(&mut self, header: &Header, out: &mut PausableSink<'_, '_, S>) {
         self.has_connections = true;
         #[cfg(feature = "cli")]
         {
@@ -162,7 +162,7 @@ impl<'p> ItemReader<'p> {
     fn chunk<S: Sink + ?Sized>(
         &mut self,
         chunk: &Chunk<'_>,
-        out: &mut Outlet<'_, '_, S>,
+        out: &mut PausableSink<'_, '_, S>,
     ) -> Option<usize> {
         let origin = self.origin_of_chunk(chunk);
         // All bytes of a chunk may be read before its last message is passed on.
@@ -183,7 +183,7 @@ impl<'p> ItemReader<'p> {
         out.is_paused().then_some(taken)
     }
 
-    fn event<S: Sink + ?Sized>(&mut self, mut event: Event<'_>, out: &mut Outlet<'_, '_, S>) {
+    fn event<S: Sink + ?Sized>(&mut self, mut event: Event<'_>, out: &mut PausableSink<'_, '_, S>) {
         if self.source.without_times {
             event.time = None;
         }
@@ -236,7 +236,7 @@ impl<'p> ItemReader<'p> {
 
     /// Goes on where the earlier files of the recording, which are not read, end.
     #[cfg(feature = "cli")]
-    fn go_on<S: Sink + ?Sized>(&mut self, event: &Event<'_>, out: &mut Outlet<'_, '_, S>) {
+    fn go_on<S: Sink + ?Sized>(&mut self, event: &Event<'_>, out: &mut PausableSink<'_, '_, S>) {
         let continued = match event.more.map(Continued::read) {
             Some(Ok(continued)) => continued,
             Some(Err(error)) => {
@@ -264,7 +264,7 @@ impl<'p> ItemReader<'p> {
     }
 
     /// Ends all streams. If this is not the end of the capture, truncated messages are left out.
-    pub fn finish<S: Sink + ?Sized>(&mut self, is_whole: bool, out: &mut Outlet<'_, '_, S>) {
+    pub fn finish<S: Sink + ?Sized>(&mut self, is_whole: bool, out: &mut PausableSink<'_, '_, S>) {
         self.decode(out, |decoder, sink| {
             decoder.finish(&mut |decoded| {
                 if is_whole || !decoded.is_faulty() {
@@ -277,14 +277,14 @@ impl<'p> ItemReader<'p> {
     /// Passes on the messages that a step of the decoder yields.
     pub fn decode<S: Sink + ?Sized>(
         &mut self,
-        out: &mut Outlet<'_, '_, S>,
+        out: &mut PausableSink<'_, '_, S>,
         step: impl FnOnce(&mut Decoder<'p>, &mut FrameSink<'_>),
     ) {
         step(&mut self.decoder, &mut |decoded| out.message(decoded));
         self.set_want(out);
     }
 
-    fn set_want<S: Sink + ?Sized>(&mut self, out: &Outlet<'_, '_, S>) {
+    fn set_want<S: Sink + ?Sized>(&mut self, out: &PausableSink<'_, '_, S>) {
         if let Some(want) = out.sink.want() {
             self.decoder.set_want(want);
         }
@@ -328,14 +328,14 @@ pub(super) enum KeptOutput {
 }
 
 /// Passes on what is read until the sink breaks, and keeps what comes after it.
-pub(super) struct Outlet<'r, 'p, S: Sink + ?Sized> {
+pub(super) struct PausableSink<'r, 'p, S: Sink + ?Sized> {
     pub conversation: &'r mut Option<Conversation<'p>>,
     pub sink: &'r mut S,
     pub flow: ControlFlow<S::Break>,
     kept: &'r mut VecDeque<KeptOutput>,
 }
 
-impl<'r, 'p, S: Sink + ?Sized> Outlet<'r, 'p, S> {
+impl<'r, 'p, S: Sink + ?Sized> PausableSink<'r, 'p, S> {
     pub fn new(
         conversation: &'r mut Option<Conversation<'p>>,
         sink: &'r mut S,

@@ -1,6 +1,6 @@
 //! Parts of a capture whose messages other threads have read ahead.
 
-use super::items::Outlet;
+use super::items::PausableSink;
 use super::{Run, RunState, Sink};
 use crate::capture::{Chunk, Item};
 use crate::decoder::{Part, PartMessage, PartReader, Splitter};
@@ -32,17 +32,17 @@ impl<'p> Run<'p> {
         let chunk = Chunk::of(None, new);
         let origin = self.reader.origin_of_chunk(&chunk);
         self.bytes += new.len() as u64;
-        let mut outlet = Outlet::new(&mut self.conversation, sink, &mut self.outputs);
-        outlet.item(&Item::Chunk(chunk), origin);
-        if outlet.is_paused() {
-            return outlet.flow;
+        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
+        out.item(&Item::Chunk(chunk), origin);
+        if out.is_paused() {
+            return out.flow;
         }
         let decoder = &mut self.reader.decoder;
         let mut taken = 0;
         if let Some(messages) = messages.filter(|_| decoder.is_before(origin, part)) {
             taken = decoder.pass_part(origin, part, messages, &mut |decoded| {
-                outlet.message(decoded);
-                if outlet.is_paused() {
+                out.message(decoded);
+                if out.is_paused() {
                     ControlFlow::Break(())
                 } else {
                     ControlFlow::Continue(())
@@ -50,12 +50,12 @@ impl<'p> Run<'p> {
             });
         }
         let rest = part.bytes().get(taken..).unwrap_or_default();
-        (self.reader).decode(&mut outlet, |decoder, sink| {
+        (self.reader).decode(&mut out, |decoder, sink| {
             if !rest.is_empty() {
                 decoder.push(origin, rest, sink);
             }
         });
-        outlet.flow
+        out.flow
     }
 
     /// Tells a reader of parts what is known now.

@@ -49,7 +49,7 @@ pub fn compile(
         names: Names::new(protocol),
         entries: Vec::new(),
         holders: Holders::default(),
-        greeted: HashMap::new(),
+        open_hellos: HashMap::new(),
         requests: HashMap::new(),
         ours: HashMap::new(),
         opening: Opening::default(),
@@ -122,7 +122,7 @@ struct CompileState<'p> {
     entries: CompiledRequests,
     holders: Holders,
     /// The hellos without an answer, by index.
-    greeted: HashMap<u64, usize>,
+    open_hellos: HashMap<u64, usize>,
     /// The requests, by index.
     requests: HashMap<u64, usize>,
     /// The calls of the stub's side, by index: the request during which each was sent, and its number there.
@@ -367,7 +367,7 @@ impl CompileState<'_> {
             self.exchanges.add(decoded.origin.conn, at);
         }
         match hello {
-            Some(_) => self.greeted.insert(index, at),
+            Some(_) => self.open_hellos.insert(index, at),
             None => self.requests.insert(index, at),
         };
         let is_request = decoded.message.role == Some(Role::Request);
@@ -407,7 +407,7 @@ impl CompileState<'_> {
     }
 
     fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.greeted.is_empty()
+        self.entries.is_empty() && self.open_hellos.is_empty()
     }
 
     fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
@@ -427,9 +427,9 @@ impl CompileState<'_> {
         let (conn, kind) = (seen.conn, decoded.message.kind.to_string());
         self.directions.insert(decoded.index, direction);
         let mut request = of.and_then(|to| self.requests.get(&to)).copied();
-        let greeted = of
+        let answered_hello = of
             .filter(|_| is_ours)
-            .and_then(|to| self.greeted.remove(&to));
+            .and_then(|to| self.open_hellos.remove(&to));
         if let Some(at) = request.filter(|_| is_ours && role == Some(Role::Item)) {
             request = Some(self.request_of_item(at, &seen));
         }
@@ -443,7 +443,7 @@ impl CompileState<'_> {
             }
             _ => None,
         };
-        match (is_ours, request, greeted, role) {
+        match (is_ours, request, answered_hello, role) {
             (true, Some(at), ..) => self.add_reply(at, seen, last, open_hello.is_some()),
             (true, None, Some(at), _) => self.add_hello_answer(at, seen),
             (true, None, None, Some(Role::Response | Role::Error | Role::Item | Role::End))

@@ -100,10 +100,8 @@ impl Session for OracleSession<'_> {
     fn event(&mut self, origin: Origin, what: ConnectionChange, report: &mut Report) {
         let conn = origin.conn;
         let place = Place {
-            index: Place::NO_MESSAGE,
             origin,
-            offset: 0,
-            len: 0,
+            ..Place::default()
         };
         self.connection(place, report);
         let Some(child) = self.child(conn) else {

@@ -143,7 +143,7 @@ impl SaelSession {
     fn report_after_refusal(&mut self, message: &SaelMessage<'_, '_>) {
         let (conn, _) = self.parts(message.conn);
         if let Some(refused) = conn.rare.refused
-            && !conn.greeted
+            && !conn.hey_answered
             && conn.reported.first(rule::REFUSED_GOES_ON)
         {
             broken!(message, rule::REFUSED_GOES_ON, message.whole(), refused;

@@ -28,7 +28,7 @@ pub(super) fn tick(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     if let Some(now) = message.time() {
         let silence = conn.alive.client_last.and_then(|last| {
             let gap = now.saturating_sub(last.origin.time?);
-            (client && conn.greeted && gap > SILENT).then_some((last.index, gap))
+            (client && conn.hey_answered && gap > SILENT).then_some((last.index, gap))
         });
         if let Some((last, gap)) = silence {
             broken!(message, rule::CLIENT_SILENT, message.whole(), last;
@@ -36,7 +36,7 @@ pub(super) fn tick(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
             // A silent client sends no heartbeat either.
             conn.reported.first(rule::HEARTBEAT_LATE);
         } else if let Some((since, index)) = conn.alive.beat_at
-            && conn.greeted
+            && conn.hey_answered
             && now.saturating_sub(since) > LATE
             && conn.reported.first(rule::HEARTBEAT_LATE)
         {
@@ -48,7 +48,7 @@ pub(super) fn tick(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     }
     // Silence counts from the greeting on.
     let greets = matches!(message.kind, "HEY" | "RSM");
-    if client && (greets || conn.greeted || conn.alive.client_last.is_some()) {
+    if client && (greets || conn.hey_answered || conn.alive.client_last.is_some()) {
         conn.alive.client_last = Some(message.whole());
     }
 }
@@ -67,7 +67,7 @@ pub(super) fn over(conn: &mut SaelConnection, now: i64, report: &mut Report) {
     unanswered(conn, now, report);
     if let Some(last) = conn.alive.client_last
         && let Some(at) = last.origin.time
-        && conn.greeted
+        && conn.hey_answered
         && conn.rare.bye[0].is_none()
         && now.saturating_sub(at) > SILENT
     {

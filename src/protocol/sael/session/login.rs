@@ -65,8 +65,8 @@ impl SaelSession {
     /// Handles HEY of the client.
     pub(super) fn client_hey(&mut self, message: &SaelMessage<'_, '_>) {
         let (conn, _) = self.parts(message.conn);
-        if conn.greeted || conn.login.hello.is_some() {
-            if conn.greeted && conn.opening != Opening::Without {
+        if conn.hey_answered || conn.login.hello.is_some() {
+            if conn.hey_answered && conn.opening != Opening::Without {
                 broken!(message, rule::HEY_AGAIN, message.place(message.get("kind"));
                     "this connection has sent HEY before");
             }
@@ -135,7 +135,7 @@ impl SaelSession {
         if let Some(hello) = &login.hello {
             message.answers(hello, true);
         }
-        conn.greeted = true;
+        conn.hey_answered = true;
         let began = message
             .time()
             .zip(conn.alive.beat_at.is_none().then_some(message.index));

@@ -76,7 +76,7 @@ impl Blank for Login {
     };
 }
 
-/// What shows that the client of a greeted connection is alive.
+/// What shows that the client of a hey_answered connection is alive.
 #[derive(Debug, Default)]
 pub(super) struct Liveness {
     pub(super) heartbeats: Heartbeats,
@@ -128,7 +128,7 @@ pub(super) struct SaelConnection {
     pub(super) answered: bool,
     pub(super) login: Lazy<Login>,
     /// HEY was answered.
-    pub(super) greeted: bool,
+    pub(super) hey_answered: bool,
     /// The latest message of the client that the server has answered: it has read all earlier ones.
     pub(super) read_up_to: Option<u64>,
     /// A rule about the login was broken: a refusal is then not reported.
