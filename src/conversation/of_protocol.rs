@@ -444,7 +444,7 @@ impl<'p> ProtocolConversation<'p> {
                     severity: self.judge.limited_severity(name, rule, broken.at_most),
                     place: broken.place,
                     text: broken.text,
-                    related: broken.related,
+                    related: broken.related.filter(|index| *index != Place::NO_MESSAGE),
                 });
             }
         }

@@ -8,13 +8,12 @@
 use super::Decoder;
 use super::control::control;
 use crate::framing::{Framer, Framing, Hints, LengthMode, Step};
-use crate::protocol::Seen;
+use crate::protocol::{Place, Seen};
 
 impl Decoder<'_> {
     /// Emits the frames before the first one that is not HTTP, for each direction of a connection
     /// without a recognised protocol. The directions are emitted one after the other.
     pub(crate) fn each_http_head(&self, tell: &mut dyn FnMut(&Seen<'_>)) {
-        let mut index = 0;
         for (lane, detector) in &self.detecting {
             let mut framer = Framer::new(
                 Framing::Http,
@@ -34,12 +33,11 @@ impl Decoder<'_> {
                 };
                 if let Some(frame) = frame {
                     tell(&Seen {
-                        index,
+                        index: Place::NO_MESSAGE,
                         origin: lane.at(None),
                         frame: &frame,
                         message: &control("http", &frame),
                     });
-                    index += 1;
                 }
                 rest = rest.get(took..).unwrap_or_default();
                 offset += took as u64;

@@ -729,6 +729,7 @@ fn failed_upgrade_is_reported() {
             Some(rule) => {
                 assert!(out.contains(&format!("error http/{rule}")), "{out}{err}");
                 assert!(!err.contains("no protocol"), "{err}");
+                assert!(!out.contains('#'), "no message is shown: {out}");
                 assert!(shown.contains(&format!("error http/{rule}")), "{shown}");
                 assert_eq!(out.contains("401 Unauthorized"), rule == "upgrade-refused");
                 let (code, _, _) = lint(&["--allow", "http/upgrade-*", &path]);
