@@ -29,7 +29,7 @@ use crate::framing::{Framing, Head, Places, fields};
 use crate::protocol::secrets::{Extent, SecretNames, for_each_secret};
 use crate::protocol::{Lane, Notes};
 use crate::select::glob;
-use crate::tape::Node;
+use crate::tape::{Node, Scalar, Value};
 use compressed::CompressedBody;
 use finder::SecretFinder;
 use lines::{stream_bytes, write_records};
@@ -118,6 +118,7 @@ pub fn redact(recording: &[u8], config: &RedactConfig<'_>) -> Result<Redacted, R
         compressed: BTreeMap::new(),
         seen: BTreeSet::new(),
         unexamined: Unexamined::default(),
+        has_headers: false,
         refused: None,
     };
     let known = redactor.decode(&records, &mut |redactor, decoded| redactor.collect(decoded));
@@ -144,6 +145,11 @@ pub fn redact(recording: &[u8], config: &RedactConfig<'_>) -> Result<Redacted, R
         metadata::replace_secrets(&redactor, &mut metadata, n == 0);
     }
     redactor.change_compressed();
+    if redactor.has_headers {
+        redactor.decode(&records, &mut |redactor, decoded| {
+            redactor.change_checksum(decoded);
+        });
+    }
     redactor.unexamined.count_streams(&streams, &redactor.seen);
     drop(streams);
     if let Some(refused) = redactor.refused {
@@ -195,6 +201,8 @@ struct Redactor<'s, 'p> {
     seen: BTreeSet<Lane>,
     /// The bytes that were not decoded.
     unexamined: Unexamined,
+    /// A frame has a header that a description or a crate defines, perhaps with a checksum.
+    has_headers: bool,
     refused: Option<String>,
 }
 
@@ -261,6 +269,7 @@ impl<'p> Redactor<'_, 'p> {
 
     fn collect(&mut self, decoded: &Decoded<'_>) {
         self.seen.insert(decoded.origin.lane());
+        self.has_headers |= matches!(decoded.frame.framing, Framing::Custom(_));
         let secret = self.message_secrets(decoded);
         for leaf in secret.whole {
             match (leaf.text(), leaf.raw_content()) {
@@ -286,6 +295,10 @@ impl<'p> Redactor<'_, 'p> {
             Some(root) => root.each(&mut |node| {
                 if let Some(text) = node.text() {
                     self.search(&text);
+                } else if let (Value::Scalar(Scalar::Bin(_)), Some(bytes)) =
+                    (node.value(), node.raw_content())
+                {
+                    self.search_bytes(bytes);
                 }
             }),
             None => self.search(&String::from_utf8_lossy(bytes)),
@@ -299,6 +312,13 @@ impl<'p> Redactor<'_, 'p> {
             for found in pattern.find_iter(text) {
                 self.add_text(found.as_str());
             }
+        }
+    }
+
+    /// Stores the matches in the texts between other bytes.
+    fn search_bytes(&mut self, bytes: &[u8]) {
+        for chunk in bytes.utf8_chunks() {
+            self.search(chunk.valid());
         }
     }
 
@@ -318,9 +338,7 @@ impl<'p> Redactor<'_, 'p> {
                     let offset = run.start + at as u64;
                     self.changes.change_stream(key.at(None), offset, &old, &new);
                 }
-                for chunk in part.utf8_chunks() {
-                    self.search(chunk.valid());
-                }
+                self.search_bytes(part);
             }
         }
     }

@@ -13,7 +13,8 @@ use crate::own_rules;
 use crate::protocol::described::{Described, embedded};
 use crate::protocol::{Protocol, registry};
 use crate::settings::{FileScope, SettingsFile};
-use anyhow::{Result, bail, ensure};
+use crate::toml_text::TomlText;
+use anyhow::{Result, bail};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
@@ -88,12 +89,9 @@ pub fn add(path: &Path) -> Result<&'static str> {
     }
     // A description of this program can be replaced by a better one.
     let is_embedded = embedded().iter().any(|one| one.name() == name);
-    ensure!(
-        is_embedded || registry::find(name).is_none(),
-        "{}: {}",
-        path.display(),
-        taken(name)
-    );
+    if !is_embedded && registry::find(name).is_some() {
+        bail!("{}", taken(path, name)?);
+    }
     let described: &'static Described = Box::leak(Box::new(described));
     registry::extend(&[described], &[]);
     if let Ok(mut read) = READ.lock() {
@@ -176,9 +174,17 @@ fn header_of(path: &Path) -> Option<Header> {
     }
 }
 
-/// Returns the error of a name that another protocol has.
-pub fn taken(name: &str) -> String {
-    format!("there is a protocol with the name {name} already")
+/// Returns the error of a description whose name another protocol has.
+pub fn taken(path: &Path, name: &str) -> Result<String> {
+    let (file, text) = (path.display().to_string(), read_text(path, MAX_FILE)?);
+    let toml = TomlText {
+        name: &file,
+        text: &text,
+    };
+    let table = toml.parse()?;
+    let place = table.get("name").map_or(0..0, toml::Spanned::span);
+    let error = format!("name: there is a protocol with the name {name} already");
+    Ok(toml.error(&place, error).to_string())
 }
 
 /// Adds the protocols of the project and of the user.
@@ -188,6 +194,10 @@ pub fn add_all(args: &[OsString]) -> Result<()> {
         Some((file, scope)) => SettingsFile::protocols(file, *scope)?,
         None => Vec::new(),
     };
+    if let (Some(path), Some((file, _))) = (named.iter().find(|path| !path.is_file()), &project) {
+        let (file, path) = (file.display(), path.display());
+        bail!("{file}: protocols: there is no file {path}");
+    }
     for path in named.into_iter().chain(of_user()) {
         add(&path)?;
     }

@@ -5,8 +5,9 @@ use super::options;
 use super::output::Output;
 use super::{Exit, print_message};
 use crate::error::Refusal;
+use crate::path::Path;
 use crate::protocol::Protocol;
-use crate::protocol::make::{IdGen, Made, Recipe, Words};
+use crate::protocol::make::{ANY_PATH, IdGen, Made, Recipe, Words};
 use anyhow::{Context as _, Result, bail};
 
 const EXAMPLES: &str = "\
@@ -120,7 +121,9 @@ pub fn make_message(
     let mut recipes = protocol.recipes().iter();
     let recipe = recipes.find(|r| r.name == *kind);
     let is_key = |key: &str| match recipe {
-        Some(recipe) => recipe.keys.split_whitespace().any(|k| k == key),
+        Some(recipe) => recipe.keys.split_whitespace().any(|k| {
+            k == key || k == ANY_PATH && key.starts_with('.') && key.parse::<Path>().is_ok()
+        }),
         // Kinds from a schema take the fields of the struct.
         None => !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
     };

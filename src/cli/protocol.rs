@@ -95,7 +95,7 @@ fn check(args: &CheckArgs) -> Result<Exit> {
         };
         let (name, kinds) = (described.name(), described.kinds().len());
         if registry::find_built_in(name).is_some() {
-            let _ = writeln!(text, "{file}: {}", descriptions::taken(name));
+            let _ = writeln!(text, "{}", descriptions::taken(path, name)?);
             exit = Exit::Negative;
             continue;
         }

@@ -90,11 +90,8 @@ pub(crate) fn read_rules(
             continue;
         };
         if !names.insert(rule.rule.name.clone()) {
-            let text = format!(
-                "name: wanted a name for each rule, got {} again",
-                rule.rule.name
-            );
-            reader.error(&item.span(), text);
+            let name = item.get_ref().get("name").unwrap_or(item);
+            reader.wrong::<()>("name", name, "a name that no rule before has");
         }
         rules.push(rule);
     }

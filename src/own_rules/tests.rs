@@ -245,7 +245,7 @@ fn errors_of_rules_have_their_place_and_name_what_is_wanted() {
         ),
         (
             "name = \"a\"\nmust = \"kind\"\n[[rule]]\nname = \"a\"\nmust = \"kind\"",
-            "6:1: name: wanted a name for each rule, got a again",
+            "7:8: name: wanted a name that no rule before has, got \"a\"",
         ),
     ] {
         let text = format!(

@@ -7,6 +7,9 @@ use crate::span::Span;
 use crate::tape::Tape;
 use std::borrow::Cow;
 
+/// The key that stands for any path in a message that begins with a dot, such as `.header.flags`.
+pub(crate) const ANY_PATH: &str = ".PATH";
+
 /// One kind of message that can be made: its words and its description.
 #[derive(Clone, Debug)]
 pub struct Recipe {

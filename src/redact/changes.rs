@@ -4,6 +4,7 @@ use super::compressed::CompressedBody;
 use super::regions::long_tokens;
 use super::{Redactor, StreamBytes, positions};
 use crate::decoder::{Decoded, Origin};
+use crate::framing::{Framing, Places, Wire};
 use crate::protocol::Direction;
 use crate::tape::Node;
 
@@ -42,6 +43,40 @@ impl Redactor<'_, '_> {
         }
         if let Some(body) = self.compressed.get_mut(&place) {
             body.change(at, new);
+        }
+    }
+
+    /// Writes the checksum of a frame whose bytes are changed.
+    pub(super) fn change_checksum(&mut self, decoded: &Decoded<'_>) {
+        let (frame, lane) = (decoded.frame, decoded.origin.lane());
+        let (Framing::Custom(name), Places::Run(offset)) = (frame.framing, frame.view.places)
+        else {
+            return;
+        };
+        let Some(framing) = decoded.protocol.custom_framing(name) else {
+            return;
+        };
+        let body = frame.view.body;
+        let written = |bytes: &[u8]| {
+            let mut out = Vec::new();
+            let wire = Wire {
+                header: bytes.get(..body.at()).unwrap_or_default().to_vec(),
+                ..Wire::default()
+            };
+            framing.write(body.of(bytes), &wire, &mut out);
+            out
+        };
+        let old = frame.view.bytes;
+        let mut new = old.to_vec();
+        self.changes.xor(lane, offset, &mut new);
+        // A frame that is written in another way, or was wrong before, stays.
+        if new == old || written(old) != old {
+            return;
+        }
+        let right = written(&new);
+        for (at, (old, new)) in old.iter().zip(&right).enumerate() {
+            self.changes
+                .change_stream(decoded.origin, offset + at as u64, &[*old], &[*new]);
         }
     }
 

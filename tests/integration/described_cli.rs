@@ -2,6 +2,8 @@
 
 use crate::common::{self, Ran, file, run, wiretool};
 use crate::stub_and_replay::Stub;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use sha2::Digest as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -513,8 +515,8 @@ fn descriptions_are_checked() {
     assert_eq!((code, out.matches("unknown key").count()), (1, 2), "{out}");
     let taken = file(&folder, "taken.toml", quiz("lsp"));
     let (code, out, _) = ran(&["protocol", "check", &taken]);
-    let wanted = "there is a protocol with the name lsp already\n";
-    assert_eq!((code, out.ends_with(wanted)), (1, true), "{out}");
+    let wanted = "taken.toml:1:8: name: there is a protocol with the name lsp already\n";
+    assert_eq!((code, out.contains(wanted)), (1, true), "{out}");
     let (code, _, err) = ran(&["protocol", "check", "none.toml"]);
     assert_eq!((code, err.contains("cannot read")), (2, true), "{err}");
 }
@@ -669,6 +671,145 @@ fn a_stub_names_messages_that_nothing_matches() {
         err.contains("NOPE x y") && err.contains("no answer"),
         "{err}"
     );
+}
+
+/// The matches of a pattern are replaced in opaque bytes, too, and a checksum is that of the new bytes.
+#[test]
+fn a_redacted_frame_has_its_checksum() {
+    let folder = folder("described-redact");
+    let text = r#"
+name = "boxes"
+encodings = ["bytes"]
+[header]
+fields = [
+  { name = "magic", magic = [0xaa, 0x55] },
+  { name = "length", type = "u8", length = "body" },
+]
+checksum = { name = "sum", checksum = "crc32" }
+[[message]]
+role = "notification"
+content = ".body"
+"#;
+    let description = file(&folder, "boxes.toml", text);
+    let mut frame = [&[0xaa, 0x55, 18][..], b"\xfftoken=hush-hush1"].concat();
+    frame[2] = frame.len() as u8 - 3;
+    frame.extend(crc32fast::hash(&frame).to_be_bytes());
+    let chunk = STANDARD.encode(&frame);
+    let recording =
+        format!("{{\"wiretool\":1}}\n{{\"t\":1,\"conn\":1,\"dir\":\"c2s\",\"b64\":\"{chunk}\"}}\n");
+    let recording = file(&folder, "in.jsonl", recording);
+    let shown = folder.join("out.jsonl");
+    let shown = shown.to_str().unwrap();
+    let (code, _, err) = ran(&[
+        "redact",
+        "-p",
+        &description,
+        "--value",
+        "hush-[a-z0-9]+",
+        &recording,
+        "-o",
+        shown,
+    ]);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = ran(&["decode", "-p", &description, "-f", "json", shown]);
+    assert_eq!(
+        (code, out.contains("bad-checksum")),
+        (0, false),
+        "{out}{err}"
+    );
+    let part = |text: &str| hex::encode(text);
+    assert!(
+        out.contains(&part("token=")) && !out.contains(&part("hush-hush1")),
+        "{out}"
+    );
+}
+
+const KINDS_OF_ANSWERS: &str = r#"
+name = "kv"
+framings = ["lines"]
+[[message]]
+when = ".hello"
+role = "hello"
+[[message]]
+when = ".do"
+role = "request"
+id = ".n"
+subject = ".do"
+content = ".with"
+[[message]]
+when = ".re=got"
+role = "response"
+id = ".n"
+answers = ".do=get"
+content = ".value"
+error = ".code>=400"
+outcome = ".code"
+text = ".why"
+[[message]]
+when = ".re=done"
+role = "response"
+id = ".n"
+content = ".with"
+[opening]
+server = ['{"hello":"kv"}']
+"#;
+
+/// A stub begins with the greeting of a description, and chooses the kind of an answer by its request.
+#[test]
+fn answers_have_the_kind_of_their_request() {
+    let folder = folder("described-answers");
+    let description = file(&folder, "kv.toml", KINDS_OF_ANSWERS);
+    let script = "[[on]]\nmatch = 'subject=get .with=a'\nresult = 5\n[[on]]\nmatch = 'subject=put'\nresult = {}\n\
+        [[on]]\nmatch = 'subject=get'\nerror = \"no such key\"\n";
+    let script = file(&folder, "script.toml", script);
+    let input = "{\"do\":\"get\",\"n\":1,\"with\":\"a\"}\n{\"do\":\"put\",\"n\":2}\n{\"do\":\"get\",\"n\":3,\"with\":\"b\"}\n";
+    let input = file(&folder, "in.jsonl", input);
+    let mut stub = wiretool();
+    stub.args(["stub", &description, "--script", &script]);
+    let output = stub
+        .stdin(std::fs::File::open(input).unwrap())
+        .output()
+        .unwrap();
+    let lines = [
+        r#"{"hello":"kv"}"#,
+        r#"{"re":"got","n":1,"value":5}"#,
+        r#"{"re":"done","n":2,"with":{}}"#,
+        r#"{"re":"got","code":400,"n":3,"why":"no such key"}"#,
+    ];
+    let err = String::from_utf8_lossy(&output.stderr);
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(out, lines.join("\n") + "\n", "{err}");
+    // A whole message of other values is made with paths.
+    for (words, want) in [
+        (
+            &["request", "get", ".with.key=a", ".x[1]=2", "id=7"][..],
+            Ok(r#"{"n":7,"do":"get","with":{"key":"a"},"x":[null,2]}"#),
+        ),
+        (
+            &["error", "7", "no", ".code=404"],
+            Ok(r#"{"re":"got","code":404,"n":7,"why":"no"}"#),
+        ),
+        (
+            &["error", "7", "no", ".code=4"],
+            Err("wanted values with which .code>=400 holds"),
+        ),
+        (
+            &["request", "get", ".do.x=1"],
+            Err("wanted a member of an object"),
+        ),
+    ] {
+        let words: Vec<_> = ["make", &description]
+            .iter()
+            .chain(words)
+            .chain(&["--to", "raw"])
+            .copied()
+            .collect();
+        let (code, out, err) = ran(&words);
+        match want {
+            Ok(want) => assert_eq!((code, out.trim_end()), (0, want), "{words:?}: {err}"),
+            Err(want) => assert!(code == 2 && err.contains(want), "{words:?}: {err}"),
+        }
+    }
 }
 
 /// Of several encodings, the first one is written where nothing else decides; `encode --msgpack` writes the other.

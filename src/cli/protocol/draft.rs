@@ -9,6 +9,7 @@
 mod facts;
 mod framing;
 mod print;
+mod text;
 
 use super::super::input::{is_c2s, other_direction};
 use super::super::options;

@@ -10,7 +10,7 @@ use super::text::{self, TextForm};
 use crate::encoding::lossless::{ObjectForm, form, json_bytes, quote};
 use crate::encoding::{Encoding, Nothing, Parsed, cbor, json, msgpack};
 use crate::error::{DecodeError, Refusal, Result};
-use crate::framing::layout::{FieldKind, HeaderLayout, HeaderValue};
+use crate::framing::layout::{FieldKind, HeaderLayout, HeaderValue, LayoutField};
 use crate::path::PathStep;
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Shape, Sink, Tape};
@@ -18,6 +18,9 @@ use crate::tape::{Node, Scalar, Shape, Sink, Tape};
 /// The members of a message with a header.
 const HEADER: &str = "header";
 const BODY: &str = "body";
+
+/// The reason why messages have no body.
+pub(super) const NO_BODY: &str = "the header has no length, and no delimiter follows it";
 
 /// The maximum number of levels of a value that is written.
 const DEPTH: u32 = 128;
@@ -156,8 +159,18 @@ impl Header {
         Ok(())
     }
 
+    /// Returns true if a length or a delimiter tells where a body ends.
+    pub fn has_body(&self) -> bool {
+        let is_length = |field: &LayoutField| matches!(field.kind, FieldKind::Length { .. });
+        !self.delimiter.is_empty() || self.layout.layout().iter().any(is_length)
+    }
+
     /// Refuses a body that no frame can have.
     fn check_body(&self, body: &[u8]) -> Result<()> {
+        if !self.has_body() && !body.is_empty() {
+            let got = format!("{} bytes", body.len());
+            return Err(Refusal::new(BODY, format!("no body: {NO_BODY}"), got));
+        }
         let most = self.layout.max_body().unwrap_or(u64::MAX);
         if body.len() as u64 > most {
             let got = format!("{} bytes", body.len());

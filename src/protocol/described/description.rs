@@ -57,6 +57,8 @@ pub(super) struct MessageKind {
     pub id: Option<Path>,
     /// The id of the request.
     pub reply_to: Option<Path>,
+    /// The condition of the requests that it answers; without one, it answers all.
+    pub answers: Option<Expr>,
     pub subject: Option<Word>,
     pub name: Option<Word>,
     /// The arguments or the result.
@@ -117,6 +119,8 @@ pub(super) enum Word {
 pub(super) struct Opening {
     /// Those of a client, each after the answer to the one before.
     pub client: Vec<String>,
+    /// Those with which a server begins a connection.
+    pub server: Vec<String>,
     /// Those of a server.
     pub answers: Vec<OwnAnswer>,
 }

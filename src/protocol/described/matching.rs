@@ -42,7 +42,12 @@ impl Matcher {
             levels: 0,
         };
         for message in messages {
-            let conditions = [&message.when, &message.error, &message.last];
+            let conditions = [
+                &message.when,
+                &message.error,
+                &message.last,
+                &message.answers,
+            ];
             for condition in conditions.into_iter().flatten() {
                 matcher.add_condition(condition);
             }

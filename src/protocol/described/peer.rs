@@ -10,6 +10,7 @@ use crate::protocol::peer::{
 };
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Role};
+use crate::select::Expr;
 use crate::tape::Node;
 
 /// A side of a conversation.
@@ -53,13 +54,26 @@ impl<'d> DescribedPeer<'d> {
         &self.described.description.messages
     }
 
-    /// Returns the kind of a role that this side sends.
-    fn kind(&self, role: Role) -> Option<&'d MessageKind> {
-        let of_role = |one: &&MessageKind| one.role == role;
+    /// Returns the kind of a role that this side sends; `to`: the request that it answers.
+    fn kind(&self, role: Role, to: Option<&Request>) -> Option<&'d MessageKind> {
         let fits = |one: &&MessageKind| one.direction.is_none_or(|side| side == self.side);
+        let answers = |one: &&MessageKind| {
+            let is_asked = |asked: &Expr| {
+                let matcher = &self.described.matcher;
+                let side = Some(self.side.other());
+                let holds = with_json(&to?.message, |root| {
+                    matcher.read(root, |found| found.holds(asked, side))
+                });
+                holds
+            };
+            one.answers.as_ref().and_then(is_asked)
+        };
         // Special kinds come first.
-        let mut kinds = self.kinds().iter().rev().filter(of_role);
-        kinds.clone().find(fits).or_else(|| kinds.next())
+        let kinds = self.kinds().iter().rev().filter(|one| one.role == role);
+        let kinds: Vec<_> = kinds.filter(|one| answers(one) != Some(false)).collect();
+        let named = kinds.iter().find(|one| answers(one) == Some(true));
+        let usual = || kinds.iter().find(|one| fits(one));
+        named.or_else(usual).or(kinds.first()).copied()
     }
 
     /// Returns the messages of a client that are sent now: requests wait for the answer to the one before.
@@ -158,18 +172,15 @@ impl<'d> DescribedPeer<'d> {
 
     /// Builds an answer to a request.
     fn answer(&mut self, to: &Request, role: Role, mut parts: Parts) -> Result<String> {
-        let usual = || Refusal::new("reply", "a reply that the description has", role.name());
-        let kind = match self.kind(role) {
-            Some(kind) => kind,
+        let mut kind = self.kind(role, Some(to));
+        let mut wanted = format!("a [[message]] with the role {}", role.name());
+        if role == Role::Error {
             // The condition `error` of a response makes it an error.
-            None if role == Role::Error => {
-                let kind = self
-                    .kind(Role::Response)
-                    .filter(|kind| kind.error.is_some());
-                kind.ok_or_else(usual)?
-            }
-            None => return Err(usual()),
-        };
+            let response = self.kind(Role::Response, Some(to));
+            kind = kind.or(response.filter(|kind| kind.error.is_some()));
+            wanted.push_str(", or a response with the condition `error`, in the description");
+        }
+        let kind = kind.ok_or_else(|| Refusal::new("reply", wanted, "none"))?;
         let described = self.described;
         let id = with_json(&to.message, |root| {
             described.matcher.read(root, |found| {
@@ -190,13 +201,15 @@ impl<'d> DescribedPeer<'d> {
         }
         parts.subject.clone_from(&to.subject);
         parts.kind = Some(to.kind.clone());
-        Ok(build(kind, &parts))
+        let message = build(kind, &parts).to_json();
+        described.check_error(kind, &parts, &message)?;
+        Ok(message)
     }
 
     /// Builds a message that is no answer.
     fn message(&mut self, role: Role, subject: &str, content: &str) -> Result<String> {
         let wanted = || Refusal::new("reply", "a message that the description has", role.name());
-        let kind = self.kind(role).ok_or_else(wanted)?;
+        let kind = self.kind(role, None).ok_or_else(wanted)?;
         let parts = Parts {
             id: kind.id.as_ref().map(|_| self.new_id()),
             kind: Some(subject.to_owned()),
@@ -204,7 +217,7 @@ impl<'d> DescribedPeer<'d> {
             content: Some(as_json(content, "content")?.to_owned()),
             ..Parts::default()
         };
-        Ok(build(kind, &parts))
+        Ok(build(kind, &parts).to_json())
     }
 }
 
@@ -213,8 +226,14 @@ impl Peer for DescribedPeer<'_> {
         if let Some(heartbeat) = self.beat() {
             self.stages.entry(conn).beat = now.saturating_add(heartbeat.every);
         }
-        if self.side == Direction::ToServer && !self.config.no_hello {
-            self.open(conn, outgoing);
+        if self.config.no_hello {
+            return;
+        }
+        if self.side == Direction::ToServer {
+            return self.open(conn, outgoing);
+        }
+        for text in &self.described.description.opening.server {
+            outgoing.push(Outgoing::new(conn, self.with_new_id(text).0));
         }
     }
 

@@ -15,6 +15,7 @@ use crate::protocol::rule_names::RuleId;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::{Protocol, registry};
 use crate::toml_text::{Item, TomlError, TomlText, in_order};
+use crate::words::nearest;
 pub(super) use body::FIELDS;
 use std::ops::Range;
 
@@ -143,6 +144,14 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// Reports a key that is not there, unless another key is like it: then that error is the cause.
+    fn missing(&mut self, entries: &Entries<'_, 't>, key: &str, wanted: &str) {
+        let is_like = |name: &str| !KEYS.contains(&name) && nearest(name, KEYS) == Some(key);
+        if !entries.iter().any(|(name, _)| is_like(name.get_ref())) {
+            self.error(&(0..0), wanted);
+        }
+    }
+
     fn description(&mut self, table: &toml::de::DeTable<'t>) -> Description {
         let entries = in_order(table);
         self.check_keys(&entries, &KEYS);
@@ -162,7 +171,7 @@ impl<'t> Reader<'t> {
         let name = if let Some(item) = get(&entries, "name") {
             self.name(item)
         } else {
-            self.error(&(0..0), "wanted a name: name = \"my-protocol\"");
+            self.missing(&entries, "name", "wanted a name: name = \"my-protocol\"");
             None
         };
         let framings = self.framings_of(&entries, of_base.map(|base| base.framings));
@@ -175,10 +184,11 @@ impl<'t> Reader<'t> {
                 .as_ref()
                 .is_some_and(|header| header.magic() >= 4);
         let messages = match get(&entries, "message") {
+            _ if get(&entries, "base").is_some() => Vec::new(),
             Some(item) => self.messages(item, certain, pairing),
-            None if base.is_some() => Vec::new(),
             None => {
-                self.error(&(0..0), "wanted messages: a [[message]] for each kind");
+                let wanted = "wanted messages: a [[message]] for each kind";
+                self.missing(&entries, "message", wanted);
                 Vec::new()
             }
         };
@@ -224,10 +234,11 @@ impl<'t> Reader<'t> {
         match get(entries, "framings") {
             Some(item) => self.framings(item),
             None if get(entries, "header").is_some() => vec![Framing::Custom(FIELDS)],
-            None if base.is_some() => base.unwrap_or_default().to_vec(),
+            None if get(entries, "base").is_some() => base.unwrap_or_default().to_vec(),
             None => {
                 let names = FRAMINGS.map(|framing| framing.name().to_owned()).join(", ");
-                self.error(&(0..0), format!("wanted framings: a list of {names}"));
+                let wanted = format!("wanted framings: a list of {names}");
+                self.missing(entries, "framings", &wanted);
                 Vec::new()
             }
         }

@@ -190,15 +190,26 @@ pub(super) fn write(
             return Ok(());
         }
     }
-    let wanted = if forms
-        .iter()
-        .any(|form| matches!(form, TextForm::Template(_)))
-    {
-        "the members of a template, with values that it can hold"
-    } else {
-        "a text: a regular expression is only read"
+    let wanted = match nearest_form(forms, names, value) {
+        Some(members) => format!("the members {members} of a form, with values that it can hold"),
+        None => "a text: a regular expression is only read".to_owned(),
     };
     Err(Refusal::whole(wanted, quote(value)))
+}
+
+/// Returns the members of the template that has most members of an object, and fewest others.
+fn nearest_form(forms: &[TextForm], names: &Names, value: Node<'_>) -> Option<String> {
+    let of = forms.iter().filter_map(|form| match form {
+        TextForm::Template(parts) => Some(members(parts).map(|one| names.get(one.label).as_str())),
+        TextForm::Pattern(..) => None,
+    });
+    let distance = |members: &Vec<&str>| {
+        let known = members.iter().filter(|name| value.get(name).is_some());
+        let known = known.count();
+        members.len() + value.members().count() - 2 * known
+    };
+    let nearest = of.map(Iterator::collect).min_by_key(distance);
+    nearest.map(|members| members.join(", "))
 }
 
 /// Returns the bytes of a string; `None` for another object.

@@ -5,18 +5,20 @@
 //!   when = ".[0]=0"         id = ".[1]"  subject = ".[2]"         [0,1,"next"]
 //! ```
 
-use super::body::Check;
-use super::description::{MessageKind, Word, is_answer};
+use super::body::{Check, Header};
+use super::description::{MessageKind, Word};
 use super::{Described, about};
 use crate::encoding::lossless::quote;
 use crate::error::{Refusal, Result};
 use crate::framing::Framing;
 use crate::path::{Path, PathStep};
-use crate::protocol::make::{IdGen, Made, Recipe, Words, is_json, text, unknown_kind, value};
+use crate::protocol::make::{
+    ANY_PATH, IdGen, Made, Recipe, Words, is_json, text, unknown_kind, value,
+};
 use crate::protocol::peer::{json_of, with_json};
 use crate::protocol::schema::check::{write_cbor, write_json, write_msgpack};
 use crate::protocol::{Direction, MessageForm, Role, WriteOptions, Written};
-use crate::select::{Expr, Key, KeyTest, Operand, Test};
+use crate::select::{Expr, Key, KeyTest, Operand, Order, Test};
 use crate::tape::Node;
 
 /// The kind for `make` of an answer that is an error, if no kind has this name.
@@ -71,11 +73,7 @@ impl Described {
             recipes.push(Recipe {
                 name: name.to_owned().into(),
                 words: words_of(kind, fails).join(" ").into(),
-                keys: if kind.id.is_some() && !is_answer(kind.role) {
-                    "id".into()
-                } else {
-                    "".into()
-                },
+                keys: keys_of(kind).into(),
                 about: about(if fails { Role::Error } else { kind.role }).into(),
             });
         }
@@ -138,7 +136,10 @@ impl Described {
             Direction::ToServer
         };
         let direction = kind.direction.unwrap_or(usual);
-        let message = self.with_header(build(kind, &parts));
+        let mut tree = build(kind, &parts);
+        tree.set_keys(words)?;
+        let message = self.with_header(tree);
+        self.check_error(kind, &parts, &message)?;
         // A value that is left out can make another kind of it.
         let found = with_json(&message, |root| {
             self.matcher.find(messages, root, Some(direction))
@@ -153,18 +154,33 @@ impl Described {
         }
     }
 
-    /// Adds the numbers of the header that the message leaves out, so that they can be changed.
-    fn with_header(&self, message: String) -> String {
-        let Some(header) = &self.description.body.header else {
-            return message;
-        };
-        let Some(mut tree) = with_json(&message, Tree::of) else {
-            return message;
-        };
-        for path in header.numbers() {
+    /// Returns a message with the numbers of the header that it leaves out, so that they can be changed.
+    fn with_header(&self, mut tree: Tree) -> String {
+        let header = self.description.body.header.as_ref();
+        for path in header.into_iter().flat_map(Header::numbers) {
             tree.fill(&path, Tree::Json("0".to_owned()));
         }
         tree.to_json()
+    }
+
+    /// Refuses an answer with an error that the condition of errors does not show.
+    pub(super) fn check_error(
+        &self,
+        kind: &MessageKind,
+        parts: &Parts,
+        message: &str,
+    ) -> Result<()> {
+        let Some(error) = kind.error.as_ref().filter(|_| parts.failed) else {
+            return Ok(());
+        };
+        let holds = with_json(message, |root| {
+            self.matcher.read(root, |found| found.holds(error, None))
+        });
+        if holds == Some(true) {
+            return Ok(());
+        }
+        let wanted = format!("values with which {error} holds");
+        Err(Refusal::new("error", wanted, message.to_owned()))
     }
 }
 
@@ -200,6 +216,18 @@ fn made(messages: &[MessageKind]) -> Vec<(&str, &MessageKind, bool)> {
     made
 }
 
+/// Returns the keys of a kind: its id, its name, and any path.
+fn keys_of(kind: &MessageKind) -> String {
+    let id = kind.id.as_ref().filter(|_| !kind.answers());
+    let name = match &kind.name {
+        Some(Word::At(path)) => format!(".{path}"),
+        _ => String::new(),
+    };
+    let keys = [id.map_or("", |_| "id"), &name, ANY_PATH];
+    let keys: Vec<_> = keys.into_iter().filter(|key| !key.is_empty()).collect();
+    keys.join(" ")
+}
+
 /// Returns the name of a kind for `make`.
 fn name_of(kind: &MessageKind) -> &str {
     kind.fixed_kind().unwrap_or(kind.role.name())
@@ -224,16 +252,17 @@ fn words_of(kind: &MessageKind, fails: bool) -> Vec<String> {
     words
 }
 
-/// Returns the name of the value at a path, as a word of `make`.
+/// Returns the name of the value at a path, as a word of `make`: `COMMAND`, `VALUE2` for an element.
 fn label(path: &Path) -> String {
     let name = path.iter().rev().find_map(|step| match step {
         PathStep::Member(name) => Some(name.to_uppercase()),
         PathStep::Element(_) => None,
     });
-    name.unwrap_or_else(|| match path.last() {
-        Some(PathStep::Element(n)) => format!("VALUE{n}"),
-        _ => "VALUE".to_owned(),
-    })
+    let name = name.unwrap_or_else(|| "VALUE".to_owned());
+    match path.last() {
+        Some(PathStep::Element(n)) => format!("{name}{n}"),
+        _ => name,
+    }
 }
 
 /// Returns the place of the text of an error.
@@ -258,7 +287,7 @@ pub(super) struct Parts {
 }
 
 /// Builds a message of a kind.
-pub(super) fn build(kind: &MessageKind, parts: &Parts) -> String {
+pub(super) fn build(kind: &MessageKind, parts: &Parts) -> Tree {
     let mut tree = Tree::Nothing;
     if let Some(when) = &kind.when {
         set_constants(when, &mut tree);
@@ -291,14 +320,13 @@ pub(super) fn build(kind: &MessageKind, parts: &Parts) -> String {
     }
     if parts.failed {
         let message = parts.text.as_deref().map(text);
-        if let Some(path) = &kind.text {
-            set(
-                kind.outcome.as_ref(),
-                Some(parts.code.as_deref().map_or("0".to_owned(), value)),
-            );
-            set(Some(path), message);
-        } else {
-            set(kind.outcome.as_ref(), message);
+        let has_text = kind.text.is_some();
+        set(kind.text.as_ref(), message.clone());
+        match (&kind.outcome, parts.code.as_deref().map(value)) {
+            (code, Some(given)) if has_text => set(code.as_ref(), Some(given)),
+            // The condition may have set one.
+            (Some(code), None) if has_text => tree.fill(code, Tree::Json("0".to_owned())),
+            (code, _) => set(code.as_ref(), message.filter(|_| !has_text)),
         }
     }
     let content = parts.content.clone().or_else(|| usual_content(kind, parts));
@@ -307,7 +335,7 @@ pub(super) fn build(kind: &MessageKind, parts: &Parts) -> String {
         let content = with_json(&content, Tree::of).unwrap_or(Tree::Json(content));
         tree.fill(path, content);
     }
-    tree.to_json()
+    tree
 }
 
 /// Returns the content that a message has if none is given: a message that is an array has all its elements.
@@ -331,6 +359,15 @@ fn set_constants(condition: &Expr, tree: &mut Tree) {
         }) => {
             if let Some(value) = list.first().and_then(json_of_operand) {
                 tree.set(path, value);
+            }
+        }
+        Expr::Test(Test {
+            key: Key::Message(path),
+            what: KeyTest::Order(order @ (Order::AtLeast | Order::More), Operand::Word(least)),
+        }) => {
+            if let Ok(least) = least.parse::<i64>() {
+                let more = i64::from(*order == Order::More);
+                tree.set(path, least.saturating_add(more).to_string());
             }
         }
         _ => {}
@@ -392,6 +429,21 @@ impl Tree {
         if let Some(place) = self.place(path) {
             *place = Self::Json(json);
         }
+    }
+
+    /// Sets the values of words such as `.header.flags=3`.
+    fn set_keys(&mut self, words: &Words<'_>) -> Result<()> {
+        for (key, given) in words.keys() {
+            // Of the keys, only paths begin with a dot.
+            let Some(path) = key.parse::<Path>().ok().filter(|_| key.starts_with('.')) else {
+                continue;
+            };
+            let wanted = "a member of an object, or an element of a list";
+            let place = self.place(&path);
+            *place.ok_or_else(|| Refusal::new((*key).to_owned(), wanted, "another value"))? =
+                Self::Json(value(given));
+        }
+        Ok(())
     }
 
     /// Sets the value at a path, except the parts that are set.

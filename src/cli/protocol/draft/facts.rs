@@ -18,8 +18,9 @@ pub const MIN_PAIRS: usize = 3;
 /// The fewest pairs that show that answers come in order.
 const MIN_BY_ORDER: usize = 6;
 
-/// The path of the length in a header.
+/// The paths of the length and of the checksum in a header.
 const LENGTH: &str = ".header.length";
+const SUM: &str = ".header.sum";
 
 /// The values of each path, by message.
 pub struct Values(pub BTreeMap<String, Vec<Option<Value>>>);
@@ -59,9 +60,9 @@ impl Values {
                     self.add(&format!("{path}.{key}"), value, levels, n, count);
                 }
             }
-            Value::Array(items) if path.is_empty() => {
+            Value::Array(items) if path.is_empty() || path == ".body" => {
                 for (at, value) in items.iter().enumerate().take(8) {
-                    self.add(&format!(".[{at}]"), value, levels, n, count);
+                    self.add(&format!("{path}.[{at}]"), value, levels, n, count);
                 }
             }
             _ => {}
@@ -124,6 +125,7 @@ impl Pairs {
 /// Pairs messages by two members: an answer of the other side repeats the value of an open request.
 fn pair(values: &Values, messages: &[Message], id: &str, reply_to: &str) -> Pairs {
     let mut open: HashMap<(Option<u32>, Option<Direction>, String, bool), usize> = HashMap::new();
+    let mut answered = HashSet::new();
     let mut pairs = Pairs {
         id: id.to_owned(),
         reply_to: reply_to.to_owned(),
@@ -136,8 +138,13 @@ fn pair(values: &Values, messages: &[Message], id: &str, reply_to: &str) -> Pair
         };
         let other_side = message.direction.map(Direction::other);
         if let Some(value) = values.get(reply_to, n) {
-            let asked = key(other_side, value).and_then(|key| open.remove(&key));
-            pairs.answers += usize::from(text(value).is_some());
+            let key = key(other_side, value);
+            let asked = key.as_ref().and_then(|key| open.remove(key));
+            // A request can have several answers.
+            let is_more = asked.is_none() && id != reply_to;
+            let is_more = is_more && key.as_ref().is_some_and(|key| answered.contains(key));
+            pairs.answers += usize::from(key.is_some() && !is_more);
+            answered.extend(key.filter(|_| asked.is_some()));
             if let Some(asked) = asked {
                 pairs.of.insert(n, asked);
                 if id == reply_to {
@@ -178,7 +185,7 @@ pub fn find_pairs(values: &Values, messages: &[Message]) -> Option<(Pairs, bool)
         let all = values.0.get(*path).into_iter().flatten().flatten();
         let texts: Vec<_> = all.filter_map(text).collect();
         let different: HashSet<_> = texts.iter().collect();
-        different.len() >= 2 && different.len() * 4 >= texts.len() && *path != LENGTH
+        different.len() >= 2 && different.len() * 4 >= texts.len() && !is_computed(path)
     };
     let paths: Vec<_> = values.0.keys().filter(is_id).take(MAX_IDS).collect();
     let mut best: Option<(f64, Pairs)> = None;
@@ -233,15 +240,18 @@ pub fn find_pairs(values: &Values, messages: &[Message]) -> Option<(Pairs, bool)
 /// Returns true if more than a few small numbers speaks for the pairs: the name of the member, long values, or another text
 /// that requests and answers share.
 fn is_plausible(values: &Values, pairs: &Pairs) -> bool {
-    const NAMES: [&str; 6] = ["id", "seq", "ref", "reply", "tag", "token"];
+    const NAMES: [&str; 7] = ["id", "seq", "ref", "reply", "respon", "tag", "token"];
     let name = pairs.reply_to.rsplit('.').next().unwrap_or_default();
     let name = name.to_ascii_lowercase();
     let is_named = name == "re" || NAMES.iter().any(|one| name.contains(one));
-    let is_element = name.starts_with('[') && pairs.id == pairs.reply_to;
+    let is_same = pairs.id == pairs.reply_to;
+    let is_element = name.starts_with('[') && is_same;
     let requests: Vec<_> = pairs.of.values().copied().collect();
     let texts = values.texts(&pairs.id, &requests);
     let is_long = texts.iter().all(|text| text.len() >= 8);
-    is_named || is_element || is_long || agreement(values, pairs) > 0.5
+    let is_text = texts.iter().any(|text| text.parse::<i64>().is_err());
+    let is_often = is_same && texts.len() >= MIN_BY_ORDER && (is_text || is_in_header(&pairs.id));
+    is_named || is_element || is_long || is_often || agreement(values, pairs) > 0.5
 }
 
 /// Returns true if another member tells requests and answers apart.
@@ -251,6 +261,14 @@ fn has_roles(values: &Values, messages: &[Message], pairs: &Pairs) -> bool {
     pairs.id != pairs.reply_to
         || find_kind(values, messages, Some(pairs)).is_some()
         || only_in(values, &requests, &answers).is_some()
+        || is_in_header(&pairs.id) && is_one_way(messages, pairs)
+}
+
+/// Returns true if all messages of one side ask, and all of the other one answer.
+pub fn is_one_way(messages: &[Message], pairs: &Pairs) -> bool {
+    let answers = |n: usize| pairs.of.contains_key(&n);
+    let mut sides = messages.iter().enumerate();
+    sides.all(|(n, one)| one.direction == Some(Direction::ToServer) || answers(n))
 }
 
 #[allow(clippy::cast_precision_loss)] // counts of messages
@@ -318,6 +336,47 @@ pub fn pair_by_order(values: &Values, messages: &[Message], kind: Option<&str>) 
     (unanswered <= 1 && pairs.of.len() >= MIN_BY_ORDER).then_some(pairs)
 }
 
+/// Adds the further answers of requests that are answered by several messages of one kind. Returns those kinds.
+pub fn add_items(
+    values: &Values,
+    messages: &[Message],
+    pairs: &mut Pairs,
+    kind: &Kind,
+) -> BTreeSet<String> {
+    let names: HashMap<usize, &str> = kind
+        .values
+        .iter()
+        .flat_map(|(name, of)| of.iter().map(move |n| (*n, name.as_str())))
+        .collect();
+    let name = |n: &usize| names.get(n).copied().unwrap_or_default();
+    let first: HashMap<usize, &str> = pairs
+        .of
+        .iter()
+        .map(|(n, asked)| (*asked, name(n)))
+        .collect();
+    let asked = pairs.asked();
+    let (mut latest, mut more) = (HashMap::new(), Vec::new());
+    for (n, message) in messages.iter().enumerate() {
+        let value = |path: &str| text(values.get(path, n)?);
+        if asked.contains(&n) {
+            latest.insert((message.conn, message.direction, value(&pairs.id)), n);
+        } else if let (false, Some(value)) = (pairs.of.contains_key(&n), value(&pairs.reply_to)) {
+            let key = (
+                message.conn,
+                message.direction.map(Direction::other),
+                Some(value),
+            );
+            more.extend(latest.get(&key).map(|asked| (n, *asked)));
+        }
+    }
+    let of = |asked: &usize| first.get(asked).copied().unwrap_or_default();
+    let items = more.iter().filter(|(n, asked)| of(asked) == name(n));
+    let items: BTreeSet<_> = items.map(|(n, _)| name(n).to_owned()).collect();
+    more.retain(|(_, asked)| items.contains(of(asked)));
+    pairs.of.extend(more);
+    items
+}
+
 /// The member that names the kind.
 pub struct Kind {
     pub path: String,
@@ -332,7 +391,7 @@ pub fn find_kind(values: &Values, messages: &[Message], pairs: Option<&Pairs>) -
     let mut best: Option<((bool, usize), Kind)> = None;
     for path in values.0.keys() {
         let is_id = pairs.is_some_and(|pairs| pairs.id == *path || pairs.reply_to == *path);
-        if values.count(path) < count || count < 4 || is_id || path == LENGTH {
+        if values.count(path) < count || count < 4 || is_id || is_computed(path) {
             continue;
         }
         let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
@@ -392,7 +451,17 @@ pub fn only_in(values: &Values, these: &[usize], others: &[usize]) -> Option<Str
 
 /// Returns true for the usual names of a member that names the kind.
 pub fn names_kind(path: &str) -> bool {
-    [".type", ".kind", ".op"].contains(&path)
+    let is_usual = ["type", "kind", "op"].contains(&last_name(path));
+    is_usual || [".[0]", ".body.[0]"].contains(&path)
+}
+
+/// Returns true for fields of a header that follow from the body.
+fn is_computed(path: &str) -> bool {
+    [LENGTH, SUM].contains(&path)
+}
+
+pub fn is_in_header(path: &str) -> bool {
+    path.starts_with(".header.")
 }
 
 pub fn is_first_level(path: &str) -> bool {
@@ -424,6 +493,7 @@ pub fn find_subject(values: &Values, these: &[usize], not: &[&str]) -> Option<St
         let different = values.texts(path, these).len();
         let repeats = is_first_level(path) && (2..these.len()).contains(&different);
         !not.contains(&path.as_str())
+            && *path != ".body"
             && texts.all(|text| text.is_some_and(is_word))
             && (NAMES.contains(&path.as_str()) || is_element(path) || repeats)
     };

@@ -1,10 +1,11 @@
 //! Writes what was found as a description, with the numbers that support it as comments.
 
 use super::facts::{
-    self, Kind, MIN_PAIRS, Pairs, Values, find_content, find_error, find_kind, find_pairs,
-    find_subject, only_in, pair_by_order,
+    self, Kind, MIN_PAIRS, Pairs, Values, add_items, find_content, find_error, find_kind,
+    find_pairs, find_subject, is_one_way, only_in, pair_by_order,
 };
 use super::framing;
+use super::text::Turns;
 use super::{Capture, Message};
 use crate::protocol::Direction;
 use std::collections::BTreeSet;
@@ -17,6 +18,8 @@ struct Draft<'c> {
     /// The lines before the tables.
     top: String,
     kinds: String,
+    /// Fields of a header, with the names that their meaning gives them.
+    names: Vec<(String, &'static str)>,
 }
 
 /// A kind of message.
@@ -54,6 +57,7 @@ pub fn description(capture: &Capture) -> String {
             values: Values::of(&found.trial.messages),
             top: String::new(),
             kinds: String::new(),
+            names: Vec::new(),
         };
         let expected = draft.write_kinds(capture, with_pairs);
         let mut text = head.clone() + "name = \"draft\"\n" + &draft.top;
@@ -65,6 +69,9 @@ pub fn description(capture: &Capture) -> String {
             text += "# Not found: the encoding of the bodies.\n";
         }
         text += &draft.kinds;
+        for (field, name) in &draft.names {
+            text = text.replace(field, name);
+        }
         let Some(trial) = capture.try_description(&text) else {
             continue;
         };
@@ -92,6 +99,10 @@ impl Draft<'_> {
     /// Writes the kinds of messages; returns the number of pairs.
     fn write_kinds(&mut self, capture: &Capture, with_pairs: bool) -> usize {
         let messages = self.messages;
+        if let Some(turns) = Turns::of(&self.values, messages).filter(|_| with_pairs) {
+            (self.top, self.kinds) = turns.write(&self.values);
+            return turns.answers.len();
+        }
         let pairs = find_pairs(&self.values, messages).filter(|_| with_pairs);
         let (mut pairs, guess) = match pairs {
             Some((pairs, true)) => (Some(pairs), None),
@@ -99,12 +110,19 @@ impl Draft<'_> {
             None => (None, None),
         };
         let mut kind = find_kind(&self.values, messages, pairs.as_ref());
+        let mut by_subject = false;
         if pairs.is_none() && guess.is_none() && capture.is_ordered() && with_pairs {
             let path = self.order_kind(kind.as_ref());
-            pairs = pair_by_order(&self.values, messages, path.as_deref())
-                .or_else(|| pair_by_order(&self.values, messages, None));
-            if let Some(path) = path.filter(|_| pairs.is_some()) {
-                kind = find_kind(&self.values, messages, None).filter(|kind| kind.path == path);
+            let of_kind = path.as_deref();
+            pairs = of_kind.and_then(|path| pair_by_order(&self.values, messages, Some(path)));
+            by_subject = pairs.is_some();
+            if !by_subject {
+                pairs = pair_by_order(&self.values, messages, None);
+                // A kind is of requests or of answers.
+                let decides = pairs.as_ref();
+                kind = decides
+                    .and_then(|pairs| find_kind(&self.values, messages, Some(pairs)))
+                    .or(kind.filter(|_| pairs.is_none()));
             }
         }
         if let Some(guess) = guess {
@@ -121,12 +139,30 @@ impl Draft<'_> {
             self.write_without_pairs(kind);
             return 0;
         };
-        if pairs.by_order {
-            self.write_by_order(&pairs, kind.as_ref());
-        } else {
-            self.write_by_id(&pairs, kind);
+        let roles = [
+            (Some(&pairs.id), "id"),
+            (kind.as_ref().map(|kind| &kind.path), "type"),
+        ];
+        for (path, name) in roles {
+            let field = path.and_then(|path| path.strip_prefix(".header."));
+            let field = field.filter(|field| field.starts_with(framing::NUMBERED));
+            self.names
+                .extend(field.map(|field| (field.to_owned(), name)));
         }
-        pairs.of.len()
+        let is_by_side = facts::is_in_header(&pairs.id) && is_one_way(messages, &pairs);
+        match kind {
+            Some(kind) if !by_subject => self.write_by_kind(pairs, kind),
+            kind if pairs.by_order || is_by_side => {
+                self.write_by_order(&pairs, kind.as_ref());
+                pairs.of.len()
+            }
+            _ => {
+                self.note_pairs(&pairs);
+                self.note_kind(None);
+                self.write_by_members(&pairs);
+                pairs.of.len()
+            }
+        }
     }
 
     /// Returns the member by which answers may be paired in order.
@@ -180,25 +216,48 @@ impl Draft<'_> {
         }
     }
 
-    fn write_by_order(&mut self, pairs: &Pairs, kind: Option<&Kind>) {
-        let key = if kind.is_some() { "subject" } else { "order" };
-        let asked = pairs.asked();
+    /// Writes what pairs answers with requests.
+    fn note_pairs(&mut self, pairs: &Pairs) {
+        let (id, reply_to) = (&pairs.id, &pairs.reply_to);
         let count = pairs.of.len();
-        let _ = writeln!(
-            self.top,
-            "# {count} of {} messages of the server follow one of the client in order{}: no id is needed for that.",
-            self.messages
-                .iter()
-                .filter(|one| one.direction == Some(Direction::ToClient))
-                .count(),
-            kind.map_or(String::new(), |kind| format!(
-                ", with the same {}",
-                kind.path
-            ))
-        );
-        let _ = writeln!(self.top, "pair = \"{key}\"");
+        self.top += &if pairs.by_order {
+            let is_answer = |one: &&Message| one.direction == Some(Direction::ToClient);
+            let all = self.messages.iter().filter(is_answer).count();
+            format!(
+                "# {count} of {all} messages of the server follow one of the client in order: no id is needed for that.\npair = \"order\"\n"
+            )
+        } else if id == reply_to {
+            format!(
+                "# {id} pairs answers with requests: {count} messages repeat that of one of the other side.\n"
+            )
+        } else {
+            format!(
+                "# {reply_to} of an answer is {id} of its request: in {count} of {} messages with {reply_to}.\n",
+                pairs.answers
+            )
+        };
+    }
+
+    fn write_by_order(&mut self, pairs: &Pairs, kind: Option<&Kind>) {
+        let asked = pairs.asked();
+        match kind {
+            None => self.note_pairs(pairs),
+            Some(kind) => {
+                let _ = writeln!(
+                    self.top,
+                    "# {} of {} messages of the server follow one of the client in order, with the same {}: no id is needed for that.\npair = \"subject\"",
+                    pairs.of.len(),
+                    self.messages
+                        .iter()
+                        .filter(|one| one.direction == Some(Direction::ToClient))
+                        .count(),
+                    kind.path
+                );
+            }
+        }
         self.note_kind(kind);
         let path = kind.map(|kind| kind.path.clone());
+        let id = Some(pairs.id.clone()).filter(|_| !pairs.by_order);
         let is_event = |n: &usize| !asked.contains(n) && !pairs.of.contains_key(n);
         let of = |keep: &dyn Fn(&usize) -> bool| {
             (0..self.messages.len())
@@ -232,6 +291,7 @@ impl Draft<'_> {
             self.write(&Entry {
                 when: Some(when.to_owned()),
                 role,
+                id: id.clone(),
                 subject: path.clone(),
                 content: find_content(&self.values, &of, None),
                 error: if role == "response" {
@@ -245,39 +305,39 @@ impl Draft<'_> {
         }
     }
 
-    fn write_by_id(&mut self, pairs: &Pairs, kind: Option<Kind>) {
-        let (id, reply_to) = (&pairs.id, &pairs.reply_to);
-        let count = pairs.of.len();
-        let _ = if id == reply_to {
-            writeln!(
-                self.top,
-                "# {id} pairs answers with requests: {count} messages repeat that of one of the other side."
-            )
+    /// Writes the kinds that a member of all messages names; returns the number of pairs.
+    fn write_by_kind(&mut self, mut pairs: Pairs, kind: Kind) -> usize {
+        self.note_pairs(&pairs);
+        self.note_kind(Some(&kind));
+        let items = if pairs.by_order {
+            BTreeSet::new()
         } else {
-            writeln!(
-                self.top,
-                "# {reply_to} of an answer is {id} of its request: in {count} of {} messages with {reply_to}.",
-                pairs.answers
-            )
+            add_items(&self.values, self.messages, &mut pairs, &kind)
         };
-        self.note_kind(kind.as_ref());
+        let (id, reply_to) = (&pairs.id, &pairs.reply_to);
         let asked = pairs.asked();
-        let answers: Vec<_> = pairs.of.keys().copied().collect();
-        let requests: Vec<_> = asked
-            .iter()
-            .copied()
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect();
-        let Some(kind) = kind else {
-            return self.write_by_members(pairs, &requests, &answers);
-        };
+        let requests: BTreeSet<_> = asked.iter().copied().collect();
+        let requests: Vec<_> = requests.into_iter().collect();
         let asked_subject = find_subject(&self.values, &requests, &[&kind.path]);
+        // An answer of a request with items is the end of them.
+        let with_items: BTreeSet<usize> = kind
+            .values
+            .iter()
+            .filter(|(name, _)| items.contains(name))
+            .flat_map(|(_, of)| of.iter().filter_map(|n| pairs.of.get(n).copied()))
+            .collect();
         for (name, of) in kind.values {
             let is_request = of.iter().any(|n| asked.contains(n));
             let is_answer = of.iter().any(|n| pairs.of.contains_key(n));
+            let ends = || {
+                let of = of.iter().map(|n| pairs.of.get(n));
+                let mut of = of.map(|asked| asked.is_some_and(|asked| with_items.contains(asked)));
+                of.all(|ends| ends)
+            };
             let role = match (is_request, is_answer) {
                 (true, _) => "request",
+                (_, true) if items.contains(&name) => "item",
+                (_, true) if ends() => "end",
                 (_, true) => "response",
                 _ => "notification",
             };
@@ -295,6 +355,8 @@ impl Draft<'_> {
             } else {
                 find_subject(&self.values, &of, &[&kind.path])
             };
+            let subject = subject
+                .or(Some(kind.path.clone()).filter(|path| is_request && facts::is_in_header(path)));
             self.write(&Entry {
                 when: Some(is(&kind.path, std::slice::from_ref(&name))),
                 kind: Some(name).filter(|name| is_kind(name)),
@@ -310,6 +372,7 @@ impl Draft<'_> {
                 of,
             });
         }
+        pairs.of.len()
     }
 
     /// Returns the requests, answers and notifications. `of_request`: the member that only requests have.
@@ -342,10 +405,14 @@ impl Draft<'_> {
     }
 
     /// Writes the kinds of messages that differ by the members that they have.
-    fn write_by_members(&mut self, pairs: &Pairs, requests: &[usize], answers: &[usize]) {
+    fn write_by_members(&mut self, pairs: &Pairs) {
         let (id, reply_to) = (&pairs.id, &pairs.reply_to);
-        let of_request = only_in(&self.values, requests, answers);
-        let [asks, answer, tells] = self.by_role(pairs, [requests, answers], of_request.as_deref());
+        let answers: Vec<_> = pairs.of.keys().copied().collect();
+        let requests: BTreeSet<_> = pairs.asked().into_iter().collect();
+        let requests: Vec<_> = requests.into_iter().collect();
+        let of_request = only_in(&self.values, &requests, &answers);
+        let [asks, answer, tells] =
+            self.by_role(pairs, [&requests, &answers], of_request.as_deref());
         let marked = |path: &str| {
             of_request
                 .as_ref()
@@ -457,10 +524,10 @@ impl Draft<'_> {
 }
 
 /// Returns the condition that a path has one of these values.
-fn is(path: &str, names: &[String]) -> String {
+pub fn is(path: &str, names: &[String]) -> String {
     let is_token = |name: &str| {
         let fits = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
-        !name.is_empty() && name.chars().all(fits)
+        name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(fits)
     };
     let words = names.iter().map(|name| {
         if is_token(name) {

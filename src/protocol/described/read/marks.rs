@@ -12,7 +12,7 @@ use crate::select::duration;
 use crate::toml_text::Item;
 
 const MARK_KEYS: [&str; 5] = ["volatile", "unordered", "secret", "generated", "references"];
-const OPENING_KEYS: [&str; 2] = ["client", "answers"];
+const OPENING_KEYS: [&str; 3] = ["client", "server", "answers"];
 const HEARTBEAT_KEYS: [&str; 4] = ["send", "every", "direction", "answer"];
 /// The shortest time between two heartbeats, in nanoseconds.
 const SHORTEST: i128 = 10_000_000;
@@ -131,6 +131,9 @@ impl<'t> Reader<'t> {
         self.check_keys(&entries, &OPENING_KEYS);
         if let Some(item) = get(&entries, "client") {
             opening.client = self.json_messages("client", item, messages);
+        }
+        if let Some(item) = get(&entries, "server") {
+            opening.server = self.json_messages("server", item, messages);
         }
         let answers = get(&entries, "answers")
             .map(|item| self.toml.list("answers", item, "a list of tables"));

@@ -1,8 +1,9 @@
 //! Checks what depends on two places of a description: that paths name members that messages have, that each kind can
 //! match, that marks name kinds.
 
-use super::super::body::Body;
+use super::super::body::{Body, NO_BODY};
 use super::super::description::{Description, MessageKind, Word};
+use super::super::message::UNKNOWN;
 use super::super::text::{TextForm, TextPart};
 use super::{Entries, Reader, get};
 use crate::encoding::Encoding;
@@ -38,10 +39,45 @@ impl<'t> Reader<'t> {
         }
         // The kinds of a base are those of its schema, and a path tells any kind.
         let fixed: Option<Vec<&str>> = kinds.iter().map(MessageKind::fixed_kind).collect();
-        if let (Some(fixed), None) = (fixed, &description.base)
-            && let Some(marks) = get(entries, "marks")
-        {
-            self.check_marked_kinds(marks, &fixed);
+        if let (Some(fixed), None) = (fixed, &description.base) {
+            if let Some(marks) = get(entries, "marks") {
+                self.check_marked_kinds(marks, &fixed);
+            }
+            let rules = get(entries, "rule").map(|item| self.toml.list("rule", item, ""));
+            for rule in rules.and_then(Result::ok).unwrap_or_default() {
+                self.check_kinds_of_rule(rule, &fixed);
+            }
+        }
+    }
+
+    /// Checks the kinds that the conditions of a rule compare with.
+    fn check_kinds_of_rule(&mut self, rule: &Item<'t>, kinds: &[&str]) {
+        for (key, item) in rule.get_ref().as_table().into_iter().flatten() {
+            let text = item.get_ref().as_str().filter(|_| key.get_ref() != "text");
+            let Some(Ok(condition)) = text.map(str::parse::<Expr>) else {
+                continue;
+            };
+            let mut unknown = None;
+            condition.each_test(&mut |test| {
+                let KeyTest::Is(list) = &test.what else {
+                    return;
+                };
+                for operand in list.iter().filter(|_| test.key == Key::Kind) {
+                    match operand {
+                        Operand::Text(kind) | Operand::Word(kind)
+                            if !kinds.contains(&kind.as_str()) && kind != UNKNOWN =>
+                        {
+                            unknown = Some(kind.clone());
+                        }
+                        _ => {}
+                    }
+                }
+            });
+            if let Some(kind) = unknown {
+                let hint = one_of(&kind, kinds);
+                let error = format!("{}: no message has the kind {kind}{hint}", key.get_ref());
+                self.error(&item.span(), error);
+            }
         }
     }
 
@@ -98,6 +134,7 @@ impl<'t> Reader<'t> {
             ("when", &kind.when),
             ("error", &kind.error),
             ("last", &kind.last),
+            ("answers", &kind.answers),
         ];
         for (key, condition) in conditions {
             let error = condition.as_ref().and_then(|when| unknown_in(when, body));
@@ -132,6 +169,9 @@ fn unknown_member(path: &Path, body: &Body) -> Option<String> {
     });
     if let Some(header) = &body.header {
         match steps.next() {
+            Some(Some("body")) if !header.has_body() => {
+                return Some(format!("no message has a body: {NO_BODY}"));
+            }
             None | Some(Some("body")) => {}
             Some(Some("header")) => {
                 let shown = header.fields.iter().filter(|field| field.label.is_some());
@@ -149,10 +189,15 @@ fn unknown_member(path: &Path, body: &Body) -> Option<String> {
             }
         }
     }
-    if body.encodings != [Encoding::Text] || body.texts.is_empty() {
+    if body.encodings != [Encoding::Text] {
         return None;
     }
     let name = steps.next()??;
+    if body.texts.is_empty() {
+        return Some(format!(
+            "a text has no member {name} without its forms: text = [\"{{{name}}} {{rest...}}\"]"
+        ));
+    }
     let members = text_members(body);
     (!members.contains(&name))
         .then(|| format!("no text has a member {name}{}", one_of(name, &members)))

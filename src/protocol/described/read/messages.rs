@@ -8,12 +8,13 @@ use crate::toml_text::Item;
 
 /// The maximum number of kinds of messages.
 const MAX_KINDS: usize = 128;
-const MESSAGE_KEYS: [&str; 16] = [
+const MESSAGE_KEYS: [&str; 17] = [
     "when",
     "kind",
     "role",
     "id",
     "reply-to",
+    "answers",
     "subject",
     "name",
     "content",
@@ -74,6 +75,7 @@ impl<'t> Reader<'t> {
             role,
             id: self.path(&entries, "id"),
             reply_to: self.path(&entries, "reply-to"),
+            answers: self.condition(&entries, "answers"),
             subject: self.word(&entries, "subject"),
             name: self.word(&entries, "name"),
             content: self.path(&entries, "content"),
@@ -102,6 +104,7 @@ impl<'t> Reader<'t> {
         let of_answers = is_answer(message.role);
         let fits = [
             ("reply-to", of_answers, "an answer"),
+            ("answers", of_answers, "an answer"),
             ("error", message.role == Role::Response, "a response"),
             ("last", message.role == Role::Item, "an item"),
             ("cancels", !of_answers, "a message that is no answer"),
@@ -127,7 +130,9 @@ impl<'t> Reader<'t> {
             .any(|key| get(entries, key).is_some());
         if pairing == Pairing::Id && has_pair && !is_given {
             let key = if of_answers { "reply-to or id" } else { "id" };
-            let wanted = format!("wanted {key}: the path of the id that pairs the {role}");
+            let wanted = format!(
+                "wanted {key}: the path of the id that pairs the {role}, or pair = \"order\" at the top"
+            );
             self.error(&item.span(), wanted);
         }
     }

@@ -49,10 +49,7 @@ fn wrong_descriptions_have_places() {
         (
             "framings",
             "framing",
-            &[
-                "1:1: wanted framings: a list of lines, prefix, content-length, websocket, http, values, message",
-                "2:1: unknown key framing: did you mean framings?",
-            ],
+            &["2:1: unknown key framing: did you mean framings?"],
         ),
         (
             "[\"lines\"]",
@@ -112,12 +109,16 @@ fn wrong_descriptions_have_places() {
         (
             "id = \".ask\"",
             "",
-            &["3:1: wanted id: the path of the id that pairs the request"],
+            &[
+                "3:1: wanted id: the path of the id that pairs the request, or pair = \"order\" at the top",
+            ],
         ),
         (
             "id = \".answer\"",
             "",
-            &["7:1: wanted reply-to or id: the path of the id that pairs the response"],
+            &[
+                "7:1: wanted reply-to or id: the path of the id that pairs the response, or pair = \"order\" at the top",
+            ],
         ),
         (
             "id = \".ask\"",
@@ -206,6 +207,30 @@ fn wrong_descriptions_have_places() {
             &["2:14: encodings: wanted a list of json, msgpack, cbor, text, bytes, got \"xml\""],
         ),
         (
+            "[\"lines\"]",
+            "[\"lines\"]\nencodings = [\"text\"]",
+            &[
+                "5:8: when: a text has no member ask without its forms: text = [\"{ask} {rest...}\"]",
+                "7:6: id: a text has no member ask without its forms: text = [\"{ask} {rest...}\"]",
+                "10:6: id: a text has no member answer without its forms: text = [\"{answer} {rest...}\"]",
+            ],
+        ),
+        (
+            "[marks]",
+            "[[rule]]\nname = \"a\"\nwhen = \"kind=reqest\"\nmust = \"kind=unknown\"\n[marks]",
+            &["12:8: when: no message has the kind reqest: did you mean request?"],
+        ),
+        (
+            "role = \"request\"",
+            "role = \"request\"\nanswers = \".x\"",
+            &["6:1: answers is of an answer, but the role is request"],
+        ),
+        (
+            "[marks]",
+            "[opening]\nserver = ['{\"no\":1}', '{\"ask\":1}', 3]\n[marks]",
+            &["11:26: server: wanted JSON as text, got 3"],
+        ),
+        (
             "framings",
             "base = \"jsonrpc\"\nframings",
             &["4:3: message: the base has its own"],
@@ -259,6 +284,14 @@ fn kinds_and_members_exist() {
             "[marks]",
             "[marks]\nreferences = [{ path = \"x:at\" }]",
             &["11:24: no message has the kind x: there are request, response"],
+        ),
+        (
+            "name = \"x\"\n[header]\nfields = [{ name = \"op\", type = \"u8\" }]\n[[message]]\nrole = \"notification\"\n",
+            "role",
+            "content = \".body\"\nrole",
+            &[
+                "5:11: content: no message has a body: the header has no length, and no delimiter follows it",
+            ],
         ),
         (
             FORMS,

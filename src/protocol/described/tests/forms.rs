@@ -230,24 +230,22 @@ fn templates_are_read_and_written() {
             assert_eq!(bytes, format!("{line}\r\n").into_bytes());
         }
     }
-    for message in [
-        r#"{"verb":"a b"}"#,
-        r#"{"verb":"GET","words":"<a>"}"#,
-        r#"{"verb":"GET","word":"a"}"#,
-        r#"{"code":"x","text":"y"}"#,
-        r#"{"verb":["a"]}"#,
-        r#"{"verb":"a\nb","words":""}"#,
+    for (message, members) in [
+        (r#"{"verb":"a b"}"#, "verb"),
+        (r#"{"verb":"GET","words":"<a>"}"#, "verb, words"),
+        (r#"{"verb":"GET","word":"a"}"#, "verb"),
+        (r#"{"code":"x","text":"y"}"#, "code, text"),
+        (r#"{"verb":["a"]}"#, "verb"),
+        (r#"{"verb":"a\nb","words":""}"#, "verb, words"),
     ] {
         let refused = refused(&mail, message);
-        assert!(
-            refused.contains("wanted the members of a template"),
-            "{refused}"
-        );
+        let wanted = format!("wanted the members {members} of a form");
+        assert!(refused.contains(&wanted), "{refused}");
     }
     assert!(refused(&mail, r#"{"verb":"GET","words":"a\nb"}"#).contains("wanted one line"));
     for (words, want) in [
         (&["request", "NOOP"][..], r#"{"verb":"NOOP"}"#),
-        (&["error", "not here"], r#"{"code":0,"text":"not here"}"#),
+        (&["error", "not here"], r#"{"code":400,"text":"not here"}"#),
     ] {
         assert_eq!(make(&mail, words), want);
     }
