@@ -330,7 +330,7 @@ fn with_rows() -> Recording {
             _ => vec![answer("ok", 500 + n)],
         };
         let request =
-            format!("{{\"meta\":{{\"seq\":{n},\"type\":\"{kind}\"}},\"body\":{{\"k\":{n}}}}}");
+            format!("{{\"meta\":{{\"seq\":{n},\"type\":\"{kind}\"}},\"body\":{{\"k\":\"k{n}\"}}}}");
         all.ask(&line(request), &answers);
     }
     all

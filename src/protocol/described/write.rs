@@ -321,12 +321,14 @@ pub(super) fn build(kind: &MessageKind, parts: &Parts) -> Tree {
     if parts.failed {
         let message = parts.text.as_deref().map(text);
         let has_text = kind.text.is_some();
-        set(kind.text.as_ref(), message.clone());
         match (&kind.outcome, parts.code.as_deref().map(value)) {
             (code, Some(given)) if has_text => set(code.as_ref(), Some(given)),
             // The condition may have set one.
             (Some(code), None) if has_text => tree.fill(code, Tree::Json("0".to_owned())),
-            (code, _) => set(code.as_ref(), message.filter(|_| !has_text)),
+            (code, _) => set(code.as_ref(), message.clone().filter(|_| !has_text)),
+        }
+        if let Some((path, message)) = kind.text.as_ref().zip(message) {
+            tree.set(path, message);
         }
     }
     let content = parts.content.clone().or_else(|| usual_content(kind, parts));

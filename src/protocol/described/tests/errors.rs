@@ -217,8 +217,8 @@ fn wrong_descriptions_have_places() {
         ),
         (
             "[marks]",
-            "[[rule]]\nname = \"a\"\nwhen = \"kind=reqest\"\nmust = \"kind=unknown\"\n[marks]",
-            &["12:8: when: no message has the kind reqest: did you mean request?"],
+            "[[rule]]\nname = \"a\"\nwhen = \"kind=tock\"\nmust = \"kind=unknown\"\n[marks]",
+            &["12:8: when: no message has the kind tock: there are request, response"],
         ),
         (
             "role = \"request\"",
