@@ -61,10 +61,9 @@ impl<'d> DescribedPeer<'d> {
             let is_asked = |asked: &Expr| {
                 let matcher = &self.described.matcher;
                 let side = Some(self.side.other());
-                let holds = with_json(&to?.message, |root| {
+                with_json(&to?.message, |root| {
                     matcher.read(root, |found| found.holds(asked, side))
-                });
-                holds
+                })
             };
             one.answers.as_ref().and_then(is_asked)
         };

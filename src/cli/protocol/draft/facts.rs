@@ -572,3 +572,19 @@ pub fn find_error(values: &Values, answers: &[usize]) -> Option<String> {
     }
     None
 }
+
+/// Returns the condition that a path has one of these values.
+pub fn is(path: &str, names: &[String]) -> String {
+    let is_token = |name: &str| {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+        name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(fits)
+    };
+    let words = names.iter().map(|name| {
+        if is_token(name) {
+            name.clone()
+        } else {
+            format!("{name:?}")
+        }
+    });
+    format!("{path}={}", words.collect::<Vec<_>>().join(","))
+}

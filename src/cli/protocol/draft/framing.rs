@@ -1,6 +1,6 @@
 //! Finds framing and encoding: the description that reads all bytes of a capture.
 
-use super::{Capture, Trial, scalar, text};
+use super::{Capture, Trial, scalar};
 use crate::capture::Item;
 use crate::conversation::Output;
 use crate::protocol::Direction;
@@ -101,7 +101,7 @@ pub fn find(capture: &Capture) -> Option<Found> {
             break;
         }
     }
-    best.or_else(|| text::find(capture))
+    best
 }
 
 /// Reads a capture by a framing and an encoding; `None` if bytes are left, or values that are no messages.
@@ -531,7 +531,9 @@ impl Header<'_> {
             let _ = writeln!(fields, "  {{ name = \"{name}\", {form} }},");
         };
         let (before, behind): (Vec<_>, Vec<_>) = gaps.into_iter().partition(|(n, ..)| *n < at);
-        before.into_iter().for_each(|one| gap(one, &mut fields));
+        for one in before {
+            gap(one, &mut fields);
+        }
         let form = match wide {
             0 => "varint".to_owned(),
             1 => "u8".to_owned(),
@@ -546,7 +548,9 @@ impl Header<'_> {
             fields,
             "  {{ name = \"length\", type = \"{form}\", length = \"{of}\"{less} }},"
         );
-        behind.into_iter().for_each(|one| gap(one, &mut fields));
+        for one in behind {
+            gap(one, &mut fields);
+        }
         format!("encodings = [\"{encoding}\"]\n[header]\nfields = [\n{fields}]\n{checksum}")
     }
 }

@@ -2,10 +2,10 @@
 
 use super::facts::{
     self, Kind, MIN_PAIRS, Pairs, Values, add_items, find_content, find_error, find_kind,
-    find_pairs, find_subject, is_one_way, only_in, pair_by_order,
+    find_pairs, find_subject, is, is_one_way, only_in, pair_by_order,
 };
 use super::framing;
-use super::text::Turns;
+use super::text::{self, Turns};
 use super::{Capture, Message};
 use crate::protocol::Direction;
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ pub fn description(capture: &Capture) -> String {
         "# A draft from {}: check each line. Next: wiretool protocol check, and wiretool help describe.\n",
         capture.name.escape_debug()
     );
-    let Some(found) = framing::find(capture) else {
+    let Some(found) = framing::find(capture).or_else(|| text::find(capture)) else {
         return format!(
             "{head}# Not found: a framing. No built-in framing and no header with a length reads all bytes; part of the\n\
              # capture may be missing, or it is compressed or encrypted.\n\
@@ -521,22 +521,6 @@ impl Draft<'_> {
             out.push_str("# Not found: the condition of an error; no answer shows it.\n");
         }
     }
-}
-
-/// Returns the condition that a path has one of these values.
-pub fn is(path: &str, names: &[String]) -> String {
-    let is_token = |name: &str| {
-        let fits = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
-        name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(fits)
-    };
-    let words = names.iter().map(|name| {
-        if is_token(name) {
-            name.clone()
-        } else {
-            format!("{name:?}")
-        }
-    });
-    format!("{path}={}", words.collect::<Vec<_>>().join(","))
 }
 
 /// Returns true for a value that can be the name of a kind: no number.

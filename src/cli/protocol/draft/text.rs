@@ -6,7 +6,7 @@
 //!   MAIL FROM:<a@x.org>      {verb} {words...}
 //! ```
 
-use super::facts::Values;
+use super::facts::{Values, is};
 use super::framing::{Found, streams};
 use super::{Capture, Message};
 use crate::protocol::Direction;
@@ -229,7 +229,7 @@ impl Turns {
         let verbs: Vec<_> = verbs.into_iter().collect();
         let asked = match self.data.as_slice() {
             [] => "dir=c2s".to_owned(),
-            _ => format!("dir=c2s and {}", super::print::is(VERB, &verbs)),
+            _ => format!("dir=c2s and {}", is(VERB, &verbs)),
         };
         let request = "role = \"request\"\nsubject = \".verb\"\ncontent = \".words\"\n";
         write(&self.requests, &asked, request);
