@@ -20,6 +20,7 @@ mod positions;
 mod regions;
 pub mod replacement;
 
+use crate::capture::lookalike::unrecognised;
 use crate::capture::recording::read_records;
 use crate::capture::{ChunkSource, EventKind, Item, Record};
 use crate::conversation::{Output, Run};
@@ -126,8 +127,12 @@ pub fn redact(recording: &[u8], config: &RedactConfig<'_>) -> Result<Redacted, R
         .iter()
         .any(|r| matches!(r, Record::Chunk { dir, .. } if *dir != ChunkSource::Stderr));
     if !known && traffic {
-        let text = "no protocol recognises the traffic: name it with -p";
-        return Err(RedactError::Unreadable(text.into()));
+        let first = records.iter().find_map(|record| match record {
+            Record::Chunk { dir, bytes, .. } if *dir != ChunkSource::Stderr => Some(&bytes[..]),
+            _ => None,
+        });
+        let text = unrecognised(first.unwrap_or_default());
+        return Err(RedactError::Unreadable(text));
     }
     metadata::find_secrets(&mut redactor, &records);
     let streams = stream_bytes(&records);

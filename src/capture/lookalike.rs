@@ -19,6 +19,13 @@ const TO_HTTP: &str = "if a peer also speaks HTTP/1.1, wiretool proxy --connect 
 const RECORD: &str =
     "wiretool proxy --connect ADDRESS -w FILE.jsonl records the messages themselves";
 
+/// Returns the error for bytes that no protocol recognises.
+pub(crate) fn unrecognised(bytes: &[u8]) -> String {
+    let like = looks_like(bytes).map(|(what, _)| format!(", which look like {what}"));
+    let like = like.unwrap_or_default();
+    format!("no protocol recognises these bytes{like}: name it with -p")
+}
+
 /// Returns what bytes look like, and what to do; `None` if they look like nothing that is known.
 pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
     let bytes = bytes.get(..EXAMINED).unwrap_or(bytes);

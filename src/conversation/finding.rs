@@ -37,6 +37,8 @@ pub struct Verdict<'a> {
     pub findings: &'a [Finding],
     /// The request that it answers.
     pub answer: Option<&'a Answer>,
+    /// The request that it asks to cancel.
+    pub cancels: Option<u64>,
     /// The subscriptions that begin or end.
     pub subscriptions: &'a [SubscriptionChange],
     /// The operation of the message, if operations are asked for.

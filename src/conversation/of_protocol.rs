@@ -355,9 +355,12 @@ impl<'p> ProtocolConversation<'p> {
     }
 
     pub fn verdict(&self) -> Verdict<'_> {
+        let facts = self.report.operation;
+        let cancels = facts.part_of.filter(|_| facts.cancels);
         Verdict {
             findings: &self.findings,
             answer: self.report.answer.as_ref(),
+            cancels: cancels.map(|(request, _)| request),
             subscriptions: &self.report.subscriptions,
             operation: None,
             ended: &[],

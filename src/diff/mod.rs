@@ -41,6 +41,8 @@ const MAX_COMPARED: usize = 1 << 13;
 pub struct DiffSide {
     messages: Vec<StoredMessage>,
     names: stored_message::SharedNames,
+    /// The requests that the client asks to cancel, and the index of the message that asks.
+    cancelled: HashMap<u64, u64>,
     weight: usize,
 }
 
@@ -55,6 +57,9 @@ impl std::fmt::Debug for DiffSide {
 impl DiffSide {
     /// Adds a message, unless it belongs to the transport or is a heartbeat.
     pub fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+        if let Some(request) = verdict.cancels {
+            self.cancelled.entry(request).or_insert(decoded.index);
+        }
         if !matches!(decoded.message.role, Some(Role::Control | Role::Heartbeat)) {
             let mut stored = StoredMessage::of(decoded, verdict.answer);
             stored.share(&mut self.names);
@@ -67,6 +72,12 @@ impl DiffSide {
     fn find(&self, index: u64) -> Option<&StoredMessage> {
         let at = self.messages.binary_search_by_key(&index, |m| m.index);
         self.messages.get(at.ok()?)
+    }
+
+    /// Returns `true` if a message answers a request after it was cancelled.
+    fn answers_cancelled(&self, message: &StoredMessage) -> bool {
+        let by = message.reply_to.and_then(|to| self.cancelled.get(&to));
+        by.is_some_and(|by| *by < message.index)
     }
 
     /// Returns the number of messages to compare.
@@ -329,6 +340,12 @@ impl<'d> Diff<'d> {
                     let most = lefts.len().max(rights.len());
                     let answers = (0..most).map(|n| (at(lefts, n), at(rights, n)));
                     waiting.extend(answers.rev());
+                    let is_cancelled = [(0, a), (1, b)].into_iter().any(|(side, message)| {
+                        (self.sides.get(side)).is_some_and(|s| s.answers_cancelled(message))
+                    });
+                    if is_cancelled && is_untimely(a, b) {
+                        continue;
+                    }
                     let fields = self.fields(a, b);
                     if fields.is_empty() {
                         continue;
@@ -393,6 +410,13 @@ impl<'d> Diff<'d> {
             }
         })
     }
+}
+
+/// Returns `true` if two answers depend on when a request was cancelled: before its end there is an error instead of
+/// the result.
+pub(crate) fn is_untimely(a: &StoredMessage, b: &StoredMessage) -> bool {
+    let [a, b] = [a, b].map(|one| one.role == Some(Role::Error));
+    a != b
 }
 
 /// Describes a message for display.

@@ -352,7 +352,7 @@ impl<'p> Codec<'p> {
         let (side, is_client) = (self.config.side, self.config.is_client());
         let Transport::Http(transport) = &mut self.transport else {
             let encoded = self.encoder.framed(root, Some(side), wire)?;
-            out.extend_from_slice(&encoded.bytes);
+            write_frame(self.config.framing, &encoded.bytes, out);
             return Ok(());
         };
         let body = self.encoder.body_of(root, &mut wire)?;
@@ -381,7 +381,7 @@ impl<'p> Codec<'p> {
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let encoded = self.encoder.frame_of(body, repeatable_properties(wire))?;
-        out.extend_from_slice(&encoded.bytes);
+        write_frame(self.config.framing, &encoded.bytes, out);
         Ok(())
     }
 
@@ -390,6 +390,15 @@ impl<'p> Codec<'p> {
         if let Transport::WebSocket(transport) = &mut self.transport {
             transport.close(&mut self.encoder, out);
         }
+    }
+}
+
+/// Writes a frame. Peers that read lines need one after each JSON value, and no other peer is affected by it.
+fn write_frame(framing: Framing, frame: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(frame);
+    let is_json = matches!(frame, [b'{', .., b'}'] | [b'[', .., b']']);
+    if framing == Framing::Values && is_json {
+        out.push(b'\n');
     }
 }
 

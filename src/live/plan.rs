@@ -24,7 +24,7 @@ use crate::render::json::wire;
 use crate::select::Filter;
 pub(crate) use parts::check;
 pub(super) use parts::id_of;
-use reader::PlanReader;
+use reader::{PlanReader, detected_protocol};
 use std::collections::BTreeMap;
 
 /// The connection of a plan without a recording.
@@ -242,15 +242,18 @@ impl<'p> Plan<'p> {
         limits: Limits,
         choice: Filter,
     ) -> Result<Self, PlanError> {
-        let mut reader = PlanReader::new(protocols, choice);
-        let options = DecodeOptions {
+        let options = |protocols: &[&'p dyn Protocol]| DecodeOptions {
             framing,
             limits,
             want: Want::Exact,
             flags: true,
             ..DecodeOptions::new(protocols.to_vec())
         };
-        reader.read(recording, options)?;
+        // While bytes wait for their protocol, the events after them are read, and the order is lost.
+        let detected = detected_protocol(recording, options(protocols));
+        let protocols = detected.as_ref().map_or(protocols, std::slice::from_ref);
+        let mut reader = PlanReader::new(protocols, choice);
+        reader.read(recording, options(protocols))?;
         sides::check_sides(recording, protocols)?;
         reader.finish()
     }

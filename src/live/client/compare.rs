@@ -16,7 +16,8 @@ use crate::protocol::schema::Fresh;
 use crate::protocol::{Protocol, Role};
 use crate::tape::Node;
 use std::cell::OnceCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher as _};
 
 /// Notes of one kind that are reported one by one.
 const MAX_NOTES: u64 = 20;
@@ -24,6 +25,9 @@ const MAX_NOTES: u64 = 20;
 const PUSHES: usize = 0;
 /// The index of unanswered requests in the counts.
 const REQUESTS: usize = 1;
+
+/// The number of recorded messages with which a message of the peer is compared.
+const MAX_SIMILAR: usize = 32;
 
 impl ClientRun<'_> {
     /// Handles a message of the peer.
@@ -79,7 +83,13 @@ impl ClientRun<'_> {
         }
         let message = decoded.message_text();
         (self.values).receive(&plan.names, &recorded.places, stored.conn, &message);
-        self.report_differing(recorded, &stored, commands);
+        let request = recorded.answers.and_then(|step| plan.steps.get(step));
+        let is_cancelled = request.is_some_and(|step| {
+            self.is_cancelled(step) || self.was_cancelled_before(step, expected)
+        });
+        if !(is_cancelled && crate::diff::is_untimely(&recorded.stored, &stored)) {
+            self.report_differing(recorded, &stored, commands);
+        }
     }
 
     /// Compares a message with the recorded one, and reports the fields that differ.
@@ -231,7 +241,7 @@ impl ClientRun<'_> {
         commands: &mut Vec<Command>,
     ) -> Option<usize> {
         let key = self.plan.push_key(stored);
-        let expected = self.pushes.get_mut(&key).and_then(VecDeque::pop_front);
+        let expected = self.next_push(&key, stored);
         if expected.is_none() {
             let what = &key.1;
             let answers = [Role::Response, Role::Error, Role::Item, Role::End];
@@ -253,6 +263,34 @@ impl ClientRun<'_> {
             }
         }
         expected
+    }
+
+    /// Returns the recorded message for a message of the peer: of those that precede the next step, the first one
+    /// without differences, otherwise the next one.
+    fn next_push(&mut self, key: &(u32, String), stored: &StoredMessage) -> Option<usize> {
+        let (plan, compare) = (self.plan, &mut self.compare);
+        let waiting = self.pushes.get_mut(key)?;
+        let first = *waiting.front()?;
+        let conn = plan.expected.get(first)?.stored.conn.unwrap_or_default();
+        let next = self.states.get(&conn).map_or(0, |state| state.next);
+        let next = plan.connections.get(&conn).and_then(|c| c.steps.get(next));
+        let next = next.and_then(|step| plan.steps.get(*step));
+        let upto = next.map_or(usize::MAX, |step| step.received_before);
+        let candidates = waiting.iter().take(MAX_SIMILAR);
+        let candidates = candidates.take_while(|expected| **expected < upto);
+        let mut at = 0;
+        if candidates.clone().count() > 1 {
+            let mut digest = |stored: &StoredMessage| {
+                let mut hasher = DefaultHasher::new();
+                compare.digest(stored, &mut hasher);
+                hasher.finish()
+            };
+            let wanted = digest(stored);
+            let mut candidates = candidates.filter_map(|at| plan.expected.get(*at));
+            let equal = candidates.position(|expected| digest(&expected.stored) == wanted);
+            at = equal.unwrap_or_default();
+        }
+        waiting.remove(at)
     }
 
     /// Counts a message that the recording does not have, and reports the first ones.

@@ -420,7 +420,8 @@ impl<'p> ClientRun<'p> {
                 let request = self.plan.steps.get(number);
                 let is_sent = self.steps.get(number).is_some_and(|p| p.sent.is_some());
                 let is_item = expected.stored.role == Some(Role::Item);
-                !is_sent || is_item && request.is_some_and(|step| self.is_cancelled_item(step, *at))
+                !is_sent
+                    || is_item && request.is_some_and(|step| self.was_cancelled_before(step, *at))
             });
             let is_required = expected.is_required || expected.answers.is_some();
             !**is_received && !expected.is_orphan && is_required && !over
@@ -428,9 +429,9 @@ impl<'p> ClientRun<'p> {
         missing.map(|(at, _)| at).collect()
     }
 
-    /// Returns `true` if an item was received after its request was cancelled in the recording: such items depend on
-    /// timing.
-    fn is_cancelled_item(&self, request: &PlanStep, expected: usize) -> bool {
+    /// Returns `true` if a message was received after its request was cancelled in the recording: such messages depend
+    /// on timing.
+    pub(super) fn was_cancelled_before(&self, request: &PlanStep, expected: usize) -> bool {
         let later = request
             .referenced_by
             .iter()

@@ -427,3 +427,19 @@ fn http_requests_without_a_message_get_a_status() {
         );
     }
 }
+
+/// The QMP client of QEMU reads lines, but writes none.
+#[test]
+fn a_json_value_ends_its_line() {
+    for (framing, wanted) in [
+        (Framing::Values, "{\"id\":1}\n"),
+        (Framing::Bare, "{\"id\":1}"),
+    ] {
+        let mut out = Vec::new();
+        super::write_frame(framing, br#"{"id":1}"#, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), wanted, "{framing:?}");
+    }
+    let mut out = Vec::new();
+    super::write_frame(Framing::Values, b"\x7b", &mut out);
+    assert_eq!(out, b"\x7b", "a number of MessagePack");
+}

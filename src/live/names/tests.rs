@@ -283,3 +283,37 @@ fn generated_times_have_the_recorded_unit_and_form() {
         );
     }
 }
+
+/// The data of an item of lsp may have numbers, which the client does not generate.
+#[test]
+fn data_of_items_goes_back_as_it_came() {
+    let lsp = crate::protocol::registry::find("lsp").unwrap();
+    let mut names = Names::new(lsp);
+    let about = |kind, subject, role, direction, request_direction| MessageInfo {
+        name: MessageName {
+            kind,
+            subject,
+            parts: &[],
+        },
+        role: Some(role),
+        direction,
+        request_direction,
+    };
+    let items = r#"{"jsonrpc":"2.0","id":2,"result":{"items":[{"label":"x","data":{"line":5,"character":7}}]}}"#;
+    let answer = about("response", None, Role::Response, S2C, Some(C2S));
+    let expected = names.read(items, &answer);
+    let resolve = r#"{"jsonrpc":"2.0","id":3,"method":"completionItem/resolve","params":{"label":"x","data":{"line":5,"character":7}}}"#;
+    let subject = Some("completionItem/resolve");
+    let places = names.read(
+        resolve,
+        &about("request", subject, Role::Request, C2S, None),
+    );
+    for (live, wanted) in [
+        (items.to_owned(), resolve.to_owned()),
+        (items.replace(":7", ":9"), resolve.replace(":7", ":9")),
+    ] {
+        let mut values = RunValues::new(C2S, false, None, 1);
+        values.receive(&names, &expected, None, &live);
+        assert_eq!(values.rewrite(&names, resolve, &places, NOW), wanted);
+    }
+}

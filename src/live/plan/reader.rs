@@ -5,6 +5,7 @@ mod http;
 
 use super::parts::{NOT_A_RECORDING, check_protocol, id_of};
 use super::{Expected, MAX_BYTES, PlanError, PlanStep, PlannedConnection};
+use crate::capture::lookalike::unrecognised;
 use crate::capture::{CaptureInput, Event, EventKind, Form, Header, Item, ProblemSeverity};
 use crate::conversation::{Conversation, Output, RuleSettings, Run, Sink, Verdict};
 use crate::decoder::{DecodeOptions, Decoded};
@@ -83,6 +84,33 @@ pub(super) struct PlanReader<'p> {
     is_truncated: bool,
 }
 
+/// Returns the protocol of a recording that does not name it, if all messages are of one.
+pub(super) fn detected_protocol<'p>(
+    recording: &[u8],
+    options: DecodeOptions<'p>,
+) -> Option<&'p dyn Protocol> {
+    let protocols = options.protocols.clone();
+    if protocols.len() < 2 {
+        return None;
+    }
+    let mut names = BTreeSet::new();
+    let mut run = Run::new(CaptureInput::new(Form::Recording), options, None);
+    let read = run.read_all(recording, &mut |output: Output<'_>| match output {
+        Output::Item(Item::Header(header), _) if header.protocol.is_some() => {
+            ControlFlow::Break(())
+        }
+        Output::Message(decoded, _) => {
+            names.insert(decoded.protocol.name().to_owned());
+            ControlFlow::Continue(())
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    let name = names
+        .first()
+        .filter(|_| names.len() == 1 && read.is_continue())?;
+    protocols.into_iter().find(|one| one.name() == name)
+}
+
 impl<'p> PlanReader<'p> {
     pub(super) fn new(protocols: &[&'p dyn Protocol], choice: Filter) -> Self {
         Self {
@@ -109,6 +137,9 @@ impl<'p> PlanReader<'p> {
             return Err(NOT_A_RECORDING.into());
         }
         self.protocol = run.conversation().and_then(Conversation::protocol);
+        if run.is_unrecognised() {
+            return Err(unrecognised(run.decoder().start_of_undetected()));
+        }
         read.break_value().map_or(Ok(()), Err)
     }
 

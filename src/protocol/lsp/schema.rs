@@ -103,11 +103,15 @@ const PROGRESS: [&str; 3] = [
 ];
 
 /// Data of items, which a server gives, and the client returns with the item.
-const DATA: [&str; 11] = [
+const DATA: [&str; 4] = [
     "response:result[*].data.**",
     "response:result[*].*.data.**",
     "response:result.items[*].data.**",
     "response:result.itemDefaults.data.**",
+];
+
+/// The same in the requests of the client.
+const RETURNED_DATA: [&str; 7] = [
     "request:params.item.data.**",
     "request completionItem/resolve:params.data.**",
     "request codeAction/resolve:params.data.**",
@@ -129,6 +133,10 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
         None => Generated::new(path, group, Fresh::Id),
     });
     let data = DATA.map(|path| Generated::opaque(path, "data"));
+    let returned = RETURNED_DATA.map(|path| Generated {
+        opaque: true,
+        ..Generated::reference(path, "data", Receiver)
+    });
     let version = Generated::new(
         "response:result.serverInfo.version",
         "version",
@@ -137,6 +145,7 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     marks.generated.extend(volatile);
     marks.generated.extend(ids);
     marks.generated.extend(data);
+    marks.generated.extend(returned);
     marks.generated.push(version.volatile());
     let tokens = PROGRESS.map(|method| (method.into(), vec!["params".into(), "token".into()]));
     marks.public.extend(tokens);

@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 /// Recordings with more messages are skipped, and so are further values of a message.
 const MAX_MESSAGES: usize = 24;
 
-fn side(recording: &[u8]) -> DiffSide {
+pub(super) fn side(recording: &[u8]) -> DiffSide {
     let mut side = DiffSide::default();
     let options = DecodeOptions::new(registry::all().to_vec());
     let input = CaptureInput::new(Form::Recording);
@@ -34,7 +34,7 @@ fn side(recording: &[u8]) -> DiffSide {
 }
 
 /// Returns the differences. Checks that the reverse comparison has the same ones.
-fn differences(protocol: &dyn Protocol, a: &DiffSide, b: &DiffSide) -> Vec<Difference> {
+pub(super) fn differences(protocol: &dyn Protocol, a: &DiffSide, b: &DiffSide) -> Vec<Difference> {
     let ignore = Ignore::default().and_generated(protocol, true);
     let [forward_differences, backward_differences] = [(a, b), (b, a)].map(|(a, b)| {
         let mut found = Vec::new();

@@ -23,6 +23,11 @@ use std::path::{Path, PathBuf};
 
 /// Returns a recording of one connection over lines. `>` and `<` give the direction.
 fn recorded(protocol: &str, lines: &str) -> Vec<u8> {
+    recorded_as(protocol, lines, |text| format!("{text}\n"))
+}
+
+/// Returns the same with other frames.
+fn recorded_as(protocol: &str, lines: &str, frame: impl Fn(&str) -> String) -> Vec<u8> {
     let mut out = format!(
         "{{\"wiretool\":1,\"protocol\":\"{protocol}\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"stdio\"}}\n"
     );
@@ -34,7 +39,7 @@ fn recorded(protocol: &str, lines: &str) -> Vec<u8> {
     ) {
         let (direction, text) = connection.trim().split_once(' ').unwrap();
         let dir = if direction == ">" { "c2s" } else { "s2c" };
-        let text = serde_json::to_string(&format!("{text}\n")).unwrap();
+        let text = serde_json::to_string(&frame(text)).unwrap();
         let t = t * 100 * MILLI;
         out += &format!("{{\"t\":{t},\"conn\":1,\"dir\":\"{dir}\",\"text\":{text}}}\n");
         chunks += 1;
@@ -489,11 +494,16 @@ fn an_unusable_recording_is_refused_with_a_sentence() {
         (&none[..], "it has no message"),
         (b"{\"jsonrpc\":\"2.0\"}\n", "not a recording"),
         (
+            b"{\"wiretool\":1}\n{\"t\":0,\"conn\":1,\"dir\":\"c2s\",\"text\":\"*1\\r\\n$4\\r\\nPING\\r\\n\"}\n",
+            "no protocol recognises these bytes, which look like Redis (RESP): name it with -p",
+        ),
+        (
             b"{\"wiretool\":1,\"protocol\":\"sael\"}\n",
             "it is a recording of sael, not of oracle",
         ),
     ] {
-        let unfit = Plan::of(recording, &oracle, None, Limits::default(), all());
+        let protocols = if wanted.contains("Redis") { registry::all() } else { &oracle[..] };
+        let unfit = Plan::of(recording, protocols, None, Limits::default(), all());
         let unfit = unfit.err().unwrap();
         assert!(unfit.contains(wanted), "{unfit}");
     }
@@ -630,4 +640,97 @@ fn the_client_does_not_wait_for_an_unselected_connection() {
     );
     assert!(run.outcome.is_clean(), "{:?}", run.reported);
     assert_eq!(run.sent.keys().copied().collect::<Vec<_>>(), [2]);
+}
+
+fn content_length(text: &str) -> String {
+    format!("Content-Length: {}\r\n\r\n{text}", text.len())
+}
+
+/// A language server that answers a cancelled request in its own way, and sends its log in another order.
+#[test]
+fn what_depends_on_timing_is_no_difference() {
+    const LINES: &str = r#"
+        > {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}
+        < {"jsonrpc":"2.0","id":0,"result":{"capabilities":{"hoverProvider":true}}}
+        > {"jsonrpc":"2.0","method":"initialized","params":{}}
+        < {"jsonrpc":"2.0","method":"window/logMessage","params":{"type":3,"message":"one"}}
+        < {"jsonrpc":"2.0","method":"window/logMessage","params":{"type":3,"message":"two"}}
+        < {"jsonrpc":"2.0","method":"window/logMessage","params":{"type":3,"message":"three"}}
+        > {"jsonrpc":"2.0","id":1,"method":"textDocument/hover","params":{"textDocument":{"uri":"file:///a"},"position":{"line":0,"character":0}}}
+        > {"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}
+        < {"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"Request cancelled"}}
+        > {"jsonrpc":"2.0","id":2,"method":"shutdown"}
+        < {"jsonrpc":"2.0","id":2,"result":null}
+        > {"jsonrpc":"2.0","method":"exit"}
+    "#;
+    const CANCELLED: &str = r#""error":{"code":-32800,"message":"Request cancelled"}"#;
+    const HOVER: &str = r#""result":{"contents":"x"}"#;
+    let log = |text: &str| LINES.lines().find(|line| line.contains(text)).unwrap();
+    let moved = LINES
+        .replace(&format!("{}\n", log("one")), "")
+        .replace(log("three"), &format!("{}\n{}", log("three"), log("one")));
+    let uncancelled = LINES.replace(log("cancelRequest"), "");
+    for (recorded, live, differ) in [
+        (LINES, &LINES.replace(CANCELLED, HOVER), 0),
+        (&LINES.replace(CANCELLED, HOVER), &LINES.to_owned(), 0),
+        (&uncancelled, &uncancelled.replace(CANCELLED, HOVER), 1),
+        (LINES, &moved, 0),
+        (LINES, &LINES.replace("one", "four"), 1),
+    ] {
+        let framed = |lines: &str| recorded_as("lsp", lines, content_length);
+        let (recording, other) = (framed(recorded), framed(live));
+        let (plan, other) = (plan(&recording), plan(&other));
+        let mut settings = settings(plan.protocol);
+        settings.keep_going = true;
+        settings.in_order = true;
+        let run = play(&plan, &settings, &mut RecordedPeer::of(&other));
+        assert_eq!(run.outcome.differ, differ, "{live}: {:?}", run.reported);
+        let sides = [&recording, &framed(live)].map(|recording| changes::side(recording));
+        let found = changes::differences(plan.protocol, &sides[0], &sides[1]);
+        assert_eq!(found.len() as u64, differ, "{live}: {found:?}");
+    }
+}
+
+/// Returns a recording of an HTTP client that opens a connection for each request, and closes it before the next one.
+fn recorded_exchanges(count: usize) -> Vec<u8> {
+    let mut lines =
+        vec![r#"{"wiretool":1,"started":"2026-01-01T00:00:00Z","transport":"http"}"#.to_owned()];
+    for conn in 1..=count {
+        let ask = format!(r#"{{"jsonrpc":"2.0","id":{conn},"method":"get","params":[{conn}]}}"#);
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":{conn},"result":{conn}}}"#);
+        let head = "content-type: application/json\r\ncontent-length";
+        let ask = format!("POST / HTTP/1.1\r\n{head}: {}\r\n\r\n{ask}", ask.len());
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\n{head}: {}\r\n\r\n{answer}",
+            answer.len()
+        );
+        let text = |text: &str| serde_json::to_string(text).unwrap();
+        lines.extend([
+            format!(r#"{{"t":{conn}0,"conn":{conn},"event":"open"}}"#),
+            format!(
+                r#"{{"t":{conn}1,"conn":{conn},"dir":"c2s","text":{}}}"#,
+                text(&ask)
+            ),
+            format!(
+                r#"{{"t":{conn}2,"conn":{conn},"dir":"s2c","text":{}}}"#,
+                text(&answer)
+            ),
+            format!(r#"{{"t":{conn}3,"conn":{conn},"event":"close"}}"#),
+        ]);
+    }
+    lines.join("\n").into_bytes()
+}
+
+/// JSON-RPC is recognised after three requests: until then the messages wait.
+#[test]
+fn connections_keep_their_order_if_the_recording_does_not_name_the_protocol() {
+    for count in [2, 6] {
+        let recording = recorded_exchanges(count);
+        let plan = plan(&recording);
+        let before: Vec<(usize, usize)> = (plan.connections.values())
+            .map(|planned| (planned.received_before, planned.ended_before))
+            .collect();
+        let wanted: Vec<(usize, usize)> = (0..count).map(|n| (n, n)).collect();
+        assert_eq!(before, wanted);
+    }
 }

@@ -229,9 +229,14 @@ impl Document {
             let fits = fits.name();
             format!("; in {fits} units it would be inside: the position encoding may be wrong")
         });
+        let characters = if length == 1 {
+            "character"
+        } else {
+            "characters"
+        };
         broken!(message, rule::POSITION, place;
             "the position is character {character} of line {number}, but that line has only \
-            {length} characters, counted in {unit} units{hint}");
+            {length} {characters}, counted in {unit} units{hint}");
         // The specification moves it to the end of the line.
         if fits.is_none() {
             message.report().at_most(Severity::Info);
