@@ -40,6 +40,9 @@ pub(super) fn read<'a>(
         return message;
     };
     if !root.is_map() {
+        if root.is_array() {
+            message.kind = "batch".into();
+        }
         if message.valid {
             message.faults.push(json_body::not_an_object(root));
         }

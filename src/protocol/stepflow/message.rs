@@ -43,6 +43,9 @@ pub(super) fn read<'a>(
 }
 
 fn interpret<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Message<'a>) {
+    if root.is_array() {
+        message.kind = "batch".into();
+    }
     let call = Call::of(root);
     // Both peers treat a request with id null as a notification; it is shown as a request.
     (message.id, message.id_span) = (call.id(), call.id.map(Node::span));
