@@ -111,6 +111,7 @@ pub fn display_options(shared: &SharedArgs, terminal: bool) -> DisplayOptions {
         without_positions: false,
         context: false,
         sources: None,
+        source: None,
     }
 }
 

@@ -200,10 +200,10 @@ fn write_verdict(decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>)
     }
 }
 
-/// Writes the name of the capture, if several are one conversation.
+/// Writes the name of the capture, if there are several.
 pub(super) fn write_source(origin: Origin, display: DisplayOptions, out: &mut Vec<u8>) {
-    let name = display.sources.and_then(|all| all.name_of(origin.conn));
-    if let Some(name) = name {
+    let merged = display.sources.and_then(|all| all.name_of(origin.conn));
+    if let Some(name) = merged.or(display.source) {
         out.extend_from_slice(b",\"src\":");
         write_str(name, out);
     }

@@ -39,6 +39,8 @@ pub struct DisplayOptions {
     pub context: bool,
     /// The captures, if several are one conversation: messages show theirs.
     pub(crate) sources: Option<&'static Sources>,
+    /// The name of the capture, if there are several and each is read alone.
+    pub(crate) source: Option<&'static str>,
 }
 
 /// Returns the kind of a message, with `?` if it is a guess, or `none` if it has no kind.

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 const CHAIN: [&str; 3] = [
@@ -834,5 +834,55 @@ fn a_parent_span_joins_captures_without_headers() {
             ),
         ];
         assert_eq!(links_of("sael", &recordings), wanted, "{other}");
+    }
+}
+
+/// Each line of several files names its file, also without `--merge`; a line of one file does not.
+#[test]
+fn lines_of_several_files_name_their_file() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cli/merge");
+    let [one, other] = ["planner.jsonl", "search.jsonl"].map(|name| folder.join(name));
+    let sources = |paths: &[&PathBuf], more: &[&str]| -> Vec<Option<String>> {
+        let mut command = common::wiretool();
+        command
+            .args(["decode", "-f", "json"])
+            .args(more)
+            .args(paths);
+        let ran = common::run(&mut command, "");
+        let lines = ran.1.lines().map(|line| {
+            let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            Some(line["src"].as_str()?.to_owned())
+        });
+        lines.collect()
+    };
+    for jobs in ["1", "4"] {
+        let both = sources(&[&one, &other], &["--jobs", jobs]);
+        for path in [&one, &other] {
+            let name = path.display().to_string();
+            assert!(both.contains(&Some(name)), "{both:?}");
+        }
+        assert!(both.iter().all(Option::is_some), "{both:?}");
+    }
+    let alone = sources(&[&one], &[]);
+    assert!(!alone.is_empty() && alone.iter().all(Option::is_none));
+}
+
+/// A batch has its kind in each protocol on JSON-RPC, also if its peers refuse it.
+#[test]
+fn batches_have_a_kind_in_each_protocol() {
+    let batch = "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}]\n";
+    for (protocol, is_refused) in [
+        ("oracle", true),
+        ("stepflow", true),
+        ("mcp", false),
+        ("jsonrpc", false),
+    ] {
+        let mut command = common::wiretool();
+        command.args(["decode", "-p", protocol, "-f", "json"]);
+        let ran = common::run(&mut command, batch);
+        let line: serde_json::Value = serde_json::from_str(&ran.1).expect("JSON");
+        assert_eq!(line["kind"], "batch", "{protocol}");
+        assert!(line["id"].is_null() && line["subject"].is_null(), "{line}");
+        assert_eq!(line["fault"].is_object(), is_refused, "{line}");
     }
 }

@@ -432,6 +432,10 @@ impl<'a> DecodeScreen<'a> {
         } else {
             SourceCounts::default()
         };
+        let is_one_of_several = source.is_one_of_several && source.merged.is_none();
+        // As long as the program runs: display options are copied to each renderer.
+        let name = is_one_of_several.then(|| &*source.name.clone().leak());
+        self.display.source = name.filter(|_| !is_text);
         let lines = matches!(self.format, None | Some(Format::Line));
         if let Some(operations) = &mut self.operations {
             operations.restart();
