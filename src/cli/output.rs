@@ -218,12 +218,21 @@ impl Output {
         poll(file, PollFlags::empty(), Duration::ZERO).contains(PollFlags::ERR)
     }
 
-    /// Writes incomplete output, but replaces no file.
+    /// Writes incomplete output and says so, but replaces no file.
     pub fn finish_incomplete(self) -> Result<()> {
         match &self.target {
             OutputTarget::File(_, path) if path.exists() => {
                 let name = path.display();
                 super::print_message(&format!("interrupted: {name} is left as it was"));
+                Ok(())
+            }
+            OutputTarget::File(_, path) => {
+                let note = format!(
+                    "interrupted: {} has only a part of the output",
+                    path.display()
+                );
+                self.finish()?;
+                super::print_message(&note);
                 Ok(())
             }
             _ => self.finish(),

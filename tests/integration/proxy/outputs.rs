@@ -429,6 +429,17 @@ fn interrupt_keeps_old_output_file() {
             assert_eq!(run.code(), Some(128 + signal.as_raw()), "{name}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), "old", "{name}");
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+            // A new file has what was written, and a line says that this is not all.
+            std::fs::remove_file(&path).unwrap();
+            let run = Run::new(&[name, "-p", "oracle", "-o", path.to_str().unwrap()]);
+            crate::common::wait_until("a handler", || handles_signals(run.pid()));
+            run.signal(signal);
+            let sent = read_until(&run.stderr, "interrupted: ");
+            assert!(
+                sent.contains("out has only a part of the output"),
+                "{name}: {sent}"
+            );
+            assert_eq!(run.code(), Some(128 + signal.as_raw()), "{name}");
         }
     }
 }
