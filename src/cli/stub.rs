@@ -292,7 +292,6 @@ fn report_end(
     let report = stub.report();
     let is_missed = args.fail_on_miss && report.missed > 0;
     report::write(args.report.as_deref(), report)?;
-    let missing: Vec<String> = report.never().map(report::usage_text).collect();
     if !shared.quiet {
         let missed = match report.missed {
             0 => String::new(),
@@ -301,12 +300,12 @@ fn report_end(
         let count = super::count_text(report.requests, "request", "requests");
         say(&format!("{count}{missed}"));
     }
-    if args.require_all {
-        for one in &missing {
-            print_message(&format!("not requested: {one}"));
-        }
+    let mut is_missing = false;
+    for usage in report.never().filter(|_| args.require_all) {
+        print_message(&format!("not requested: {}", report::usage_text(usage)));
+        is_missing = true;
     }
-    Ok(is_missed || args.require_all && !missing.is_empty())
+    Ok(is_missed || is_missing)
 }
 
 fn serve(
@@ -409,7 +408,7 @@ fn read_script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
             .map_err(|error| anyhow::anyhow!("{place}: {error}"))?;
         match ScriptRule::answer(protocol, &place, name, result) {
             Ok(rule) => script.rules.push(ScriptRule {
-                condition: RuleCondition::Expr(condition),
+                condition: RuleCondition::Expr(Box::new(condition)),
                 ..rule
             }),
             Err(error) => bail!("{place}: {error}"),
@@ -443,13 +442,13 @@ fn compile_recording(args: &Args, path: &Path, protocol: &dyn Protocol) -> Resul
         bytes = without_secrets(&bytes, protocol)
             .map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
     }
-    let compile = |side| compile(&bytes, protocol, side, Limits::default(), args.speed);
+    let compile = |bytes, side| compile(bytes, protocol, side, Limits::default(), args.speed);
     // A stub that connects answers the requests that the connecting side received, otherwise those of the listening side.
     let own = args.connect.as_ref();
-    let own = own.and_then(|_| compile(Direction::ToServer).ok());
+    let own = own.and_then(|_| compile(bytes.clone(), Direction::ToServer).ok());
     let has_requests = |script: &Script| !script.rules.is_empty();
     let own = own.filter(has_requests);
-    let script = own.map_or_else(|| compile(Direction::ToClient), Ok);
+    let script = own.map_or_else(|| compile(bytes, Direction::ToClient), Ok);
     script.map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))
 }
 

@@ -1,7 +1,7 @@
 //! Compares two corresponding messages field by field.
 
 use super::values::{FoundDifferences, Meaning, Number, Same, ValueDifference};
-use super::{Ignore, MessageName, StoredMessage, Val};
+use super::{Ignore, MessageName, StoredMessage};
 use crate::encoding::{Parsed, Want};
 use crate::framing::View;
 use crate::path::Path;
@@ -234,10 +234,8 @@ fn field_difference(
             secret,
         }
     };
-    let wanted = difference.wanted.and_then(|val| match val {
-        Val::Number(text) => Some(text),
-        _ => None,
-    });
+    let wanted = difference.wanted;
+    let wanted = wanted.and_then(|val| Some(val.number_text()?.into_owned()));
     FieldDifference {
         left: difference.left.map(|node| value(node, views[0])),
         right: difference.right.map(|node| value(node, views[1])),

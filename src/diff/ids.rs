@@ -100,7 +100,7 @@ impl Ids {
         if val.is_unique() {
             return IdKey::Anywhere(val.clone());
         }
-        let is_number = matches!(val, Val::Number(_));
+        let is_number = val.is_number();
         // Short text can be an id that the peer generated, on any connection.
         let conn = scope.conn.filter(|_| is_number);
         let within = |direction| {

@@ -9,6 +9,7 @@ use crate::encoding::json;
 use crate::path::{Path, PathStep};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
+use std::borrow::Cow;
 
 /// The maximum depth of examined values.
 const DEPTH: u32 = 1000;
@@ -19,18 +20,20 @@ pub enum Val {
     /// Sixteen bytes, or their text.
     Uuid([u8; 16]),
     /// Text that is not a UUID.
-    Text(String),
+    Text(Box<str>),
     /// Bytes, other than sixteen.
-    Bin(Vec<u8>),
-    /// A number, as written.
-    Number(String),
+    Bin(Box<[u8]>),
+    /// An integer of 64 bits.
+    Int(i64),
+    /// Another number, as written.
+    Number(Box<str>),
 }
 
 impl Val {
     /// Returns `true` for an empty value.
     pub fn is_empty(&self) -> bool {
         match self {
-            Self::Uuid(_) => false,
+            Self::Uuid(_) | Self::Int(_) => false,
             Self::Text(text) | Self::Number(text) => text.is_empty(),
             Self::Bin(bytes) => bytes.is_empty(),
         }
@@ -42,7 +45,21 @@ impl Val {
             Self::Uuid(_) => true,
             Self::Text(text) => text.len() >= 8,
             Self::Bin(bytes) => bytes.len() >= 8,
-            Self::Number(_) => false,
+            Self::Int(_) | Self::Number(_) => false,
+        }
+    }
+
+    /// Returns `true` for a number.
+    pub fn is_number(&self) -> bool {
+        matches!(self, Self::Int(_) | Self::Number(_))
+    }
+
+    /// Returns the text of a number.
+    pub fn number_text(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Int(number) => Some(number.to_string().into()),
+            Self::Number(text) => Some(text.as_ref().into()),
+            _ => None,
         }
     }
 
@@ -53,12 +70,17 @@ impl Val {
 
     /// Reads text: a UUID if it has that form.
     pub fn text(text: &str) -> Self {
-        uuid_of(text).map_or_else(|| Self::Text(text.to_owned()), Self::Uuid)
+        uuid_of(text).map_or_else(|| Self::Text(text.into()), Self::Uuid)
     }
 
     /// Reads bytes: a UUID if there are sixteen.
     pub fn bin(bytes: &[u8]) -> Self {
-        <[u8; 16]>::try_from(bytes).map_or_else(|_| Self::Bin(bytes.to_vec()), Self::Uuid)
+        <[u8; 16]>::try_from(bytes).map_or_else(|_| Self::Bin(bytes.into()), Self::Uuid)
+    }
+
+    /// Returns an integer.
+    pub fn integer(number: i128) -> Self {
+        i64::try_from(number).map_or_else(|_| Self::Number(number.to_string().into()), Self::Int)
     }
 }
 
@@ -125,9 +147,9 @@ impl WalkedValue {
                 | Scalar::F64(_)
                 | Scalar::Number(_),
             ) => {
-                let text = node.as_i128().map(|n| n.to_string());
-                let text = text.or_else(|| node.number_text().map(str::to_owned));
-                spot(Val::Number(text?), SpellingForm::Number)
+                let val = node.as_i128().map(Val::integer);
+                let val = val.or_else(|| Some(Val::Number(node.number_text()?.into())));
+                spot(val?, SpellingForm::Number)
             }
             _ => None,
         }

@@ -20,18 +20,21 @@ use crate::protocol::schema::{Fresh, Maker};
 use crate::protocol::{Direction, Protocol, Role};
 pub use generate::write;
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 pub use values::RunValues;
 
 /// A generated value.
 #[derive(Clone, Debug)]
 pub struct Name {
     /// The number of its group: the kind of object that it names.
-    pub group: usize,
+    pub group: u32,
     /// The peer that generated it.
     pub owner: Direction,
     /// The value in the recording.
     pub recorded: Val,
     fresh: Fresh,
+    /// The name before it with the same digest.
+    before: Option<u32>,
 }
 
 /// The meaning of a value in a message.
@@ -74,7 +77,7 @@ pub struct MessageInfo<'a> {
 /// The paths of generated values.
 struct GeneratedPath {
     pattern: PathPattern,
-    group: usize,
+    group: u32,
     fresh: Fresh,
     maker: Option<Maker>,
 }
@@ -87,7 +90,9 @@ pub struct Names {
     unique: HashMap<Val, usize>,
     /// Names of text and bytes that are too short to be unique, by recorded value.
     short: HashMap<Val, Vec<usize>>,
-    by_group: HashMap<(usize, Direction, Val), usize>,
+    /// The last name with each digest of group, owner and value. There can be as many as messages.
+    by_digest: HashMap<u32, u32>,
+    digests: RandomState,
 }
 
 impl Names {
@@ -100,7 +105,7 @@ impl Names {
         let generated = marks.iter().filter_map(|m| {
             Some(GeneratedPath {
                 pattern: PathPattern::new(&m.path),
-                group: groups.iter().position(|group| *group == m.group)?,
+                group: u32::try_from(groups.iter().position(|group| *group == m.group)?).ok()?,
                 fresh: m.fresh?,
                 maker: m.maker,
             })
@@ -111,7 +116,8 @@ impl Names {
             all: Vec::new(),
             unique: HashMap::new(),
             short: HashMap::new(),
-            by_group: HashMap::new(),
+            by_digest: HashMap::new(),
+            digests: RandomState::new(),
         }
     }
 
@@ -123,7 +129,7 @@ impl Names {
     /// Returns the kind of object that a name is of.
     pub fn group_of(&self, number: usize) -> Option<&str> {
         self.groups
-            .get(self.name(number)?.group)
+            .get(self.name(number)?.group as usize)
             .map(String::as_str)
     }
 
@@ -201,6 +207,7 @@ impl Names {
                 owner: about.direction,
                 recorded: spot.val.clone(),
                 fresh,
+                before: None,
             })
         })))
     }
@@ -208,7 +215,7 @@ impl Names {
     /// Returns the name that a value at a path of a group has, if an earlier message contains it.
     fn find(
         &self,
-        group: usize,
+        group: u32,
         maker: Option<Maker>,
         val: &Val,
         about: &MessageInfo<'_>,
@@ -216,7 +223,7 @@ impl Names {
         if let Some(number) = self.unique.get(val) {
             return Some(*number);
         }
-        let of = |owner: Direction| self.by_group.get(&(group, owner, val.clone())).copied();
+        let of = |owner: Direction| self.in_group(group, owner, val);
         let (own, other) = (about.direction, about.direction.other());
         match maker {
             Some(Maker::Sender) => return of(own).or_else(|| of(other)),
@@ -229,28 +236,45 @@ impl Names {
                 of(request_direction).or_else(|| of(request_direction.other()))
             }
             // Each peer counts its requests from its own start. Text may be an id that the peer assigned.
-            (None, Some(Role::Request | Role::Hello)) if matches!(val, Val::Number(_)) => of(own),
+            (None, Some(Role::Request | Role::Hello)) if val.is_number() => of(own),
             (None, _) => of(own).or_else(|| of(other)),
         }
     }
 
     /// Returns `true` if the recording has this value in this group.
-    fn is_recorded(&self, group: usize, val: &Val) -> bool {
-        let sides = [Direction::ToServer, Direction::ToClient];
-        let mut by_group = sides.map(|side| (group, side, val.clone())).into_iter();
-        self.unique.contains_key(val) || by_group.any(|key| self.by_group.contains_key(&key))
+    fn is_recorded(&self, group: u32, val: &Val) -> bool {
+        let mut sides = [Direction::ToServer, Direction::ToClient].into_iter();
+        self.unique.contains_key(val) || sides.any(|side| self.in_group(group, side, val).is_some())
     }
 
-    fn add(&mut self, name: Name) -> usize {
+    /// Returns the name of a value that one side generated in a group.
+    fn in_group(&self, group: u32, owner: Direction, val: &Val) -> Option<usize> {
+        let mut number = *self.by_digest.get(&self.digest(group, owner, val))?;
+        loop {
+            let name = self.all.get(number as usize)?;
+            if (name.group, name.owner, &name.recorded) == (group, owner, val) {
+                return Some(number as usize);
+            }
+            number = name.before?;
+        }
+    }
+
+    fn digest(&self, group: u32, owner: Direction, val: &Val) -> u32 {
+        self.digests.hash_one((group, owner, val)) as u32
+    }
+
+    fn add(&mut self, mut name: Name) -> usize {
         let number = self.all.len();
         if name.recorded.is_unique() {
             self.unique.insert(name.recorded.clone(), number);
-        } else if !matches!(name.recorded, Val::Number(_)) {
+        } else if !name.recorded.is_number() {
             let short = self.short.entry(name.recorded.clone());
             short.or_default().push(number);
         }
-        let key = (name.group, name.owner, name.recorded.clone());
-        self.by_group.insert(key, number);
+        let digest = self.digest(name.group, name.owner, &name.recorded);
+        if let Ok(number) = u32::try_from(number) {
+            name.before = self.by_digest.insert(digest, number);
+        }
         self.all.push(name);
         number
     }

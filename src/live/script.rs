@@ -24,7 +24,9 @@ use crate::protocol::peer::Offer;
 use crate::protocol::{Direction, Protocol};
 use crate::select::{Expr, Key, KeyTest, Operand, Test};
 use request::RequestPattern;
+use serde::{Serialize, Serializer};
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 use value::{Fill, OpenValue};
 
@@ -92,16 +94,40 @@ pub enum RuleCondition {
     /// Requests that the protocol does not answer itself.
     Unanswered,
     /// Messages for which this is true.
-    Expr(Expr),
+    Expr(Box<Expr>),
     /// Requests with these values.
     Request(RequestPattern),
 }
 
-/// A rule: a condition on messages, and the actions that answer them.
+/// Where a rule comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RulePlace {
+    /// A position in a script, or a flag: `my.toml:3`.
+    Script(Arc<str>),
+    /// The index of a recorded request: `#4`.
+    Recorded(u64),
+}
+
+impl fmt::Display for RulePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Script(place) => f.write_str(place),
+            Self::Recorded(index) => write!(f, "#{index}"),
+        }
+    }
+}
+
+impl Serialize for RulePlace {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A rule: a condition on messages, and the actions that answer them. A recording has one for each request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptRule {
-    /// Its position, `my.toml:3`, or the number of its recorded request, `#4`.
-    pub place: String,
+    /// Where it comes from.
+    pub place: RulePlace,
     /// The messages that it is about.
     pub condition: RuleCondition,
     /// The number of times that it is used; `None` for no limit.
@@ -131,8 +157,8 @@ impl ScriptRule {
             Arc::default(),
         );
         Ok(Self {
-            place: place.to_owned(),
-            condition: RuleCondition::Expr(Expr::Test(subject)),
+            place: RulePlace::Script(place.into()),
+            condition: RuleCondition::Expr(Box::new(Expr::Test(subject))),
             times: None,
             answers: true,
             goes_on: false,

@@ -99,8 +99,8 @@ impl Observer for RequestLog {
 
 /// Returns `my.toml:3 (subject=pow)`.
 pub fn usage_text(usage: &Usage) -> String {
-    match usage.about.as_str() {
-        "" => usage.place.clone(),
+    match &*usage.about {
+        "" => usage.place.to_string(),
         about => format!("{} ({about})", usage.place),
     }
 }

@@ -49,15 +49,20 @@ pub fn write(val: &Val, form: SpellingForm, old: &str) -> String {
         (Val::Uuid(uuid), _) => bytes_json(uuid),
         (Val::Bin(bytes), _) => bytes_json(bytes),
         (Val::Text(plain), _) => json_text(plain),
-        (Val::Number(digits), SpellingForm::Text) => json_text(digits),
-        (Val::Number(digits), _) => digits.clone(),
+        (Val::Int(_) | Val::Number(_), _) => {
+            let digits = val.number_text().unwrap_or_default();
+            match form {
+                SpellingForm::Text => json_text(&digits),
+                _ => digits.into_owned(),
+            }
+        }
     }
 }
 
 /// Returns the current time in the unit and form of a recorded time.
 pub(super) fn current_time(val: &Val, old: &str, now: i64) -> Option<String> {
     match val {
-        Val::Number(_) => current_number(old, now),
+        Val::Int(_) | Val::Number(_) => current_number(old, now),
         Val::Text(old) if old.parse::<jiff::Timestamp>().is_ok() => current_timestamp(old, now),
         _ => None,
     }

@@ -12,7 +12,7 @@ fn names(generated: &[(&'static str, &'static str, Fresh)]) -> Names {
             .iter()
             .map(|(path, group, fresh)| GeneratedPath {
                 pattern: PathPattern::new(path),
-                group: generated.iter().position(|one| one.1 == *group).unwrap(),
+                group: generated.iter().position(|one| one.1 == *group).unwrap() as u32,
                 fresh: *fresh,
                 maker: None,
             })
@@ -21,7 +21,8 @@ fn names(generated: &[(&'static str, &'static str, Fresh)]) -> Names {
         all: Vec::new(),
         unique: HashMap::new(),
         short: HashMap::new(),
-        by_group: HashMap::new(),
+        by_digest: HashMap::new(),
+        digests: RandomState::new(),
     }
 }
 
@@ -262,7 +263,9 @@ fn generated_times_have_the_recorded_unit_and_form() {
         ("1700000000000000000", Some("1800000000123456789")),
         ("12", None),
     ] {
-        let val = Val::Number(old.into());
+        let mut val = None;
+        walk(old, &mut |_, spot| val = Some(spot.val));
+        let val = val.expect("a number");
         assert_eq!(current_time(&val, old, NOW).as_deref(), want, "{old}");
     }
     for (old, want) in [

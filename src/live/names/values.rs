@@ -22,11 +22,11 @@ pub struct RunValues {
     /// The values of all names in this run.
     used: HashSet<Val>,
     /// Values of the peer, by group and, for numbers, connection: the first name with each value.
-    firsts: HashMap<(usize, Option<u32>, Val), usize>,
+    firsts: HashMap<(u32, Option<u32>, Val), usize>,
     /// Names whose value the peer also uses for another name of the group.
     duplicates: HashSet<usize>,
     /// The last number that was generated, by group.
-    last_numbers: HashMap<usize, i128>,
+    last_numbers: HashMap<u32, i128>,
 }
 
 impl RunValues {
@@ -121,7 +121,7 @@ impl RunValues {
         if self.value(number).is_some() || name.recorded.is_empty() || val.is_empty() {
             return;
         }
-        let conn = conn.filter(|_| matches!(val, Val::Number(_)));
+        let conn = conn.filter(|_| val.is_number());
         let first = self.firsts.entry((name.group, conn, val.clone()));
         if *first.or_insert(number) != number {
             self.duplicates.insert(number);
@@ -192,7 +192,7 @@ impl RunValues {
         if name.recorded.is_empty() {
             return name.recorded.clone();
         }
-        if let Val::Number(text) = &name.recorded {
+        if let Some(text) = name.recorded.number_text() {
             let Ok(first) = text.parse::<i128>() else {
                 return name.recorded.clone();
             };
@@ -200,7 +200,7 @@ impl RunValues {
             let last = last
                 .and_modify(|n| *n = n.saturating_add(1))
                 .or_insert(first);
-            return Val::Number(last.to_string());
+            return Val::integer(*last);
         }
         let Self { id_gen, used, .. } = self;
         let mut random = std::iter::repeat_with(|| id_gen.uuid()).flatten();
@@ -232,7 +232,7 @@ fn same_form(old: &Val, random: &mut impl Iterator<Item = u8>) -> Val {
         }
         Val::Bin(bytes) => Val::bin(&random.take(bytes.len()).collect::<Vec<u8>>()),
         Val::Text(old) => Val::text(&replace_digits(old, random)),
-        Val::Number(_) => old.clone(),
+        Val::Int(_) | Val::Number(_) => old.clone(),
     }
 }
 
@@ -245,11 +245,11 @@ fn longer(val: Val, random: &mut impl Iterator<Item = u8>) -> Val {
             let more = if has_digits { "0" } else { "0000" };
             Val::text(&replace_digits(&format!("{text}{more}"), random))
         }
-        Val::Bin(mut bytes) => {
-            bytes.extend(random.next());
-            Val::bin(&bytes)
+        Val::Bin(bytes) => {
+            let bytes = bytes.iter().copied().chain(random.next());
+            Val::bin(&bytes.collect::<Vec<u8>>())
         }
         Val::Uuid(_) => same_form(&val, random),
-        Val::Number(_) => val,
+        Val::Int(_) | Val::Number(_) => val,
     }
 }

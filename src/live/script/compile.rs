@@ -5,12 +5,14 @@ mod messages;
 mod parts;
 mod unread;
 
-use super::request::RequestPattern;
+use super::request::{RequestPattern, SharedForms};
 use super::template::ValueSource;
 use super::value::OpenValue;
-use super::{AwaitedMessage, HelloReply, RuleCondition, Script, ScriptAction, ScriptRule};
+use super::{
+    AwaitedMessage, HelloReply, RuleCondition, RulePlace, Script, ScriptAction, ScriptRule,
+};
 use crate::capture::{CaptureInput, Form};
-use crate::conversation::{Output, RuleSettings, Run, Verdict};
+use crate::conversation::{Output, RuleSettings, Run};
 use crate::decoder::{DecodeOptions, Decoded};
 use crate::diff::MessageName;
 use crate::framing::{Framing, Limits};
@@ -21,59 +23,70 @@ use crate::protocol::{Direction, Protocol, Role};
 use exchanges::Exchanges;
 use messages::SeenMessage;
 use parts::{
-    CompiledRequest, Holders, Opening, Timeline, Undecided, name_at, recorded, replies_to,
-    send_action,
+    CompiledRequest, Holders, Opening, SharedPaths, StoredValue, StoredValues, Timeline, Undecided,
+    name_at, recorded, replies_to, send_action,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use unread::UnreadMessages;
 
+/// The number of bytes of a recording that are read at once.
+const PART_BYTES: usize = 64 << 10;
+
 /// Compiles a recording to the script that gives the same answers. `side` is the side that the stub plays; recorded
 /// pauses are scaled by `speed`.
+///
+/// The recording is read twice: first for the pairs, and then, without their state, for the requests.
 pub fn compile(
-    recording: &[u8],
+    recording: impl Into<Vec<u8>>,
     protocol: &dyn Protocol,
     side: Direction,
     limits: Limits,
     speed: Speed,
 ) -> Result<Script, String> {
-    check(recording, protocol)?;
+    let recording = recording.into();
+    check(&recording, protocol)?;
     let options = DecodeOptions {
         limits,
         ..DecodeOptions::new(vec![protocol])
     };
     let mut reader = CompileState {
         protocol,
+        answers: answers(&recording, options.clone()),
         side,
         speed,
         names: Names::new(protocol),
         entries: Vec::new(),
         holders: Holders::default(),
+        forms: SharedForms::default(),
+        paths: SharedPaths::default(),
         open_hellos: HashMap::new(),
-        requests: HashMap::new(),
         ours: HashMap::new(),
         opening: Opening::default(),
         undecided: Vec::new(),
         unread: UnreadMessages::default(),
-        directions: HashMap::new(),
+        directions: Vec::new(),
         exchanges: Exchanges::default(),
         failed: None,
     };
     let input = CaptureInput::new(Form::Recording);
-    let mut run = Run::new(input, options, Some(RuleSettings::default()));
+    let mut run = Run::new(input, options, None);
     let mut sink = |output: Output<'_>| -> ControlFlow<()> {
         match output {
-            Output::Message(decoded, verdict) => {
-                reader.see(decoded, verdict.unwrap_or_default());
-            }
-            // The rest is findings.
-            Output::BeforeEnd(_) => return ControlFlow::Break(()),
+            Output::Message(decoded, _) => reader.see(decoded),
             Output::Event(event, _) => reader.exchanges.see(event, side),
             _ => {}
         }
         ControlFlow::Continue(())
     };
-    let _ = run.read_all(recording, &mut sink);
+    // What is read is not needed again.
+    let parts = recording.chunks(PART_BYTES).map(<[u8]>::to_vec);
+    let parts: Vec<Vec<u8>> = parts.collect();
+    drop(recording);
+    for part in parts {
+        let _ = run.read(&mut part.as_slice(), &mut sink);
+    }
+    let _ = run.finish(&mut sink);
     reader.decide(None);
     // The script needs neither the state of the connections nor that of the values.
     drop(run);
@@ -83,15 +96,15 @@ pub fn compile(
         .collect();
     // Notifications have no answer.
     let entries = entries.into_iter();
-    let entries = entries.filter(|entry| entry.is_request || !entry.timeline.actions.is_empty());
+    let entries = entries.filter(|entry| entry.is_request || !entry.timeline.actions().is_empty());
     let mut all = Vec::with_capacity(entries.size_hint().1.unwrap_or_default());
     all.extend(entries.map(|entry| ScriptRule {
-        place: format!("#{}", entry.index),
+        place: RulePlace::Recorded(entry.index),
         condition: RuleCondition::Request(entry.pattern),
         times: None,
         answers: true,
         goes_on: false,
-        actions: entry.timeline.actions.into(),
+        actions: entry.timeline.into_actions(),
     }));
     let script = Script {
         rules: all,
@@ -109,6 +122,37 @@ pub fn compile(
     Ok(script)
 }
 
+/// A message that answers another one, by their indices.
+struct KnownAnswer {
+    index: u64,
+    to: u64,
+    /// No further message answers the request.
+    is_last: bool,
+}
+
+/// Reads a recording for the messages that answer others, in order.
+fn answers(recording: &[u8], options: DecodeOptions<'_>) -> Vec<KnownAnswer> {
+    let mut answers = Vec::new();
+    let input = CaptureInput::new(Form::Recording);
+    let mut run = Run::new(input, options, Some(RuleSettings::default()));
+    let mut sink = |output: Output<'_>| match output {
+        Output::Message(decoded, verdict) => {
+            let answer = verdict.and_then(|verdict| verdict.answer);
+            answers.extend(answer.map(|answer| KnownAnswer {
+                index: decoded.index,
+                to: answer.to,
+                is_last: answer.last,
+            }));
+            ControlFlow::Continue(())
+        }
+        // The rest is findings.
+        Output::BeforeEnd(_) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let _ = run.read_all(recording, &mut sink);
+    answers
+}
+
 /// Recorded requests. A list that grows has unused space, and there can be many.
 #[allow(clippy::vec_box)]
 type CompiledRequests = Vec<Box<CompiledRequest>>;
@@ -116,15 +160,17 @@ type CompiledRequests = Vec<Box<CompiledRequest>>;
 /// The state while a recording is read.
 struct CompileState<'p> {
     protocol: &'p dyn Protocol,
+    /// The messages that answer others, in order.
+    answers: Vec<KnownAnswer>,
     side: Direction,
     names: Names,
     speed: Speed,
     entries: CompiledRequests,
     holders: Holders,
+    forms: SharedForms,
+    paths: SharedPaths,
     /// The hellos without an answer, by index.
     open_hellos: HashMap<u64, usize>,
-    /// The requests, by index.
-    requests: HashMap<u64, usize>,
     /// The calls of the stub's side, by index: the request during which each was sent, and its number there.
     ours: HashMap<u64, (usize, usize)>,
     /// The first message of the stub's side, if no request came before it.
@@ -132,7 +178,8 @@ struct CompileState<'p> {
     /// Notifications of the stub's side during open requests.
     undecided: Vec<Undecided>,
     unread: UnreadMessages,
-    directions: HashMap<u64, Direction>,
+    /// The directions of messages, by index.
+    directions: Vec<Option<Direction>>,
     exchanges: Exchanges,
     /// Why a request cannot be a rule.
     failed: Option<String>,
@@ -141,8 +188,8 @@ struct CompileState<'p> {
 impl CompileState<'_> {
     /// Returns the requests, and the script without their rules.
     fn finish(mut self) -> Result<(CompiledRequests, Script), String> {
-        self.unread.decide(&mut self.entries);
-        self.exchanges.decide(&mut self.entries);
+        self.unread.decide(&mut self.entries, self.speed);
+        self.exchanges.decide(&mut self.entries, self.speed);
         let opening = self.opening.messages.into_iter().map(OpenValue::Json);
         let script = Script {
             opening: opening.collect(),
@@ -161,9 +208,8 @@ impl CompileState<'_> {
         let names: Vec<usize> = places.iter().filter_map(name_at).collect();
         self.entries.iter().rposition(|entry| {
             let is_named = |name| names.contains(&name);
-            !entry.is_done
-                && (is_http || entry.conn == conn)
-                && entry.id().and_then(name_at).is_some_and(is_named)
+            let id = entry.id().and_then(StoredValue::name);
+            !entry.is_done && (is_http || entry.conn == conn) && id.is_some_and(is_named)
         })
     }
 
@@ -179,7 +225,7 @@ impl CompileState<'_> {
         let source = |place: &ValuePlace| match place.binding {
             Binding::Name(number) => {
                 let entry = entry?;
-                (entry.timeline).source(&entry.places, number, self.is_ours(number))
+                (entry.timeline).source(&entry.values, number, self.is_ours(number))
             }
             Binding::Time | Binding::Process | Binding::Given => None,
         };
@@ -190,12 +236,11 @@ impl CompileState<'_> {
     fn named(&self, at: usize, kind: String, places: &[ValuePlace]) -> Option<AwaitedMessage> {
         let id = self.entries.get(at)?.id()?;
         let mut places = places.iter();
-        let place =
-            places.find(|place| name_at(place).is_some() && name_at(place) == name_at(id))?;
+        let place = places.find(|place| name_at(place).is_some() && name_at(place) == id.name())?;
         Some(AwaitedMessage {
             kind,
             path: place.path.clone(),
-            request: id.path.clone(),
+            request: (*id.path).clone(),
         })
     }
 
@@ -275,14 +320,15 @@ impl CompileState<'_> {
     ) {
         self.holders.add(at, &places);
         let message = self.message(at, message, places);
-        if let Some(entry) = self.entries.get_mut(at) {
-            entry.timeline.notified(send_action(message), time);
+        if let Some(course) = self.course_mut(at) {
+            course.notified(send_action(message), time);
         }
     }
 
     /// Lets the next event of a request wait for the last request before it: the events of several requests share one
     /// stream, in an order.
     fn keep_order(&mut self, at: usize) {
+        let speed = self.speed;
         let Some((entry, later)) = self
             .entries
             .split_at_mut_checked(at + 1)
@@ -294,7 +340,8 @@ impl CompileState<'_> {
         let last =
             later.find(|last| last.conn == entry.conn && last.is_request && last.hello.is_none());
         if let Some(last) = last {
-            entry.timeline.received_request(last.index, last.time);
+            let course = entry.timeline.course(speed);
+            course.received_request(last.index, last.timeline.time);
         }
     }
 
@@ -307,7 +354,7 @@ impl CompileState<'_> {
             .filter(|_| matches!(role, Role::Error | Role::End));
         entry.is_some_and(|entry| {
             let sent = send_action(message.clone());
-            entry.is_done && entry.conn != conn && entry.timeline.actions.contains(&sent)
+            entry.is_done && entry.conn != conn && entry.timeline.actions().contains(&sent)
         })
     }
 
@@ -327,9 +374,10 @@ impl CompileState<'_> {
         places: Vec<ValuePlace>,
         role: Option<Role>,
     ) -> OpenValue {
-        let asked = self.entries.get(at).map_or(&[][..], |entry| &entry.places);
+        let asked = self.entries.get(at).map(|entry| &entry.values);
         let is_known = |place: &ValuePlace| {
-            role != Some(Role::Error) || asked.iter().any(|own| own.path == place.path)
+            let mut asked = asked.into_iter().flat_map(StoredValues::iter);
+            role != Some(Role::Error) || asked.any(|own| *own.path == place.path)
         };
         recorded(text, places, |place| match place.binding {
             Binding::Name(_) if is_known(place) => {
@@ -352,7 +400,7 @@ impl CompileState<'_> {
         let generated = generated.map(|place| &place.path).collect();
         let pattern = match &hello {
             Some(_) => Ok(RequestPattern::default()),
-            None => RequestPattern::of(decoded, message, &generated),
+            None => RequestPattern::of(decoded, message, &generated, &mut self.forms),
         };
         let pattern = match pattern {
             Ok(pattern) => pattern,
@@ -366,10 +414,9 @@ impl CompileState<'_> {
         if decoded.frame.framing == Framing::Http {
             self.exchanges.add(decoded.origin.conn, at);
         }
-        match hello {
-            Some(_) => self.open_hellos.insert(index, at),
-            None => self.requests.insert(index, at),
-        };
+        if hello.is_some() {
+            self.open_hellos.insert(index, at);
+        }
         let is_request = decoded.message.role == Some(Role::Request);
         // A notification about an earlier request causes nothing itself.
         let is_about = !is_request && !self.holders.find(&places, None).is_empty();
@@ -378,12 +425,11 @@ impl CompileState<'_> {
             index,
             conn: decoded.origin.conn,
             is_request,
-            time: decoded.origin.time,
             is_done: hello.is_some() || is_about,
             hello: hello.map(Box::new),
             pattern,
-            places,
-            timeline: Timeline::new(self.speed, decoded.origin.time),
+            values: StoredValues::of(&places, &mut self.paths),
+            timeline: Timeline::new(decoded.origin.time),
         }));
     }
 
@@ -410,23 +456,64 @@ impl CompileState<'_> {
         self.entries.is_empty() && self.open_hellos.is_empty()
     }
 
-    fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+    /// Returns the request with this index.
+    fn request_at(&self, index: u64) -> Option<usize> {
+        let at = self
+            .entries
+            .binary_search_by_key(&index, |entry| entry.index);
+        at.ok().filter(|at| {
+            self.entries
+                .get(*at)
+                .is_some_and(|entry| entry.hello.is_none())
+        })
+    }
+
+    /// Returns the request that a message answers, and whether this is its last answer.
+    fn answer(&self, index: u64) -> Option<(u64, bool)> {
+        let at = self
+            .answers
+            .binary_search_by_key(&index, |answer| answer.index);
+        let answer = self.answers.get(at.ok()?)?;
+        Some((answer.to, answer.is_last))
+    }
+
+    fn direction_of(&self, index: u64) -> Option<Direction> {
+        *self.directions.get(usize::try_from(index).ok()?)?
+    }
+
+    fn set_direction(&mut self, index: u64, direction: Direction) {
+        let Ok(index) = usize::try_from(index) else {
+            return;
+        };
+        // Indices count messages.
+        if self.directions.len() <= index {
+            self.directions.resize(index + 1, None);
+        }
+        if let Some(known) = self.directions.get_mut(index) {
+            *known = Some(direction);
+        }
+    }
+
+    fn see(&mut self, decoded: &Decoded<'_>) {
         let Some(direction) = decoded.origin.direction else {
             return;
         };
         self.exchanges.see_head(decoded);
         let is_ours = direction == self.side;
-        let answer = verdict.answer;
+        let answer = self.answer(decoded.index);
         if decoded.frame.control.is_some() || self.passes_over(decoded, is_ours, answer.is_some()) {
             return;
         }
         let role = decoded.message.role;
-        let (of, last) = (answer.map(|a| a.to), answer.is_some_and(|a| a.last));
-        let request_direction = of.and_then(|to| self.directions.get(&to).copied());
+        let (of, last) = (
+            answer.map(|(to, _)| to),
+            answer.is_some_and(|(_, last)| last),
+        );
+        let request_direction = of.and_then(|to| self.direction_of(to));
         let seen = SeenMessage::new(decoded, self.names.read_decoded(decoded, request_direction));
         let (conn, kind) = (seen.conn, decoded.message.kind.to_string());
-        self.directions.insert(decoded.index, direction);
-        let mut request = of.and_then(|to| self.requests.get(&to)).copied();
+        self.set_direction(decoded.index, direction);
+        let mut request = of.and_then(|to| self.request_at(to));
         let answered_hello = of
             .filter(|_| is_ours)
             .and_then(|to| self.open_hellos.remove(&to));

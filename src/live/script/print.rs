@@ -11,7 +11,8 @@ use super::request::RequestPattern;
 use super::template::{Slot, ValueSource};
 use super::value::OpenValue;
 use super::{
-    AwaitedMessage, AwaitedRequest, Reply, RuleCondition, Script, ScriptAction, ScriptRule,
+    AwaitedMessage, AwaitedRequest, Reply, RuleCondition, RulePlace, Script, ScriptAction,
+    ScriptRule,
 };
 use crate::framing::Framing;
 use crate::path::Path;
@@ -85,17 +86,17 @@ fn print_rule(
     let stored = request.stored(protocol, framing, None);
     let what = stored.map_or(String::new(), |stored| stored.what());
     let mut keys = Vec::new();
-    keys.extend(request.index.map(|index| format!("index = {index}")));
+    if let RulePlace::Recorded(index) = rule.place {
+        keys.push(format!("index = {index}"));
+    }
     keys.push(format!("json = {}", literal_quote(&request.message)));
-    if let Some((kind, subject)) = &request.kind {
+    let form = &request.form;
+    if let Some((kind, subject)) = &form.kind {
         keys.push(format!("kind = {}", quote(kind)));
         keys.extend(subject.as_ref().map(|s| format!("subject = {}", quote(s))));
     }
-    keys.extend(request.packed.then(|| "packed = true".to_owned()));
-    for (key, paths) in [
-        ("generated", &request.generated),
-        ("secret", &request.secret),
-    ] {
+    keys.extend(form.packed.then(|| "packed = true".to_owned()));
+    for (key, paths) in [("generated", &form.generated), ("secret", &form.secret)] {
         if !paths.is_empty() {
             keys.push(format!("{key} = {}", list(paths.iter().map(path))));
         }

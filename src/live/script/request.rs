@@ -16,14 +16,20 @@ use crate::protocol::{
 use crate::span::Span;
 use crate::tape::Node;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// A request that a rule answers. A message matches if it has the same values, except those that may differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestPattern {
-    /// Its index in the recording that it comes from.
-    pub index: Option<u64>,
     /// The message, as `decode -f json` shows it.
-    pub message: String,
+    pub message: Box<str>,
+    /// What requests of one kind share.
+    pub form: Arc<RequestForm>,
+}
+
+/// How a request is written, and the values in it that may differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RequestForm {
     /// Its kind and subject, if the message does not show them.
     pub kind: Option<(String, Option<String>)>,
     /// It is written as `MessagePack`, if the protocol has several forms.
@@ -34,6 +40,26 @@ pub struct RequestPattern {
     pub secret: Vec<Path>,
 }
 
+/// The forms of requests, each stored once.
+#[derive(Default)]
+pub struct SharedForms(HashSet<Arc<RequestForm>>);
+
+impl SharedForms {
+    /// The maximum number of forms. A form that differs in every request is not worth sharing.
+    const MAX: usize = 1 << 12;
+
+    fn share(&mut self, form: RequestForm) -> Arc<RequestForm> {
+        if let Some(known) = self.0.get(&form) {
+            return Arc::clone(known);
+        }
+        let form = Arc::new(form);
+        if self.0.len() < Self::MAX {
+            self.0.insert(Arc::clone(&form));
+        }
+        form
+    }
+}
+
 impl RequestPattern {
     /// Makes the pattern of a recorded request, given its JSON and the paths of values that every run generates. The
     /// error is the reason why it cannot be written.
@@ -41,40 +67,38 @@ impl RequestPattern {
         decoded: &Decoded<'_>,
         message: String,
         generated: &HashSet<&Path>,
+        forms: &mut SharedForms,
     ) -> Result<Self, String> {
         let (protocol, framing) = (decoded.protocol, decoded.frame.framing);
         let stored = StoredMessage::of(decoded, None);
-        let mut pattern = Self {
-            index: Some(decoded.index),
-            message,
-            ..Self::default()
-        };
         // A header without a body has no message.
-        if pattern.message.is_empty() {
-            pattern.message = "null".into();
-        }
+        let message = match message.as_str() {
+            "" => "null".into(),
+            _ => message.into_boxed_str(),
+        };
+        let mut form = RequestForm::default();
         let direction = decoded.origin.direction;
         let ignore = Ignore::new([]);
         let mut compare = Compare::new(protocol, &ignore, Limits::default().depth);
         // JSON writes some values of MessagePack as other values.
-        let forms = [false, true].into_iter().find(|packed| {
-            pattern.packed = *packed;
-            let again = pattern.stored(protocol, framing, direction);
+        let packed = [false, true].into_iter().find(|packed| {
+            form.packed = *packed;
+            let again = form.stored(&message, protocol, framing, direction);
             again.is_ok_and(|again| {
                 let fields = compare.fields(&stored, &again, &mut |_, _| false);
                 fields.is_empty()
             })
         });
-        pattern.packed = forms.unwrap_or_default();
+        form.packed = packed.unwrap_or_default();
         drop(compare);
-        let again = pattern.stored(protocol, framing, direction);
+        let again = form.stored(&message, protocol, framing, direction);
         let is_equal = again.is_ok_and(|again| {
             (again.kind, again.subject) == (stored.kind.clone(), stored.subject.clone())
         });
         if !is_equal {
             let subject = stored.subject.as_deref().map(str::to_owned);
-            pattern.kind = Some((stored.kind.to_string(), subject));
-            pattern.stored(protocol, framing, direction)?;
+            form.kind = Some((stored.kind.to_string(), subject));
+            form.stored(&message, protocol, framing, direction)?;
         }
         let mut parsed = Parsed::new(Want::Places, Limits::default().depth);
         let view = stored.view();
@@ -86,21 +110,33 @@ impl RequestPattern {
             annotate(protocol, root, message, &mut notes);
             visit(root, &mut Path::new(), &mut |node, path| {
                 if notes.hides(node) {
-                    pattern.secret.push(path.clone());
+                    form.secret.push(path.clone());
                 }
                 if generated.contains(path) {
-                    pattern.generated.push(path.clone());
+                    form.generated.push(path.clone());
                 }
             });
         });
-        pattern.secret.shrink_to_fit();
-        pattern.generated.shrink_to_fit();
-        Ok(pattern)
+        let form = forms.share(form);
+        Ok(Self { message, form })
     }
 
     /// Returns the message as if it had been received in this direction and framing.
     pub fn stored(
         &self,
+        protocol: &dyn Protocol,
+        framing: Framing,
+        direction: Option<Direction>,
+    ) -> Result<StoredMessage, String> {
+        self.form
+            .stored(&self.message, protocol, framing, direction)
+    }
+}
+
+impl RequestForm {
+    fn stored(
+        &self,
+        message: &str,
         protocol: &dyn Protocol,
         framing: Framing,
         direction: Option<Direction>,
@@ -122,7 +158,7 @@ impl RequestPattern {
             form,
         };
         let look = |decoded: &Decoded<'_>| StoredMessage::of(decoded, None);
-        let mut stored = with_message(protocol, &self.message, framing, &options, look)?;
+        let mut stored = with_message(protocol, message, framing, &options, look)?;
         if let Some((kind, subject)) = &self.kind {
             stored.kind = kind.as_str().into();
             stored.subject = subject.as_deref().map(Into::into);

@@ -15,8 +15,8 @@ use crate::encoding::{Parsed, Want};
 use crate::framing::fields::masked;
 use crate::framing::{Framing, Limits};
 use crate::live::names::ignored_paths;
-use crate::live::script::request::RequestPattern;
-use crate::live::script::{ScriptRule, requests};
+use crate::live::script::request::{RequestForm, RequestPattern};
+use crate::live::script::{RuleCondition, RulePlace, ScriptRule, requests};
 use crate::path::Path;
 use crate::protocol::{Direction, HIDDEN, Protocol};
 use crate::render::style::shorten;
@@ -24,6 +24,7 @@ use crate::tape::Node;
 use crate::words::nearest;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 /// The member with remarks about a request, which a server may ignore.
 const REMARKS: &str = "**._meta";
@@ -34,58 +35,67 @@ const SHOWN_FIELDS: usize = 4;
 /// The maximum length in characters of each name and value in the text of a miss.
 pub(super) const MAX_NAME_LENGTH: usize = 200;
 
-/// The recorded request of a rule.
+/// The recorded request of a rule. Its message is in the rule, and is read again for a comparison: there can be many.
 #[derive(Debug)]
 struct RecordedRequest {
     /// The number of the rule.
-    rule: usize,
-    /// The name of the rule in reports: `#4`.
-    place: String,
-    /// `invoke pow`.
-    what: String,
-    stored: StoredMessage,
-    /// Positions in its tape of values that every run generates, sorted.
-    generated: Box<[usize]>,
-    /// Positions in its tape of secrets, sorted.
-    secret: Box<[usize]>,
-    has_answer: bool,
+    rule: u32,
+    /// The number of its name.
+    name: u32,
+    /// The digest of its values.
+    digest: u64,
+    /// The digest of its values without those that may differ.
+    loose_digest: u64,
     is_used: bool,
 }
 
-impl RecordedRequest {
-    fn new(
-        protocol: &dyn Protocol,
-        stored: StoredMessage,
-        rule: (usize, &ScriptRule),
-        pattern: &RequestPattern,
-    ) -> Self {
-        let mut request = Self {
-            rule: rule.0,
-            place: rule.1.place.clone(),
-            what: stored.what(),
-            generated: Box::default(),
-            secret: Box::default(),
-            has_answer: !rule.1.actions.is_empty(),
-            is_used: false,
-            stored,
-        };
+/// The name of recorded requests.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct RequestName {
+    kind: Arc<str>,
+    subject: Option<Arc<str>>,
+    /// `invoke pow`.
+    what: Arc<str>,
+}
+
+impl RequestName {
+    fn of(stored: &StoredMessage) -> Self {
+        Self {
+            kind: Arc::clone(&stored.kind),
+            subject: stored.subject.clone(),
+            what: stored.what().into(),
+        }
+    }
+}
+
+/// A recorded request, read for a comparison.
+struct ReadRequest {
+    stored: StoredMessage,
+    /// Positions in its tape of values that every run generates, sorted.
+    generated: Vec<usize>,
+    /// Positions in its tape of secrets, sorted.
+    secret: Vec<usize>,
+}
+
+impl ReadRequest {
+    fn new(protocol: &dyn Protocol, stored: StoredMessage, form: &RequestForm) -> Self {
         let mut parsed = Parsed::new(Want::Places, Limits::default().depth);
-        let stored = &request.stored;
-        let (generated, secret) = (&mut request.generated, &mut request.secret);
-        stored.read(protocol, &mut parsed, |message| {
-            let bytes = stored.view().bytes;
-            let Some(root) = message.value.and_then(|parsed| parsed.root(bytes)) else {
-                return;
-            };
-            let find = |path: &Path| path.find(root).map(Node::index);
+        let places = stored.read(protocol, &mut parsed, |message| {
+            let root = message.value?.root(stored.view().bytes)?;
             let sorted = |paths: &[Path]| {
-                let mut places: Vec<usize> = paths.iter().filter_map(find).collect();
+                let places = paths.iter().filter_map(|path| path.find(root));
+                let mut places: Vec<usize> = places.map(Node::index).collect();
                 places.sort_unstable();
-                places.into_boxed_slice()
+                places
             };
-            (*generated, *secret) = (sorted(&pattern.generated), sorted(&pattern.secret));
+            Some((sorted(&form.generated), sorted(&form.secret)))
         });
-        request
+        let (generated, secret) = places.unwrap_or_default();
+        Self {
+            stored,
+            generated,
+            secret,
+        }
     }
 
     /// Returns `true` if a received value need not equal the recorded one.
@@ -96,20 +106,23 @@ impl RecordedRequest {
     }
 }
 
-/// Equal requests, in order.
+/// Requests in the order of a digest.
+type Digests = Box<[u32]>;
+
+/// The uses of equal requests, in order.
 #[derive(Debug, Default)]
-struct RequestGroup {
-    entries: Vec<usize>,
+struct GroupUse {
     next: usize,
     /// The session that used it last.
     session: u32,
 }
 
-impl RequestGroup {
-    /// Returns `true` if a session uses it for the first time, and no request of it is left: the session begins again.
-    fn begins_again(&mut self, session: u32) -> bool {
+impl GroupUse {
+    /// Returns `true` if a session uses the group for the first time, and no request of it is left: the session begins
+    /// again.
+    fn begins_again(&mut self, session: u32, len: usize) -> bool {
         let is_new = std::mem::replace(&mut self.session, session) != session;
-        let begins = is_new && self.next >= self.entries.len();
+        let begins = is_new && self.next >= len;
         if begins {
             self.next = 0;
         }
@@ -120,14 +133,20 @@ impl RequestGroup {
 /// The recorded requests of a script, and their uses.
 #[derive(Debug)]
 pub(super) struct RequestMatcher {
+    direction: Direction,
+    framing: Framing,
     ignore: Ignore,
     limits: Limits,
-    entries: Vec<RecordedRequest>,
-    groups: HashMap<u64, RequestGroup>,
+    entries: Box<[RecordedRequest]>,
+    names: Vec<RequestName>,
+    /// Equal requests are neighbours.
+    by_digest: Digests,
+    uses: HashMap<u64, GroupUse>,
     /// `ignore`, and the values that may differ.
     loose: Ignore,
-    /// Requests that are equal except for values that may differ.
-    loose_groups: HashMap<u64, RequestGroup>,
+    /// Requests that are equal except for values that may differ are neighbours.
+    by_loose_digest: Digests,
+    loose_uses: HashMap<u64, GroupUse>,
     /// `ignore`, and remarks.
     essential: Ignore,
     /// The number of the session.
@@ -149,38 +168,81 @@ impl RequestMatcher {
         limits: Limits,
         rules: &[ScriptRule],
     ) -> Self {
-        // A list that grows has unused space.
-        let mut entries = Vec::with_capacity(requests(rules).count());
+        // A message that cannot be written was refused when the script was read.
+        let stored = |pattern: &RequestPattern| {
+            let stored = pattern.stored(protocol, framing, Some(direction));
+            stored.ok()
+        };
+        let mut forms = HashSet::new();
         let mut patterns = HashSet::new();
-        for (at, rule, pattern) in requests(rules) {
-            // A message that cannot be written was refused when the script was read.
-            let Ok(stored) = pattern.stored(protocol, framing, Some(direction)) else {
+        for (.., pattern) in requests(rules) {
+            // Requests of one form can be of several kinds.
+            let paths = [&pattern.form.generated, &pattern.form.secret];
+            if paths.iter().all(|paths| paths.is_empty()) {
+                continue;
+            }
+            let Some(stored) = stored(pattern) else {
                 continue;
             };
-            for path in pattern.generated.iter().chain(&pattern.secret) {
-                let path = generalized(&path.to_string());
-                patterns.insert(format!("{}:{path}", stored.kind));
+            if forms.insert((Arc::as_ptr(&pattern.form), Arc::clone(&stored.kind))) {
+                for path in paths.into_iter().flatten() {
+                    let path = generalized(&path.to_string());
+                    patterns.insert(format!("{}:{path}", stored.kind));
+                }
             }
-            entries.push(RecordedRequest::new(protocol, stored, (at, rule), pattern));
         }
         let mut matcher = Self {
+            direction,
+            framing,
             loose: ignored_paths(protocol, false, patterns.iter().map(String::as_str)),
             ignore: ignored_paths(protocol, false, []),
             essential: ignored_paths(protocol, false, [REMARKS]),
             limits,
-            entries,
-            groups: HashMap::new(),
-            loose_groups: HashMap::new(),
+            entries: Box::default(),
+            names: Vec::new(),
+            by_digest: Box::default(),
+            uses: HashMap::new(),
+            by_loose_digest: Box::default(),
+            loose_uses: HashMap::new(),
             session: 0,
         };
-        for (at, entry) in matcher.entries.iter().enumerate() {
-            let [group, loose] = [&matcher.ignore, &matcher.loose]
-                .map(|ignore| matcher.digest(protocol, &entry.stored, ignore));
-            matcher.groups.entry(group).or_default().entries.push(at);
-            let loose = matcher.loose_groups.entry(loose).or_default();
-            loose.entries.push(at);
+        let mut known = HashMap::new();
+        // A list that grows has unused space.
+        let mut entries = Vec::with_capacity(requests(rules).count());
+        for (rule, _, pattern) in requests(rules) {
+            let Some(stored) = stored(pattern) else {
+                continue;
+            };
+            let next = known.len() as u32;
+            entries.push(RecordedRequest {
+                rule: rule as u32,
+                name: *known.entry(RequestName::of(&stored)).or_insert(next),
+                digest: matcher.digest(protocol, &stored, &matcher.ignore),
+                loose_digest: matcher.digest(protocol, &stored, &matcher.loose),
+                is_used: false,
+            });
         }
-        matcher
+        matcher.entries = entries.into();
+        let mut names: Vec<(RequestName, u32)> = known.into_iter().collect();
+        names.sort_unstable_by_key(|(_, number)| *number);
+        matcher.names = names.into_iter().map(|(name, _)| name).collect();
+        let sorted = |digest: fn(&RecordedRequest) -> u64| {
+            let mut all: Digests = (0..matcher.entries.len() as u32).collect();
+            all.sort_unstable_by_key(|at| {
+                let entry = matcher.entries.get(*at as usize);
+                (entry.map(digest), *at)
+            });
+            all
+        };
+        let (by_digest, by_loose_digest) = (
+            sorted(|entry| entry.digest),
+            sorted(|entry| entry.loose_digest),
+        );
+        Self {
+            by_digest,
+            by_loose_digest,
+            ..matcher
+        }
     }
 
     /// Returns `true` if no rule has a recorded request.
@@ -189,15 +251,39 @@ impl RequestMatcher {
     }
 
     /// Returns the kind and the subject of a rule's request: `invoke pow`.
-    pub(super) fn what(&self, rule: usize) -> Option<&str> {
-        let at = self.entries.binary_search_by_key(&rule, |entry| entry.rule);
-        self.entries.get(at.ok()?).map(|entry| entry.what.as_str())
+    pub(super) fn what(&self, rule: usize) -> Option<Arc<str>> {
+        let at = (self.entries).binary_search_by_key(&rule, |entry| entry.rule as usize);
+        Some(Arc::clone(&self.name(self.entries.get(at.ok()?)?)?.what))
     }
 
     /// Returns `true` if a recorded request has this subject.
     pub(super) fn knows(&self, subject: Option<&str>) -> bool {
-        let mut recorded = self.entries.iter();
-        recorded.any(|entry| entry.stored.subject.as_deref() == subject)
+        let mut names = self.names.iter();
+        names.any(|name| name.subject.as_deref() == subject)
+    }
+
+    fn name(&self, entry: &RecordedRequest) -> Option<&RequestName> {
+        self.names.get(entry.name as usize)
+    }
+
+    /// Reads a recorded request for a comparison.
+    fn read(
+        &self,
+        protocol: &dyn Protocol,
+        rules: &[ScriptRule],
+        at: usize,
+    ) -> Option<ReadRequest> {
+        let rule = rules.get(self.entries.get(at)?.rule as usize)?;
+        let RuleCondition::Request(pattern) = &rule.condition else {
+            return None;
+        };
+        let stored = pattern.stored(protocol, self.framing, Some(self.direction));
+        Some(ReadRequest::new(protocol, stored.ok()?, &pattern.form))
+    }
+
+    fn equal_requests(&self, digest: u64) -> &[u32] {
+        let of = |entry: &RecordedRequest| entry.digest;
+        group(&self.by_digest, &self.entries, digest, of)
     }
 
     fn compare<'c>(&'c self, protocol: &'c dyn Protocol) -> Compare<'c> {
@@ -215,12 +301,18 @@ impl RequestMatcher {
 
     /// Returns `true` if the recorded request with this digest equals a request. The values are compared too, because
     /// digests of 64 bits can collide; the requests of one group are not compared with each other.
-    fn is_known(&self, protocol: &dyn Protocol, digest: u64, request: &StoredMessage) -> bool {
-        let group = self.groups.get(&digest);
-        let first = group.and_then(|group| self.entries.get(*group.entries.first()?));
-        first.is_some_and(|entry| {
+    fn is_known(
+        &self,
+        protocol: &dyn Protocol,
+        rules: &[ScriptRule],
+        digest: u64,
+        request: &StoredMessage,
+    ) -> bool {
+        let first = self.equal_requests(digest).first();
+        let first = first.and_then(|at| self.read(protocol, rules, *at as usize));
+        first.is_some_and(|recorded| {
             let mut compare = self.compare(protocol);
-            let fields = compare.fields(&entry.stored, request, &mut |_, _| false);
+            let fields = compare.fields(&recorded.stored, request, &mut |_, _| false);
             fields.is_empty()
         })
     }
@@ -230,83 +322,101 @@ impl RequestMatcher {
     pub(super) fn find(
         &mut self,
         protocol: &dyn Protocol,
+        rules: &[ScriptRule],
         request: &StoredMessage,
     ) -> Result<usize, String> {
         let mut digest = self.digest(protocol, request, &self.ignore);
         // Secrets and generated values change the digest.
-        if !self.is_known(protocol, digest, request) {
-            let loose = self.find_loose(protocol, request);
+        if !self.is_known(protocol, rules, digest, request) {
+            let loose = self.find_loose(protocol, rules, request);
             let loose = match loose {
                 Some(loose) => loose,
-                None => self.find_essential(protocol, request)?,
+                None => self.find_essential(protocol, rules, request)?,
             };
-            let recorded = self
-                .entries
-                .get(loose)
-                .map(|entry| self.digest(protocol, &entry.stored, &self.ignore));
+            let recorded = self.entries.get(loose).map(|entry| entry.digest);
             digest = recorded.unwrap_or_default();
         }
-        let group = self.groups.get_mut(&digest);
-        let group = group.ok_or("no such request was recorded")?;
-        group.begins_again(self.session);
-        let next = group.next.min(group.entries.len().saturating_sub(1));
+        let mut group = self.uses.remove(&digest).unwrap_or_default();
+        let entries = self.equal_requests(digest);
+        group.begins_again(self.session, entries.len());
+        let next = group.next.min(entries.len().saturating_sub(1));
         group.next += 1;
-        let at = group.entries.get(next).copied().unwrap_or_default();
-        if let Some(entry) = self.entries.get_mut(at) {
+        let at = *entries.get(next).ok_or("no such request was recorded")?;
+        self.uses.insert(digest, group);
+        let entry = self.entries.get_mut(at as usize);
+        let rule = entry.map(|entry| {
             entry.is_used = true;
-        }
-        match self.entries.get(at) {
-            Some(entry) if entry.has_answer => Ok(entry.rule),
-            entry => Err(format!(
+            entry.rule as usize
+        });
+        match rule.and_then(|rule| Some((rule, rules.get(rule)?))) {
+            Some((number, rule)) if !rule.actions.is_empty() => Ok(number),
+            rule => Err(format!(
                 "{} was recorded, as {}, but never answered there",
                 shorten(&request.what(), MAX_NAME_LENGTH),
-                entry.map_or("#0", |entry| &entry.place)
+                rule.map_or("#0".to_owned(), |(_, rule)| rule.place.to_string())
             )),
         }
     }
 
     /// Returns a recorded request that differs only in values that may differ: the first unused one, otherwise the last.
-    fn find_loose(&mut self, protocol: &dyn Protocol, request: &StoredMessage) -> Option<usize> {
+    fn find_loose(
+        &mut self,
+        protocol: &dyn Protocol,
+        rules: &[ScriptRule],
+        request: &StoredMessage,
+    ) -> Option<usize> {
         let digest = self.digest(protocol, request, &self.loose);
-        let mut group = self.loose_groups.remove(&digest)?;
+        let of = |entry: &RecordedRequest| entry.loose_digest;
+        let entries = group(&self.by_loose_digest, &self.entries, digest, of);
+        if entries.is_empty() {
+            return None;
+        }
+        let mut group = self.loose_uses.remove(&digest).unwrap_or_default();
         // Those before it are used.
-        while let Some(at) = group.entries.get(group.next)
-            && self.entries.get(*at).is_some_and(|entry| entry.is_used)
+        while let Some(at) = entries.get(group.next)
+            && self.is_used(*at)
         {
             group.next += 1;
         }
-        if group.begins_again(self.session) {
-            for at in &group.entries {
-                if let Some(entry) = self.entries.get_mut(*at) {
+        if group.begins_again(self.session, entries.len()) {
+            for at in entries {
+                if let Some(entry) = self.entries.get_mut(*at as usize) {
                     entry.is_used = false;
                 }
             }
         }
-        let first = group.next.min(group.entries.len().saturating_sub(1));
-        let new = group.entries.get(first..).unwrap_or_default().iter();
-        let used = group.entries.get(..first).unwrap_or_default().iter().rev();
+        let first = group.next.min(entries.len().saturating_sub(1));
+        let (used, new) = entries.split_at(first);
         let mut compare = self.compare(protocol);
+        let mut is_equal = |at: u32| {
+            let recorded = self.read(protocol, rules, at as usize)?;
+            let fields = compare.fields(&recorded.stored, request, &mut |own, received| {
+                recorded.may_differ(own, received)
+            });
+            fields.is_empty().then_some(at as usize)
+        };
         let mut last = None;
         let mut found = None;
-        for at in new.chain(used.take(MAX_COMPARED)) {
-            let Some(entry) = self.entries.get(*at) else {
-                continue;
-            };
-            let fields = compare.fields(&entry.stored, request, &mut |recorded, received| {
-                entry.may_differ(recorded, received)
-            });
-            match fields.is_empty() {
-                true if !entry.is_used => {
-                    found = Some(*at);
-                    break;
-                }
-                true => last = last.or(Some(*at)),
-                false => {}
+        for at in new {
+            match self.is_used(*at) {
+                // One of those that are used is enough.
+                true => last = last.or_else(|| is_equal(*at)),
+                false => found = is_equal(*at),
+            }
+            if found.is_some() {
+                break;
             }
         }
+        let mut used = used.iter().rev().take(MAX_COMPARED);
+        let found = found.or(last).or_else(|| used.find_map(|at| is_equal(*at)));
         drop(compare);
-        self.loose_groups.insert(digest, group);
-        found.or(last)
+        self.loose_uses.insert(digest, group);
+        found
+    }
+
+    fn is_used(&self, at: u32) -> bool {
+        let entry = self.entries.get(at as usize);
+        entry.is_some_and(|entry| entry.is_used)
     }
 
     /// Returns a recorded request that differs only in remarks, and in members that are empty or absent: the first unused
@@ -315,6 +425,7 @@ impl RequestMatcher {
     fn find_essential(
         &self,
         protocol: &dyn Protocol,
+        rules: &[ScriptRule],
         request: &StoredMessage,
     ) -> Result<usize, String> {
         let what = request.what();
@@ -324,10 +435,14 @@ impl RequestMatcher {
         let mut closest: Option<(&RecordedRequest, Vec<FieldDifference>)> = None;
         let mut last = None;
         let candidates = self.entries.iter().enumerate();
-        let candidates = candidates.filter(|(_, entry)| entry.what == what);
+        let is_named = |entry| (self.name(entry)).is_some_and(|name| *name.what == *what);
+        let candidates = candidates.filter(|(_, entry)| is_named(entry));
         for (at, entry) in candidates.take(MAX_COMPARED) {
-            let fields = compare.fields(&entry.stored, request, &mut |recorded, received| {
-                entry.may_differ(recorded, received)
+            let Some(recorded) = self.read(protocol, rules, at) else {
+                continue;
+            };
+            let fields = compare.fields(&recorded.stored, request, &mut |own, received| {
+                recorded.may_differ(own, received)
             });
             match fields.is_empty() {
                 true if !entry.is_used => return Ok(at),
@@ -349,10 +464,11 @@ impl RequestMatcher {
                 0 => String::new(),
                 n => format!(", and {n} more"),
             };
+            let place = rules.get(entry.rule as usize).map(|rule| &rule.place);
             let fields: Vec<String> = fields.iter().take(SHOWN_FIELDS).map(described).collect();
             return Err(format!(
                 "{shown} was not recorded in this form; the nearest is {}: {}{more}",
-                entry.place,
+                place.map_or(String::new(), RulePlace::to_string),
                 fields.join("; ")
             ));
         }
@@ -362,13 +478,11 @@ impl RequestMatcher {
 
     /// Returns the recorded request that was probably meant, or what was recorded: of this kind and subject, if any.
     fn similar(&self, what: &str, request: &StoredMessage) -> String {
-        let is_sibling = |entry: &&RecordedRequest| {
-            let stored = &entry.stored;
-            (&stored.kind, &stored.subject) == (&request.kind, &request.subject)
-        };
-        let has_siblings = self.entries.iter().any(|entry| is_sibling(&entry));
-        let known = self.entries.iter();
-        let known = known.filter(|entry| !has_siblings || is_sibling(entry));
+        let is_sibling =
+            |name: &&RequestName| (&name.kind, &name.subject) == (&request.kind, &request.subject);
+        let has_siblings = self.names.iter().any(|name| is_sibling(&name));
+        let known = self.names.iter();
+        let known = known.filter(|name| !has_siblings || is_sibling(name));
         // Only names are compared if the rest is equal.
         let start = if has_siblings {
             request.name().to_string()
@@ -376,9 +490,8 @@ impl RequestMatcher {
             String::new()
         };
         let end = |what: &str| what.strip_prefix(&*start).unwrap_or(what).to_owned();
-        let mut known: Vec<(String, &str)> = known
-            .map(|entry| (end(&entry.what), &*entry.what))
-            .collect();
+        let mut known: Vec<(String, &str)> =
+            known.map(|name| (end(&name.what), &*name.what)).collect();
         known.sort_unstable();
         known.dedup();
         let near = nearest(&end(what), known.iter().map(|(end, _)| end.as_str()));
@@ -390,6 +503,20 @@ impl RequestMatcher {
         let known: Vec<String> = known.iter().map(|(_, what)| shown_name(what)).collect();
         format!("recorded are {}{more}", known.join(", "))
     }
+}
+
+/// Returns the requests with a digest.
+fn group<'d>(
+    sorted: &'d [u32],
+    entries: &[RecordedRequest],
+    digest: u64,
+    of: fn(&RecordedRequest) -> u64,
+) -> &'d [u32] {
+    let digest_at = |at: &u32| entries.get(*at as usize).map(of);
+    let start = sorted.partition_point(|at| digest_at(at) < Some(digest));
+    let rest = sorted.get(start..).unwrap_or_default();
+    let len = rest.partition_point(|at| digest_at(at) == Some(digest));
+    rest.get(..len).unwrap_or_default()
 }
 
 /// Returns a name for the text of a miss.

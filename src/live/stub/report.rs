@@ -1,8 +1,9 @@
 //! Counts the requests that a stub received, and those that it did not.
 
 use super::matcher::RequestMatcher;
-use crate::live::script::{RuleCondition, ScriptRule};
-use serde::Serialize;
+use crate::live::script::{RuleCondition, RulePlace, ScriptRule};
+use serde::{Serialize, Serializer};
+use std::sync::Arc;
 
 /// The maximum number of misses in a report; further ones are only counted.
 const MAX_MISSES: usize = 1000;
@@ -87,7 +88,7 @@ pub struct StubReport {
     pub never: u64,
     /// For each rule, `true` if its uses are in `recorded`, and its position there.
     #[serde(skip)]
-    positions: Vec<(bool, usize)>,
+    positions: Box<[(bool, u32)]>,
 }
 
 /// A request without an answer.
@@ -103,45 +104,54 @@ pub struct UnansweredRequest {
     pub why: String,
 }
 
+fn write_text<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}
+
 /// The number of uses of a rule.
 #[derive(Clone, Debug, Serialize)]
 pub struct Usage {
     /// Its position.
-    pub place: String,
+    pub place: RulePlace,
     /// Its condition.
-    #[serde(rename = "match")]
-    pub about: String,
+    #[serde(rename = "match", serialize_with = "write_text")]
+    pub about: Arc<str>,
     /// The number of uses.
     pub asked: u64,
 }
 
 impl StubReport {
     pub(super) fn new(protocol: &str, rules: &[ScriptRule], matcher: &RequestMatcher) -> Self {
+        // Lists that grow have unused space.
+        let is_recorded = |rule: &&ScriptRule| matches!(rule.place, RulePlace::Recorded(_));
+        let recorded = rules.iter().filter(is_recorded).count();
         let mut report = Self {
             protocol: protocol.to_owned(),
+            rules: Vec::with_capacity(rules.len() - recorded),
+            recorded: Vec::with_capacity(recorded),
             ..Self::default()
         };
+        let mut positions = Vec::with_capacity(rules.len());
         for (at, rule) in rules.iter().enumerate() {
-            let (about, is_recorded) = match &rule.condition {
-                RuleCondition::Unanswered => (String::new(), false),
-                RuleCondition::Expr(when) => (when.to_string(), false),
-                RuleCondition::Request(request) => {
-                    let what = matcher.what(at).unwrap_or_default().to_owned();
-                    (what, request.index.is_some())
-                }
+            let about = match &rule.condition {
+                RuleCondition::Unanswered => Arc::default(),
+                RuleCondition::Expr(when) => when.to_string().into(),
+                RuleCondition::Request(_) => matcher.what(at).unwrap_or_default(),
             };
+            let is_recorded = is_recorded(&rule);
             let list = if is_recorded {
                 &mut report.recorded
             } else {
                 &mut report.rules
             };
-            report.positions.push((is_recorded, list.len()));
+            positions.push((is_recorded, list.len() as u32));
             list.push(Usage {
                 place: rule.place.clone(),
                 about,
                 asked: 0,
             });
         }
+        report.positions = positions.into();
         report
     }
 
@@ -153,7 +163,7 @@ impl StubReport {
         } else {
             &mut self.rules
         };
-        list.get_mut(at)
+        list.get_mut(at as usize)
     }
 
     pub(super) fn miss(&mut self, index: u64, conn: u32, what: &str, why: &str) {

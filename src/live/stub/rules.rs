@@ -12,7 +12,7 @@ use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::diff::StoredMessage;
 use crate::live::script::value::OpenValue;
-use crate::live::script::{Reply, RuleCondition, ScriptAction, ScriptRule, value};
+use crate::live::script::{Reply, RuleCondition, RulePlace, ScriptAction, ScriptRule, value};
 use crate::protocol::Role;
 use crate::protocol::peer::{Outgoing, Request};
 use std::collections::BTreeSet;
@@ -50,7 +50,7 @@ impl Dispatcher {
             return Err((spent, None));
         }
         let request = StoredMessage::of(decoded, None);
-        let found = self.matcher.find(decoded.protocol, &request);
+        let found = self.matcher.find(decoded.protocol, &self.rules, &request);
         found.map_err(|why| (spent, Some(why).filter(|_| role == Some(Role::Request))))
     }
 
@@ -143,18 +143,16 @@ impl Dispatcher {
             replies.retain(|outgoing| !rule.goes_on || !is_error_reply(outgoing));
             before = replies;
         }
-        let index = match &rule.condition {
-            RuleCondition::Request(request) => request.index,
-            _ => None,
-        };
-        let source = match index {
-            Some(index) => AnswerSource::Recorded(index),
-            None => AnswerSource::Rule(&rule.place),
-        };
-        job.recorded = index;
-        job.place = match index {
-            Some(index) => format!("recorded #{index}").into(),
-            None => rule.place.as_str().into(),
+        let source = match &rule.place {
+            RulePlace::Recorded(index) => {
+                job.recorded = Some(*index);
+                job.place = format!("recorded #{index}").into();
+                AnswerSource::Recorded(*index)
+            }
+            RulePlace::Script(place) => {
+                job.place = Arc::clone(place);
+                AnswerSource::Rule(place)
+            }
         };
         self.watch.received(decoded, verdict, source);
         Decision::Start(before, Box::new(job))

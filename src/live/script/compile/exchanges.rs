@@ -7,6 +7,7 @@ use crate::decoder::Decoded;
 use crate::framing::Head;
 use crate::live::endpoint::http_session::message_path;
 use crate::live::script::ScriptAction;
+use crate::live::speed::Speed;
 use crate::protocol::Direction;
 use std::collections::HashMap;
 
@@ -55,11 +56,12 @@ impl Exchanges {
 
     /// Lets requests without an answer wait for the end of their connection. A client that ends only its direction still
     /// gets its answer.
-    pub(super) fn decide(&self, entries: &mut CompiledRequests) {
+    pub(super) fn decide(&self, entries: &mut CompiledRequests, speed: Speed) {
         for (at, time) in &self.ended {
             let entry = entries.get_mut(*at);
             if let Some(entry) = entry.filter(|entry| entry.is_request && !entry.is_done) {
-                entry.timeline.received(ScriptAction::AwaitEnd, *time);
+                let course = entry.timeline.course(speed);
+                course.received(ScriptAction::AwaitEnd, *time);
             }
         }
     }

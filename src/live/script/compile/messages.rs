@@ -1,6 +1,6 @@
 //! Adds the messages of a recording to the entries of its script.
 
-use super::parts::{CompiledRequest, Undecided, send_action};
+use super::parts::{CompiledRequest, Course, StoredValues, Undecided, send_action};
 use super::{CompileState, ScriptAction};
 use crate::decoder::Decoded;
 use crate::live::names::ValuePlace;
@@ -40,8 +40,8 @@ impl CompileState<'_> {
         let Some(other) = self.course(item.conn, &holders) else {
             return at;
         };
-        if let Some(entry) = self.entries.get_mut(at) {
-            entry.timeline.stay_silent();
+        if let Some(course) = self.course_mut(at) {
+            course.stay_silent();
         }
         self.keep_order(other);
         other
@@ -60,18 +60,21 @@ impl CompileState<'_> {
         self.decide(Some(at));
         self.holders.add(at, &reply.places);
         let message = self.message(at, reply.message, reply.places);
+        let speed = self.speed;
         let Some(entry) = self.entries.get_mut(at) else {
             return;
         };
         // The messages that a resumed session missed are sent before the answer to the hello.
         if is_resuming && entry.conn != conn && !entry.is_done {
-            entry.timeline.received(ScriptAction::AwaitEnd, time);
+            let course = entry.timeline.course(speed);
+            course.received(ScriptAction::AwaitEnd, time);
         }
         entry.is_done |= last;
+        let course = entry.timeline.course(speed);
         if matches!(role, Some(Role::Response | Role::Error)) {
-            entry.timeline.pause_after_notification();
+            course.pause_after_notification();
         }
-        entry.timeline.did(send_action(message), time);
+        course.did(send_action(message), time);
     }
 
     pub(super) fn add_hello_answer(&mut self, at: usize, answer: SeenMessage<'_>) {
@@ -90,6 +93,11 @@ impl CompileState<'_> {
         if let Some(hello) = self.hello_mut(at) {
             hello.before.push(message);
         }
+    }
+
+    pub(super) fn course_mut(&mut self, at: usize) -> Option<&mut Course> {
+        let entry = self.entries.get_mut(at)?;
+        Some(entry.timeline.course(self.speed))
     }
 
     fn hello_mut(&mut self, at: usize) -> Option<&mut HelloReply> {
@@ -123,19 +131,21 @@ impl CompileState<'_> {
         }
         self.decide(Some(at));
         let (index, own) = (message.decoded.index, message.places.clone());
+        let values = StoredValues::of(&own, &mut self.paths);
         let message = self.message(at, message.message, message.places);
         if self.is_repeated(at, conn, role, &message) {
             return;
         }
         self.holders.add(at, &own);
+        let speed = self.speed;
         if let Some(entry) = self.entries.get_mut(at) {
-            let timeline = &mut entry.timeline;
+            let course = entry.timeline.course(speed);
             if role == Role::Request {
-                self.ours.insert(index, (at, timeline.calls.len()));
-                timeline.calls.push(own);
-                timeline.did(ScriptAction::Call(message), time);
+                self.ours.insert(index, (at, course.calls.len()));
+                course.calls.push(values);
+                course.did(ScriptAction::Call(message), time);
             } else {
-                timeline.did(send_action(message), time);
+                course.did(send_action(message), time);
             }
         }
     }
@@ -150,10 +160,10 @@ impl CompileState<'_> {
         let awaited = at.and_then(|at| Some((at, self.named(at, kind, &message.places)?)));
         self.decide(at);
         if let Some((at, awaited)) = awaited
-            && let Some(entry) = self.entries.get_mut(at)
+            && let Some(course) = self.course_mut(at)
         {
             let action = ScriptAction::AwaitMessage(awaited);
-            entry.timeline.received(action, message.time);
+            course.received(action, message.time);
         }
     }
 
@@ -161,10 +171,10 @@ impl CompileState<'_> {
     pub(super) fn await_answer(&mut self, (at, call): (usize, usize), answer: SeenMessage<'_>) {
         self.decide(Some(at));
         self.holders.add(at, &answer.places);
-        if let Some(entry) = self.entries.get_mut(at) {
-            let timeline = &mut entry.timeline;
-            timeline.received(ScriptAction::Await(call), answer.time);
-            timeline.answers.push((call, answer.places));
+        let values = StoredValues::of(&answer.places, &mut self.paths);
+        if let Some(course) = self.course_mut(at) {
+            course.received(ScriptAction::Await(call), answer.time);
+            course.answers.push((call, values));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::live::script::{AwaitedRequest, HelloReply, Reply, ScriptAction};
 use crate::live::speed::Speed;
 use crate::path::{Path, PathStep};
 use crate::protocol::Direction;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// The maximum time in ns that an event waits for the request before it, if the intervals are not kept.
@@ -47,14 +47,79 @@ pub(super) struct CompiledRequest {
     pub(super) index: u64,
     pub(super) conn: Option<u32>,
     pub(super) is_request: bool,
-    pub(super) time: Option<i64>,
     /// It is a hello, with this reply. Boxed: few are.
     pub(super) hello: Option<Box<HelloReply>>,
     /// Its last answer is read.
     pub(super) is_done: bool,
     pub(super) pattern: RequestPattern,
-    pub(super) places: Vec<ValuePlace>,
+    pub(super) values: StoredValues,
     pub(super) timeline: Timeline,
+}
+
+/// The values with a meaning in a message, which are stored for each message: most have one.
+pub(super) enum StoredValues {
+    One(StoredValue),
+    Several(Box<[StoredValue]>),
+}
+
+impl StoredValues {
+    pub(super) fn of(places: &[ValuePlace], paths: &mut SharedPaths) -> Self {
+        let value = |place| StoredValue::of(place, paths);
+        let values: Vec<StoredValue> = places.iter().map(value).collect();
+        match <[StoredValue; 1]>::try_from(values) {
+            Ok([value]) => Self::One(value),
+            Err(values) => Self::Several(values.into()),
+        }
+    }
+
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, StoredValue> {
+        match self {
+            Self::One(value) => std::slice::from_ref(value).iter(),
+            Self::Several(values) => values.iter(),
+        }
+    }
+}
+
+/// A value of a stored message.
+pub(super) struct StoredValue {
+    pub(super) path: Arc<Path>,
+    /// The number of the name that it stands for.
+    name: Option<u32>,
+    form: SpellingForm,
+}
+
+impl StoredValue {
+    fn of(place: &ValuePlace, paths: &mut SharedPaths) -> Self {
+        Self {
+            path: paths.share(&place.path),
+            name: name_at(place).and_then(|name| u32::try_from(name).ok()),
+            form: place.spot.form,
+        }
+    }
+
+    pub(super) fn name(&self) -> Option<usize> {
+        self.name.map(|name| name as usize)
+    }
+}
+
+/// Paths of values, each stored once.
+#[derive(Default)]
+pub(super) struct SharedPaths(HashSet<Arc<Path>>);
+
+impl SharedPaths {
+    /// The maximum number of paths. A path that differs in every message is not worth sharing.
+    const MAX: usize = 1 << 12;
+
+    fn share(&mut self, path: &Path) -> Arc<Path> {
+        if let Some(known) = self.0.get(path) {
+            return Arc::clone(known);
+        }
+        let path = Arc::new(path.clone());
+        if self.0.len() < Self::MAX {
+            self.0.insert(Arc::clone(&path));
+        }
+        path
+    }
 }
 
 impl CompiledRequest {
@@ -64,8 +129,8 @@ impl CompiledRequest {
     }
 
     /// Returns its id.
-    pub(super) fn id(&self) -> Option<&ValuePlace> {
-        self.places.iter().find(|place| is_id(&place.path))
+    pub(super) fn id(&self) -> Option<&StoredValue> {
+        self.values.iter().find(|value| is_id(&value.path))
     }
 }
 
@@ -81,24 +146,83 @@ pub(super) struct Undecided {
     pub(super) time: Option<i64>,
 }
 
-/// The actions that answer a request, with their times.
+/// The time of a request, and what answers it. Boxed: many requests have no answer.
 pub(super) struct Timeline {
-    pub(super) actions: Vec<ScriptAction>,
-    /// The time of the last action.
     pub(super) time: Option<i64>,
-    pub(super) speed: Speed,
-    /// The number of the last request that an action waits for.
-    pub(super) awaited: u64,
-    /// The last action is a notification.
-    pub(super) is_notified: bool,
-    /// The values of the calls.
-    pub(super) calls: Vec<Vec<ValuePlace>>,
-    /// The answered calls: their numbers, and the values of the answers that stand for something.
-    pub(super) answers: Vec<(usize, Vec<ValuePlace>)>,
+    course: Option<Box<Course>>,
 }
 
 impl Timeline {
-    pub(super) fn new(speed: Speed, time: Option<i64>) -> Self {
+    pub(super) fn new(time: Option<i64>) -> Self {
+        Self { time, course: None }
+    }
+
+    /// Returns the actions so far.
+    pub(super) fn actions(&self) -> &[ScriptAction] {
+        self.course.as_ref().map_or(&[], |course| &course.actions)
+    }
+
+    pub(super) fn into_actions(self) -> Arc<[ScriptAction]> {
+        self.course
+            .map_or_else(Arc::default, |course| course.actions.into())
+    }
+
+    pub(super) fn course(&mut self, speed: Speed) -> &mut Course {
+        let time = self.time;
+        self.course
+            .get_or_insert_with(|| Box::new(Course::new(speed, time)))
+    }
+
+    /// Returns the value of this run for a name, and its recorded form: of the request, of the answer to a call, or of a
+    /// call.
+    pub(super) fn source(
+        &self,
+        request: &StoredValues,
+        name: usize,
+        is_ours: bool,
+    ) -> Option<(ValueSource, SpellingForm)> {
+        let find = |values: &StoredValues| {
+            let mut values = values.iter();
+            let value = values.find(|value| value.name() == Some(name));
+            value.map(|value| ((*value.path).clone(), value.form))
+        };
+        let course = self.course.as_deref();
+        if is_ours {
+            let mut calls = course?.calls.iter().enumerate();
+            return calls.find_map(|(call, values)| {
+                let (path, form) = find(values).filter(|(path, _)| is_id(path))?;
+                Some((ValueSource::Sent(call, path), form))
+            });
+        }
+        let own = find(request).map(|(path, form)| (ValueSource::Request(path), form));
+        own.or_else(|| {
+            let mut answers = course?.answers.iter();
+            answers.find_map(|(call, values)| {
+                let (path, form) = find(values)?;
+                Some((ValueSource::Call(*call, path), form))
+            })
+        })
+    }
+}
+
+/// The actions that answer a request, with their times.
+pub(super) struct Course {
+    actions: Vec<ScriptAction>,
+    /// The time of the last action.
+    time: Option<i64>,
+    speed: Speed,
+    /// The number of the last request that an action waits for.
+    awaited: u64,
+    /// The last action is a notification.
+    is_notified: bool,
+    /// The values of the calls.
+    pub(super) calls: Vec<StoredValues>,
+    /// The answered calls: their numbers, and the values of the answers.
+    pub(super) answers: Vec<(usize, StoredValues)>,
+}
+
+impl Course {
+    fn new(speed: Speed, time: Option<i64>) -> Self {
         Self {
             actions: Vec::new(),
             time,
@@ -165,41 +289,27 @@ impl Timeline {
             .extend(wait.filter(|ns| *ns > 0).map(ScriptAction::Wait));
         self.received(action, time);
     }
-
-    /// Returns the value of this run for a name, and its recorded form: of the request, of the answer to a call, or of a
-    /// call.
-    pub(super) fn source(
-        &self,
-        request: &[ValuePlace],
-        name: usize,
-        is_ours: bool,
-    ) -> Option<(ValueSource, SpellingForm)> {
-        let find = |places: &[ValuePlace]| {
-            let mut places = places.iter();
-            let place = places.find(|place| name_at(place) == Some(name));
-            place.map(|place| (place.path.clone(), place.spot.form))
-        };
-        if is_ours {
-            let mut calls = self.calls.iter().enumerate();
-            return calls.find_map(|(call, places)| {
-                let (path, form) = find(places).filter(|(path, _)| is_id(path))?;
-                Some((ValueSource::Sent(call, path), form))
-            });
-        }
-        let own = find(request).map(|(path, form)| (ValueSource::Request(path), form));
-        own.or_else(|| {
-            let mut answers = self.answers.iter();
-            answers.find_map(|(call, places)| {
-                let (path, form) = find(places)?;
-                Some((ValueSource::Call(*call, path), form))
-            })
-        })
-    }
 }
 
-/// The requests that hold the values of a recording.
+/// The requests that hold the values of a recording, by the number of the name.
 #[derive(Default)]
-pub(super) struct Holders(HashMap<usize, Vec<usize>>);
+pub(super) struct Holders(Vec<HoldersOfName>);
+
+/// The requests that hold a value: most values have one.
+#[derive(Clone)]
+enum HoldersOfName {
+    One(u32),
+    Several(Box<Vec<u32>>),
+}
+
+impl HoldersOfName {
+    fn all(&self) -> &[u32] {
+        match self {
+            Self::One(request) => std::slice::from_ref(request),
+            Self::Several(requests) => requests,
+        }
+    }
+}
 
 impl Holders {
     /// The maximum number of requests that are stored for a value: the last ones.
@@ -207,13 +317,31 @@ impl Holders {
 
     /// Records that a request, its answers or its calls have these values.
     pub(super) fn add(&mut self, request: usize, places: &[ValuePlace]) {
+        let Ok(request) = u32::try_from(request) else {
+            return;
+        };
         for name in names(places) {
-            let requests = self.0.entry(name).or_insert_with(|| Vec::with_capacity(1));
-            if !requests.contains(&request) {
-                if requests.len() >= Self::MAX {
-                    requests.remove(0);
+            if self.0.len() <= name {
+                let none = HoldersOfName::Several(Box::default());
+                self.0.resize(name + 1, none);
+            }
+            let Some(requests) = self.0.get_mut(name) else {
+                continue;
+            };
+            match requests {
+                HoldersOfName::Several(all) if all.is_empty() => {
+                    *requests = HoldersOfName::One(request);
                 }
-                requests.push(request);
+                _ if requests.all().contains(&request) => {}
+                HoldersOfName::One(first) => {
+                    *requests = HoldersOfName::Several(Box::new(vec![*first, request]));
+                }
+                HoldersOfName::Several(all) => {
+                    if all.len() >= Self::MAX {
+                        all.remove(0);
+                    }
+                    all.push(request);
+                }
             }
         }
     }
@@ -227,10 +355,12 @@ impl Holders {
     ) -> BTreeMap<usize, usize> {
         let names: BTreeSet<usize> = names(places).collect();
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
-        let requests = names.iter().filter_map(|name| self.0.get(name));
-        let counted = requests.filter(|all| without.is_none_or(|one| !all.contains(&one)));
+        let requests = names.iter().filter_map(|name| self.0.get(*name));
+        let requests = requests.map(HoldersOfName::all);
+        let holds = |all: &[u32], one: usize| all.iter().any(|at| *at as usize == one);
+        let counted = requests.filter(|all| without.is_none_or(|one| !holds(all, one)));
         for request in counted.flatten() {
-            *counts.entry(*request).or_default() += 1;
+            *counts.entry(*request as usize).or_default() += 1;
         }
         counts
     }
@@ -247,24 +377,21 @@ pub(super) fn replies_to(hellos: CompiledRequests) -> Vec<HelloReply> {
     let mut replies: Vec<HelloReply> = Vec::new();
     for entry in hellos {
         let Some(hello) = entry.hello else { continue };
-        let then = entry.timeline.actions;
+        let then = entry.timeline.into_actions();
         match replies.iter_mut().find(|reply| reply.to == hello.to) {
             // A client can offer another version after a refusal.
             Some(reply) if is_refusal(reply) && !is_refusal(&hello) => {
                 reply.message = hello.message;
                 reply.before = hello.before;
-                reply.then = then.into();
+                reply.then = then;
             }
             Some(reply) => {
                 reply.message = reply.message.take().or(hello.message);
                 if reply.then.is_empty() {
-                    reply.then = then.into();
+                    reply.then = then;
                 }
             }
-            None => replies.push(HelloReply {
-                then: then.into(),
-                ..*hello
-            }),
+            None => replies.push(HelloReply { then, ..*hello }),
         }
     }
     replies.retain(|reply| reply.message.is_some() || !reply.then.is_empty());

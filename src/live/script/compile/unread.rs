@@ -12,6 +12,7 @@ use super::CompiledRequests;
 use super::parts::{CompiledRequest, send_action};
 use crate::decoder::Decoded;
 use crate::live::script::value::OpenValue;
+use crate::live::speed::Speed;
 use crate::protocol::Role;
 use std::collections::HashMap;
 
@@ -64,20 +65,20 @@ impl UnreadMessages {
 
     /// Adds the other errors to the requests that they answer: the first one before it without any answer. If there is
     /// none, an error goes with the message before it.
-    pub(super) fn decide(&mut self, entries: &mut CompiledRequests) {
+    pub(super) fn decide(&mut self, entries: &mut CompiledRequests, speed: Speed) {
         for refusal in std::mem::take(&mut self.others) {
             let is_before = |entry: &CompiledRequest| {
                 entry.conn == refusal.conn && entry.index < refusal.index && entry.hello.is_none()
             };
             let is_unanswered =
-                |entry: &CompiledRequest| entry.is_request && entry.timeline.actions.is_empty();
+                |entry: &CompiledRequest| entry.is_request && entry.timeline.actions().is_empty();
             let mut all = entries.iter();
             let at = all
                 .position(|entry| is_before(entry) && is_unanswered(entry))
                 .or_else(|| entries.iter().rposition(|entry| is_before(entry)));
             if let Some(entry) = at.and_then(|at| entries.get_mut(at)) {
                 let action = send_action(OpenValue::Json(refusal.message));
-                entry.timeline.did(action, refusal.time);
+                entry.timeline.course(speed).did(action, refusal.time);
             }
         }
     }

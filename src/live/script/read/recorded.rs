@@ -3,7 +3,7 @@
 
 use super::{Read, ScriptReader};
 use crate::framing::Framing;
-use crate::live::script::request::RequestPattern;
+use crate::live::script::request::{RequestForm, RequestPattern};
 use crate::live::script::template::{Replacement, Template, ValueSource};
 use crate::live::script::value::OpenValue;
 use crate::live::script::{AwaitedMessage, AwaitedRequest, HelloReply, Reply, ScriptAction};
@@ -61,12 +61,12 @@ impl ScriptReader<'_> {
         })
     }
 
-    /// A message as JSON text, or a table with one.
-    pub(super) fn request(&self, item: &Item<'_>) -> Read<RequestPattern> {
-        let mut request = RequestPattern::default();
+    /// A message as JSON text, or a table with one and its index in the recording.
+    pub(super) fn request(&self, item: &Item<'_>) -> Read<(RequestPattern, Option<u64>)> {
+        let (mut form, mut message, mut index) = (RequestForm::default(), "", None);
         let (mut kind, mut subject) = (None, None);
         if let Some(text) = item.get_ref().as_str() {
-            text.clone_into(&mut request.message);
+            message = text;
         } else {
             for (key, item) in self.toml.entries("request", item)? {
                 let word: &str = key.get_ref();
@@ -76,27 +76,28 @@ impl ScriptReader<'_> {
                         let number = number.and_then(|n| n.as_str().parse().ok());
                         let number =
                             number.ok_or_else(|| self.toml.wrong_value(word, item, "a number"))?;
-                        request.index = Some(number);
+                        index = Some(number);
                     }
-                    "json" => self
-                        .toml
-                        .string(word, item)?
-                        .clone_into(&mut request.message),
+                    "json" => message = self.toml.string(word, item)?,
                     "kind" => kind = Some(self.toml.string(word, item)?.to_owned()),
                     "subject" => subject = Some(self.toml.string(word, item)?.to_owned()),
-                    "packed" => request.packed = self.toml.bool(word, item)?,
-                    "generated" => request.generated = self.paths(word, item)?,
-                    "secret" => request.secret = self.paths(word, item)?,
+                    "packed" => form.packed = self.toml.bool(word, item)?,
+                    "generated" => form.generated = self.paths(word, item)?,
+                    "secret" => form.secret = self.paths(word, item)?,
                     _ => return Err(self.toml.unknown_key(key, &REQUEST)),
                 }
             }
         }
-        request.kind = kind.map(|kind| (kind, subject));
+        form.kind = kind.map(|kind| (kind, subject));
+        let request = RequestPattern {
+            message: message.into(),
+            form: Arc::new(form),
+        };
         let framing = self.protocol.descriptor().framings.first();
         let framing = framing.copied().unwrap_or(Framing::Message);
         let stored = request.stored(self.protocol, framing, None);
         stored.map_err(|why| self.toml.error(&item.span(), format!("request: {why}")))?;
-        Ok(request)
+        Ok((request, index))
     }
 
     fn paths(&self, word: &str, item: &Item<'_>) -> Read<Vec<Path>> {

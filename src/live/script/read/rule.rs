@@ -2,7 +2,7 @@
 
 use super::{Read, ScriptReader};
 use crate::live::script::value::OpenValue;
-use crate::live::script::{Mutation, Reply, RuleCondition, ScriptAction, ScriptRule};
+use crate::live::script::{Mutation, Reply, RuleCondition, RulePlace, ScriptAction, ScriptRule};
 use crate::select::Expr;
 use crate::toml_text::{Item, Key};
 use std::ops::Range;
@@ -29,6 +29,8 @@ const CALL: [&str; 3] = ["method", "params", "after"];
 /// What the keys of a rule say.
 struct RuleKeys {
     condition: RuleCondition,
+    /// The index of its recorded request.
+    recorded: Option<u64>,
     times: Option<u64>,
     delay: Option<i64>,
     /// The key of its answer.
@@ -63,7 +65,10 @@ impl RuleKeys {
             RuleCondition::Request(request) => Some(request),
             _ => None,
         };
-        let index = request.and_then(|request| request.index);
+        let place = match self.recorded {
+            Some(index) => RulePlace::Recorded(index),
+            None => RulePlace::Script(place.into()),
+        };
         let mutation = Arc::new(self.mutation);
         let changed = |reply| ScriptAction::SendReply(reply, Arc::clone(&mutation));
         let before = self.before.into_iter().map(|action| match action {
@@ -77,7 +82,7 @@ impl RuleKeys {
         let delay = self.delay.map(ScriptAction::Wait).into_iter();
         let replies = replies.into_iter().map(changed);
         ScriptRule {
-            place: index.map_or(place, |index| format!("#{index}")),
+            place,
             times: self.times,
             answers: self.answer.map_or(request.is_some(), |a| a != "items"),
             goes_on: self.answer == Some("items"),
@@ -96,6 +101,7 @@ impl ScriptReader<'_> {
         let table = self.toml.entries("on", item)?;
         let mut keys = RuleKeys {
             condition: RuleCondition::Unanswered,
+            recorded: None,
             times: None,
             delay: None,
             answer: None,
@@ -145,8 +151,12 @@ impl ScriptReader<'_> {
                 let text = "match and request: a rule has one of them";
                 return Err(self.toml.error(&key.span(), text));
             }
-            "request" => keys.condition = RuleCondition::Request(self.request(item)?),
-            "match" => keys.condition = RuleCondition::Expr(self.condition(item)?),
+            "request" => {
+                let (request, recorded) = self.request(item)?;
+                keys.condition = RuleCondition::Request(request);
+                keys.recorded = recorded;
+            }
+            "match" => keys.condition = RuleCondition::Expr(Box::new(self.condition(item)?)),
             "times" => keys.times = Some(self.number(word, item)?),
             "delay" => keys.delay = Some(self.time(word, item)?),
             "garbage" => keys.before.push(ScriptAction::Send(self.line(word, item)?)),
