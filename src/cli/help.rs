@@ -87,7 +87,18 @@ fn hint(given: &str) -> String {
     if registry::names().any(|name| name.eq_ignore_ascii_case(given)) {
         return "; wiretool help protocols describes the protocols".to_owned();
     }
-    match nearest(given, commands.chain(topics)) {
+    if let Some((first, _)) = given.split_once(' ')
+        && command.find_subcommand(first).is_some()
+    {
+        return format!("; help takes one name: wiretool help {first}");
+    }
+    let singular = given.trim_end_matches('s');
+    if let Some(tip) = command_tip(singular) {
+        return format!("; {tip}");
+    }
+    let longer = TOPICS.iter().find(|topic| given.starts_with(topic.name));
+    let found = longer.map(|topic| topic.name);
+    match found.or_else(|| nearest(given, commands.chain(topics))) {
         Some(name) => format!("; did you mean {name}?"),
         None => "; wiretool help lists them".to_owned(),
     }

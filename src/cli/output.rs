@@ -71,19 +71,24 @@ enum OutputTarget {
     Thread(SyncSender<Printed>),
 }
 
+/// Returns the name of a file that does not exist if it is that of a format, and the formats that may be meant.
+pub fn format_of_name(path: &Path) -> Option<(&str, &str)> {
+    let name = path.to_str()?;
+    let format = match Format::from_name(name) {
+        Some(_) => name,
+        None if OTHER_FORMATS.contains(&name) => "tree, line, json or hex",
+        None => return None,
+    };
+    (!path.exists()).then_some((name, format))
+}
+
 impl Output {
     /// Opens stdout or a file; none of `inputs` may be the file.
     pub fn open(path: Option<&Path>, inputs: &[PathBuf]) -> Result<Self> {
         match path.filter(|path| *path != Path::new("-")) {
             None => Ok(Self::new(OutputTarget::Stdout(stdout()?))),
             Some(path) => {
-                let name = path.to_str().unwrap_or_default();
-                let format = match Format::from_name(name) {
-                    Some(_) => Some(name),
-                    None if OTHER_FORMATS.contains(&name) => Some("tree, line, json or hex"),
-                    None => None,
-                };
-                if let Some(format) = format.filter(|_| !path.exists()) {
+                if let Some((name, format)) = format_of_name(path) {
                     anyhow::bail!(
                         "-o names a file, and the format is -f {format}; a file of this name is -o ./{name}"
                     );

@@ -1,5 +1,6 @@
 //! Reads recordings as a whole, and creates new ones: never over another file, readable only by the user.
 
+use super::output::format_of_name;
 use super::values::read_input;
 use crate::capture::recording::Record;
 use crate::capture::{CaptureInput, Form, Item, ItemRecorder, ProblemSeverity};
@@ -204,6 +205,11 @@ fn create_at(named: &Path, stdout_is_free: bool, time: i64) -> Result<RecordingF
         let quoted = shell_words::quote(&text);
         anyhow::bail!(
             "-w takes the name of a new recording; a condition is --where {quoted}, and a recording of this name -w ./{quoted}"
+        );
+    }
+    if let Some((name, format)) = format_of_name(named) {
+        anyhow::bail!(
+            "-w names a recording, and the format of what is shown is -f {format}; a recording of this name is -w ./{name}"
         );
     }
     if let Some(name) = text.strip_prefix('@') {

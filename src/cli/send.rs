@@ -5,7 +5,7 @@ pub mod messages;
 use super::connect::{Callee, KnownConnections, check_all_taken, describe_hang, nanos};
 use super::options::{self, SharedArgs};
 use super::renderer::Renderer;
-use super::suggestions::is_command;
+use super::suggestions::{as_address, is_command};
 use super::values::read_string;
 use super::{Exit, print_message};
 use crate::conversation::Finding;
@@ -95,6 +95,16 @@ impl Args {
         if self.callee.has_peer() {
             return None;
         }
+        let is_address = |word: &&String| word.contains("://") || is_host_and_port(word);
+        if let Some(address) = self.words.iter().skip(1).find(is_address) {
+            let words = self.words.iter().filter(|word| *word != address);
+            return Some(format!(
+                "the address is --connect ADDR: wiretool send {} {} --connect {}",
+                self.protocol,
+                shell_words::join(words),
+                as_address(address)?
+            ));
+        }
         // The name of a tool may be that of a program: the words before it are a message.
         let mut starts = |at: usize| {
             self.words.get(at).is_some_and(is_command)
@@ -112,6 +122,15 @@ impl Args {
             shell_words::join(command)
         ))
     }
+}
+
+/// Returns true for `localhost:8080`.
+fn is_host_and_port(word: &str) -> bool {
+    let (host, port) = word.split_once(':').unwrap_or_default();
+    let is_host = host
+        .bytes()
+        .all(|c| c.is_ascii_alphanumeric() || b".-_".contains(&c));
+    !host.is_empty() && is_host && port.parse::<u16>().is_ok()
 }
 
 /// Runs the command.

@@ -2,6 +2,7 @@
 
 mod complete;
 mod filled;
+mod others;
 mod shapes;
 #[cfg(test)]
 mod tests;
@@ -16,9 +17,9 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 pub use complete::{complete_command, is_command, stdin_has_input};
 use complete::{is_flag, record_tip};
-pub use shapes::file_tip;
+pub use shapes::{as_address, file_tip};
 use shapes::{
-    as_address, endpoint_of_socat, is_method, is_program, local, packet_filter, tip_of_address,
+    endpoint_of_socat, is_method, is_program, local, packet_filter, tip_of_address,
     tip_of_endpoint, tip_of_process,
 };
 use std::ffi::OsString;
@@ -91,6 +92,14 @@ fn tip_of_protocol(name: &str) -> Option<String> {
             "the protocol is an argument: wiretool proxy -p {name}, send {name}, stub {name}, decode -p {name}"
         )
     })
+}
+
+/// Returns the tip for the name of a protocol before a capture.
+fn tip_with_file(name: &str, file: &str) -> Option<String> {
+    let is_protocol = registry::names().any(|known| known == name);
+    let file = Path::new(file).is_file().then(|| shell_words::quote(file));
+    file.filter(|_| is_protocol)
+        .map(|file| format!("the protocol is a flag: wiretool -p {name} {file}"))
 }
 
 /// Returns true for the tip of the parser to take a flag as a file, if there is no such file.
@@ -215,6 +224,9 @@ impl<'a> Situation<'a> {
         if let Some(tip) = record_tip(self.args) {
             return Some(tip);
         }
+        if let Some(protocol) = self.protocol_of_flag(flag) {
+            return Some(format!("the protocol is -p {protocol}"));
+        }
         let of_server = self.args.iter().skip_while(|arg| *arg != "--");
         if of_server.skip(1).any(|arg| *arg == flag) {
             return self.tip_of_server(name);
@@ -252,6 +264,9 @@ impl<'a> Situation<'a> {
         {
             let file = shell_words::quote(file);
             return Some(format!("{READ}wiretool {file}; a text is --grep TEXT"));
+        }
+        if let Some(tip) = self.tip_of_filter(flag) {
+            return Some(tip);
         }
         if words::READERS.contains(&name) && ["-r", "--read-file"].contains(&flag) {
             return Some(self.tip_of_read());
@@ -440,6 +455,17 @@ impl<'a> Situation<'a> {
                 text(command)
             ));
         }
+        if let [file] = child
+            && has("write")
+            && shapes::is_file_name(word)
+            && !is_command(file)
+        {
+            let file = text(std::slice::from_ref(file));
+            return Some(format!(
+                "the recording is -w {file}: wiretool {} -w {file} -- COMMAND",
+                text(own)
+            ));
+        }
         // The file of the recording stands last, as in other programs.
         let (child, file) = match child {
             [command @ .., flag, file]
@@ -473,9 +499,13 @@ impl<'a> Situation<'a> {
     }
 
     fn tip_of_command(&self, word: &str) -> Option<String> {
-        if let Some(command) = self.command {
-            let tip = subcommand_tip(command.get_name(), word);
-            return tip.or_else(|| tip_of_protocol(command.get_name()));
+        let is_first = self.args.get(1).is_some_and(|first| *first == *word);
+        if let Some(command) = self.command.filter(|_| !is_first) {
+            let name = command.get_name();
+            let tip = subcommand_tip(name, word);
+            return tip
+                .or_else(|| tip_with_file(name, word))
+                .or_else(|| tip_of_protocol(name));
         }
         let next = || self.args.iter().skip_while(|arg| *arg != word).nth(1);
         let number = || next()?.to_str()?.parse().ok();
@@ -486,6 +516,12 @@ impl<'a> Situation<'a> {
             return Some(tip_of_process(pid));
         }
         let lower = word.to_lowercase();
+        if let Some(tip) = self
+            .tip_of_other_reader(&lower)
+            .or_else(|| self.tip_of_start(&lower))
+        {
+            return Some(tip);
+        }
         let tip = self.tip_of_test(&lower);
         let tip = tip.or_else(|| self.tip_of_call(word));
         if let Some(tip) = tip.or_else(|| self.tip_of_relay(&lower)) {
@@ -496,8 +532,14 @@ impl<'a> Situation<'a> {
             let pair = is_about_times.then(|| self.tip_of_two_files()).flatten();
             return Some(pair.unwrap_or_else(|| tip.to_owned()));
         }
-        if let Some(tip) = tip_of_protocol(&lower) {
+        if let Some(tip) = self.tip_of_form_of_command(&lower) {
             return Some(tip);
+        }
+        if let Some(tip) = tip_of_protocol(&lower) {
+            let file = next().and_then(|file| file.to_str());
+            return file
+                .and_then(|file| tip_with_file(&lower, file))
+                .or(Some(tip));
         }
         if let Some(address) = as_address(word) {
             return Some(tip_of_address(&address));

@@ -35,10 +35,10 @@ struct Words {
 impl Words {
     /// Returns how far a word is from the wanted one. The last step of a path says most.
     fn distance(&self, word: &str) -> (bool, usize) {
-        let word = word.to_lowercase();
+        let (word, wanted) = (word.to_lowercase(), self.wanted.to_lowercase());
         let last = |path: &str| path.rsplit('.').next().map(str::to_owned);
-        let is_other = self.what == PATHS && last(&word) != last(&self.wanted);
-        (is_other, strsim::damerau_levenshtein(&self.wanted, &word))
+        let is_other = self.what == PATHS && last(&word) != last(&wanted);
+        (is_other, strsim::damerau_levenshtein(&wanted, &word))
     }
 }
 
@@ -97,7 +97,7 @@ impl Unmatched {
                     all.push(Words {
                         what,
                         get,
-                        wanted: wanted.to_lowercase(),
+                        wanted: wanted.to_owned(),
                         is_instead,
                         found: BTreeSet::new(),
                     });
@@ -162,10 +162,11 @@ impl Unmatched {
     /// Returns what there is, the nearest first: `kinds: call, cast, response`. A word that occurs says nothing.
     pub fn describe(&self) -> Option<String> {
         let lists = self.lists.iter().filter_map(|words| {
-            let is_there = |word: &String| word.to_lowercase() == words.wanted;
+            let is_there = |word: &String| *word == words.wanted;
+            let wanted = words.wanted.to_lowercase();
             let mut all: Vec<&String> = words.found.iter().collect();
             if words.is_instead {
-                all.retain(|word| !words.wanted.is_empty() && word.contains(&words.wanted));
+                all.retain(|word| !wanted.is_empty() && word.to_lowercase().contains(&wanted));
             } else if words.found.iter().any(is_there) {
                 return None;
             }

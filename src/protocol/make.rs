@@ -5,6 +5,7 @@ use crate::encoding::json;
 use crate::error::Refusal;
 use crate::span::Span;
 use crate::tape::Tape;
+use crate::words::nearest;
 use std::borrow::Cow;
 
 /// The key that stands for any path in a message that begins with a dot, such as `.header.flags`.
@@ -164,8 +165,59 @@ impl<'a> Words<'a> {
 
 /// Refuses a kind that the protocol does not make.
 pub(crate) fn unknown_kind(kind: &str, recipes: &[Recipe]) -> Refusal {
+    const MAX_LISTED: usize = 16;
     let names: Vec<&str> = recipes.iter().map(|r| &*r.name).collect();
-    Refusal::new("word 1", format!("one of {}", names.join(" ")), quote(kind))
+    let similar = similar(kind, &names);
+    let wanted = match similar.as_slice() {
+        [] if names.len() > MAX_LISTED => "one of the kinds of --list".to_owned(),
+        [] => format!("one of {}", names.join(" ")),
+        [one] => one.to_string(),
+        [others @ .., last] => format!("{} or {last}", others.join(", ")),
+    };
+    Refusal::new("word 1", wanted, quote(kind))
+}
+
+/// Returns the names with the same words, `list-tools` and `tools/list`; otherwise those that end with the word; otherwise the
+/// nearest one.
+fn similar<'n>(kind: &str, names: &[&'n str]) -> Vec<&'n str> {
+    const MAX_SIMILAR: usize = 4;
+    let own = words_of(kind);
+    let having = |has: &dyn Fn(&[String]) -> bool| {
+        let found = names.iter().filter(|name| has(&words_of(name)));
+        found.copied().take(MAX_SIMILAR).collect::<Vec<_>>()
+    };
+    let same = having(&|all| all.len() == own.len() && own.iter().all(|word| all.contains(word)));
+    let others =
+        || having(&|all| !own.is_empty() && (all.ends_with(&own) || all.starts_with(&own)));
+    let found = if same.is_empty() { others() } else { same };
+    if found.is_empty() {
+        nearest(kind, names.iter().copied()).into_iter().collect()
+    } else {
+        found
+    }
+}
+
+/// Returns the words of a name in small letters and in the singular: `tools/list` and `listTools` have `tool` and `list`.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut was_small = false;
+    for c in name.chars() {
+        let begins = !c.is_alphanumeric() || c.is_uppercase() && was_small;
+        was_small = c.is_lowercase();
+        if begins {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    for word in &mut words {
+        if word.len() > 2 && word.ends_with('s') {
+            word.pop();
+        }
+    }
+    words
 }
 
 /// Quotes text for an error message.

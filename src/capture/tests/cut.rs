@@ -48,6 +48,9 @@ fn text_with_only_cut_messages_before_a_whole_one_is_a_log() {
     );
 }
 
+/// Leaves out a part of a message.
+type Cut = fn(&str) -> String;
+
 /// The middle of a message is replaced as Python's websockets does it.
 fn without_middle(message: &str, len: usize) -> String {
     let (head, tail) = (2 * len / 3, len / 3);
@@ -59,7 +62,7 @@ fn without_middle(message: &str, len: usize) -> String {
 fn a_log_in_which_all_messages_are_cut_has_no_messages() {
     let answer = ANSWER.replace("}}", ",\"isError\":{\"x\":[{\"id\":1}]}}}");
     let size = answer.len();
-    let cuts: [(&str, fn(&str) -> String); 6] = [
+    let cuts: [(&str, Cut); 6] = [
         ("\"...\"", |text| format!("{}...", &text[..45])),
         ("\"...\"", |text| {
             format!("{}... [truncated 110 chars]", &text[..45])
@@ -99,7 +102,7 @@ fn a_log_in_which_all_messages_are_cut_has_no_messages() {
                 whole.iter().partition(|line| !line.contains(LIST));
             assert_eq!(messages.len(), 1, "{whole:?}");
             let is_count = |note: &&String| note.contains(" 10 lines begin");
-            assert!(notes.iter().any(|note| is_count(note)), "{whole:?}");
+            assert!(notes.iter().any(is_count), "{whole:?}");
         }
     }
     // The length says that a message with brackets in pairs is cut.

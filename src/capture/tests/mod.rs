@@ -2,6 +2,7 @@
 
 mod cut;
 mod foreign;
+mod loggers;
 mod loose;
 mod messages;
 mod other_forms;

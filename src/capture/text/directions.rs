@@ -255,7 +255,13 @@ pub(super) fn named_sides(text: &[u8]) -> Option<WrittenDirection> {
                 | b"replies"
         );
         let owner = if arrow == b"-" { a } else { arrow };
-        if is_message && let Some(from) = side(owner) {
+        // Words of two members in JSON are no phrase.
+        let gap = between(text, owner, word);
+        let is_phrase = !gap.iter().any(|c| b"\",".contains(c));
+        if is_message
+            && is_phrase
+            && let Some(from) = side(owner)
+        {
             found = Some(WrittenDirection::Fixed(from));
         }
         if let (Some(from), Some(to), true) = (side(a), side(word), from_differs(arrow))
@@ -267,6 +273,14 @@ pub(super) fn named_sides(text: &[u8]) -> Option<WrittenDirection> {
         (a, arrow) = (arrow, word);
     }
     found
+}
+
+/// The text between two parts of a text.
+fn between<'t>(text: &'t [u8], first: &[u8], second: &[u8]) -> &'t [u8] {
+    let place = |part: &[u8]| (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
+    let range = place(first).zip(place(second));
+    let gap = range.and_then(|(from, to)| text.get(from + first.len()..to));
+    gap.unwrap_or_default()
 }
 
 /// The direction of what a side sends.
@@ -311,6 +325,11 @@ mod tests {
             ("[server -> editor] ", "", Some(ToClient)),
             ("mcp.client - Received server message: ", "", Some(ToClient)),
             ("Sending client message: ", "", Some(ToServer)),
+            (
+                "{\"name\":\"mcp.client\",\"message\":\"recv\",\"rpc\":",
+                "}",
+                Some(ToClient),
+            ),
             ("Sending to server: ", "", Some(ToServer)),
             ("Message from server: ", "", Some(ToClient)),
             ("bytes in the buffer ", "", None),

@@ -7,10 +7,13 @@
 //!   {'id': 0, 'ok': True}                    as Python prints it
 //! ```
 
-use super::clean::{has_escaped_quotes, in_json_string, to_ascii, unescaped};
+use super::clean::{in_json_string, to_ascii, unescaped};
 use super::columns;
 use super::cut;
 use super::escapes::{Escapes, marks_bytes, read_string};
+use super::found::{
+    CutMessage, Found, FoundAll, NEAR, first, is_inside, note_unescaped, until_object,
+};
 use super::golang;
 use super::line::with_header;
 use super::objects;
@@ -23,72 +26,9 @@ use std::collections::{BTreeMap, HashSet};
 const MAX_DEPTH: u32 = 12;
 /// The most places in a row where a value may begin and none does.
 const MAX_STARTS: usize = 32;
-/// The bytes before and after a message that can describe it.
-const NEAR: usize = 1 << 10;
 
 /// Beginnings of server-sent events.
 const EVENT_FIELDS: [&[u8]; 5] = [b"event: ", b"data: ", b"id: ", b"retry: ", b": "];
-
-/// A message, and what the text has beside it.
-pub(super) struct Found {
-    pub message: Vec<u8>,
-    pub before: Vec<u8>,
-    pub after: Vec<u8>,
-    /// The escapes of the text around it are already removed.
-    pub is_unescaped: bool,
-    /// No other text looks like it.
-    is_certain: bool,
-}
-
-impl Found {
-    fn new(message: Vec<u8>, before: &[u8], after: &[u8]) -> Self {
-        Self {
-            message,
-            before: last(before, NEAR).to_vec(),
-            after: first(after, NEAR).to_vec(),
-            is_unescaped: false,
-            is_certain: false,
-        }
-    }
-
-    fn within(&mut self, before: &[u8], after: &[u8]) {
-        let own = std::mem::take(&mut self.before);
-        self.before = last(before, NEAR).to_vec();
-        self.before.push(b' ');
-        self.before.extend(own);
-        self.after.push(b' ');
-        self.after.extend_from_slice(first(after, NEAR));
-    }
-
-    /// Returns true if the text has nothing else.
-    pub(super) fn is_alone(&self) -> bool {
-        self.before.trim_ascii().is_empty() && self.after.trim_ascii().is_empty()
-    }
-}
-
-fn first(text: &[u8], len: usize) -> &[u8] {
-    text.get(..len).unwrap_or(text)
-}
-
-fn last(text: &[u8], len: usize) -> &[u8] {
-    text.get(text.len().saturating_sub(len)..).unwrap_or(text)
-}
-
-/// The beginning of a message.
-pub(super) struct CutMessage {
-    /// What the program printed in place of the rest.
-    pub mark: Option<&'static str>,
-    /// The protocol, if only one has such messages.
-    pub protocol: Option<&'static str>,
-}
-
-/// What a text has.
-#[derive(Default)]
-pub(super) struct FoundAll {
-    pub messages: Vec<Found>,
-    /// An object that begins here, after the messages, and is not complete.
-    pub open: Option<usize>,
-}
 
 #[derive(Default)]
 pub(super) struct Finder {
@@ -180,7 +120,12 @@ impl Finder {
                     self.note(object.framing);
                     self.is_cut |= object.is_cut;
                     let before = text.get(at..start).unwrap_or_default();
-                    let after = until_object(text.get(end..).unwrap_or_default());
+                    let after = text.get(end..).unwrap_or_default();
+                    let after = if is_inside(before) {
+                        after
+                    } else {
+                        until_object(after)
+                    };
                     let count = messages.len();
                     if object.json.starts_with(b"[") {
                         self.in_value(&object.json, 0, &mut messages);
@@ -227,7 +172,14 @@ impl Finder {
             messages.append(&mut changed);
         }
         if messages.is_empty() {
-            return self.find(text);
+            let found = self.find(text);
+            if !found.messages.is_empty() {
+                return found;
+            }
+            return match &bare {
+                Cow::Owned(bare) => self.find(bare),
+                Cow::Borrowed(_) => found,
+            };
         }
         FoundAll {
             messages,
@@ -256,8 +208,9 @@ impl Finder {
         let texts = [Some(text), inner.as_deref()];
         let mut beginnings = texts.into_iter().flatten().flat_map(cut::beginnings);
         beginnings.find_map(|one| {
-            let protocol = self.test.certain_protocol(&one.json)?;
-            Some(CutMessage {
+            let (_, is_certain) = self.test.certain_framing(&one.json)?;
+            let protocol = self.test.protocol(&one.json);
+            is_certain.then_some(CutMessage {
                 mark: one.mark,
                 protocol,
             })
@@ -327,7 +280,12 @@ impl Finder {
     ) -> Option<usize> {
         let (&c, body) = text.split_first()?;
         if matches!(c, b'{' | b'[') {
-            let len = json_len(text)?;
+            let Some(len) = json_len(text) else {
+                let (bytes, len) = golang::bytes(text)?;
+                let count = messages.len();
+                self.in_text(&bytes, depth + 1, messages);
+                return (messages.len() > count).then_some(len);
+            };
             self.in_value(text.get(..len)?, depth, messages);
             return Some(len);
         }
@@ -413,6 +371,26 @@ impl Finder {
         self.in_parts(object, &members, depth, messages);
     }
 
+    /// Returns the messages of each part. Beside a member that is one for certain, others are parts of the log, such as the
+    /// process.
+    fn of_parts<'p>(
+        &mut self,
+        parts: &[&'p RawValue],
+        (is_list, depth): (bool, u32),
+    ) -> Vec<(&'p RawValue, Vec<Found>)> {
+        let mut all: Vec<_> = parts.iter().map(|part| (*part, Vec::new())).collect();
+        for (part, own) in &mut all {
+            self.in_value(part.get().as_bytes(), depth + 1, own);
+        }
+        let mut found = all.iter().flat_map(|(_, own)| own);
+        if !is_list && found.any(|one| one.is_certain) {
+            for (_, own) in &mut all {
+                own.retain(|one| one.is_certain);
+            }
+        }
+        all
+    }
+
     /// Finds the messages of the parts of a value.
     fn in_parts(
         &mut self,
@@ -425,12 +403,12 @@ impl Finder {
         // The ids of the answers in the members of an object.
         let mut answered = HashSet::new();
         let mut from = 0;
-        for part in parts {
+        for (part, mut own) in self.of_parts(parts, (is_list, depth)) {
             let text = part.get().as_bytes();
             let at = text.as_ptr() as usize - whole.as_ptr() as usize;
             let end = at + text.len();
             let count = messages.len();
-            self.in_value(text, depth + 1, messages);
+            messages.append(&mut own);
             if let Some(found) = messages
                 .get(count..)
                 .filter(|found| !is_list && found.len() == 1)
@@ -574,22 +552,6 @@ fn repeated<'a>(text: &'a [u8], escapes: Escapes, out: &mut Vec<u8>) -> Option<&
         Some(body) => escapes.read(body, Some(b'"'), out).rest,
         None => Some(rest),
     }
-}
-
-/// Notes that the escapes of quotes in a text are removed from its messages.
-fn note_unescaped(text: &[u8], messages: &mut [Found]) {
-    let is_unescaped = has_escaped_quotes(text);
-    for found in messages {
-        found.is_unescaped = is_unescaped;
-    }
-}
-
-/// The text up to the next object.
-fn until_object(text: &[u8]) -> &[u8] {
-    let end = memchr::memchr(b'{', text).unwrap_or(text.len());
-    let text = text.get(..end).unwrap_or(text);
-    let is_element = text.trim_ascii_start().starts_with(b",");
-    if is_element && end > 0 { b"" } else { text }
 }
 
 /// Returns true if a text begins with a value in JSON.

@@ -20,6 +20,17 @@ const NOTHING: [&[u8]; 4] = [
     b"<nil>",
 ];
 
+/// Returns the bytes that `%v` prints as `[123 34 106]`, and the length of the list.
+pub(super) fn bytes(text: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let numbers = text.strip_prefix(b"[")?;
+    let is_number = |c: &u8| c.is_ascii_digit() || *c == b' ';
+    let len = numbers.iter().position(|c| !is_number(c))?;
+    let (numbers, end) = numbers.split_at_checked(len)?;
+    let numbers = std::str::from_utf8(numbers).ok()?.split(' ');
+    let bytes: Option<Vec<u8>> = numbers.map(|number| number.parse().ok()).collect();
+    end.starts_with(b"]").then_some((bytes?, len + 2))
+}
+
 /// Returns a line as JSON writes its values; `None` if it has no such types.
 pub(super) fn without_types(line: &[u8]) -> Option<Vec<u8>> {
     let has_type = |mark: &&[u8]| memchr::memmem::find(line, mark).is_some();

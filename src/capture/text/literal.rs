@@ -315,6 +315,16 @@ impl<'a> Reader<'a> {
             let is_bytes = word.eq_ignore_ascii_case(b"b");
             return self.string(is_bytes, out).map(|()| Presence::Value);
         }
+        // The console of Chrome prints the number of elements in place of them.
+        if word == b"Array" && self.rest.starts_with(b"(") {
+            let end = memchr::memchr(b')', self.rest).ok_or(Failure::Open)?;
+            let (count, rest) = self.rest.split_at_checked(end + 1).unwrap_or_default();
+            if !rest.trim_ascii_start().starts_with(b"[") {
+                (self.is_cut, self.rest) = (true, rest);
+                push_string(&[b"Array", count].concat(), out);
+                return Ok(Presence::Value);
+            }
+        }
         if self.keeps_bytes && word == b"Uint8Array" && self.rest.starts_with(b"(") {
             return self.array_of_bytes(out, depth);
         }
@@ -348,6 +358,12 @@ impl<'a> Reader<'a> {
         let mut is_object = (open == b'{').then_some(true);
         let mut count = 0;
         let mut presence = Presence::Value;
+        // What the console of Chrome prints in place of an object.
+        if open == b'{' && self.take("…}".as_bytes()) {
+            self.is_cut = true;
+            push_string("{…}".as_bytes(), out);
+            return Ok(Presence::Value);
+        }
         out.push(b'{');
         loop {
             if self.peek()? == close {

@@ -10,6 +10,7 @@
 //! ```
 
 use super::clean::to_ascii;
+use super::columns::place_at_end;
 use super::directions::{
     find_direction, is_request_line, named_sides, side, word_direction, words,
 };
@@ -158,6 +159,10 @@ const MAX_HEADING: usize = 240;
 
 /// The direction of a heading: the head of an HTTP message or event, a line that ends with a direction, or the one word of a line.
 fn heading_direction(line: &[u8]) -> Option<Direction> {
+    // `rich` writes the place of the call at the right end.
+    let line = place_at_end(line)
+        .and_then(|at| line.get(..at))
+        .unwrap_or(line);
     if let Some(direction) = http_direction(line) {
         return Some(direction);
     }
@@ -271,6 +276,7 @@ mod tests {
                 "[10:00:00.100] DEBUG (4711): incoming message",
                 Some(ToClient),
             ),
+            ("[12:14:37] send                   lg.py:73", Some(ToServer)),
             ("what it sent is lost", None),
             (": sent ->", None),
             ("the request of a client", None),

@@ -24,6 +24,7 @@ mod cut;
 mod directions;
 mod escapes;
 mod finder;
+mod found;
 mod golang;
 mod line;
 mod literal;

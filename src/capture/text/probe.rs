@@ -278,12 +278,8 @@ impl MessageTest {
         self.certain_framing(body).map(|(framing, _)| framing)
     }
 
-    /// Returns the protocol of a message that is one for certain; no name if several have it.
-    pub(super) fn certain_protocol(&mut self, body: &[u8]) -> Option<Option<&'static str>> {
-        let (_, is_certain) = self.certain_framing(body)?;
-        if !is_certain {
-            return None;
-        }
+    /// Returns the only protocol that has a message for certain.
+    pub(super) fn protocol(&mut self, body: &[u8]) -> Option<&'static str> {
         let frame = frame_of(body);
         let mut names = registry::all().iter().filter(|protocol| {
             let context = Context::default();
@@ -291,11 +287,8 @@ impl MessageTest {
                 && protocol.read(&frame, &context, &mut self.parsed).evidence == Evidence::Certain
         });
         let (first, second) = (names.next(), names.next());
-        Some(
-            first
-                .filter(|_| second.is_none())
-                .map(|one| one.descriptor().name),
-        )
+        let only = first.filter(|_| second.is_none());
+        only.map(|one| one.descriptor().name)
     }
 
     /// Returns the framing, and true if this is a message of some protocol for certain.

@@ -33,7 +33,10 @@ fn logfmt_time(text: &[u8]) -> Option<Time> {
         let at = memchr::memchr(b'=', field)?;
         let (name, value) = field.split_at_checked(at)?;
         let value = value.get(1..)?;
-        let value = value.strip_prefix(b"\"").unwrap_or(value);
+        let value = value
+            .strip_prefix(b"\"")
+            .or(value.strip_prefix(b"'"))
+            .unwrap_or(value);
         NAMES
             .contains(&name)
             .then(|| calendar(value).or_else(|| epoch(value)))?
@@ -84,7 +87,8 @@ pub(super) fn find_time(before: &[u8]) -> Option<Time> {
         if !fresh || !year.iter().all(u8::is_ascii_digit) {
             continue;
         }
-        let rest = head.get(at..)?;
+        // The time itself may be longer than the text in which it begins.
+        let rest = before.get(at..)?;
         let found = match next {
             b'-' | b'/' => calendar(rest),
             b'0'..=b'9' if at > 0 && head.get(at - 1) == Some(&b'@') => {

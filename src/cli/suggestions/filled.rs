@@ -52,7 +52,7 @@ impl Situation<'_> {
         let Some(named) = tip
             .split(' ')
             .nth(1)
-            .filter(|_| tip.starts_with("wiretool "))
+            .filter(|_| tip.starts_with("wiretool ") && !tip.contains(" --grep "))
         else {
             return Vec::new();
         };
@@ -129,24 +129,16 @@ impl Situation<'_> {
         if let Some(protocol) = self.recorded_protocol() {
             text = text.replace("stub mcp --from", &format!("stub {protocol} --from"));
         }
+        if let Some(address) = self.address() {
+            for end in [" ", ";"] {
+                let whole = format!("--connect {address}{end}");
+                text = text.replace(&format!("--connect ADDR{end}"), &whole);
+            }
+        }
         match self.server() {
             Some(server) => text.replace("-- COMMAND", &format!("-- {server}")),
             None => text,
         }
-    }
-
-    /// Returns a tip for the latencies of two files, which may be those of the two directions.
-    pub(super) fn tip_of_two_files(&self) -> Option<String> {
-        let files = self
-            .args
-            .iter()
-            .skip(1)
-            .filter(|word| Path::new(word).is_file());
-        let [a, b] = files.collect::<Vec<_>>().try_into().ok()?;
-        let [a, b] = [a, b].map(|file| shell_words::quote(&file.to_string_lossy()).into_owned());
-        Some(format!(
-            "wiretool stat --c2s {a} --s2c {b} pairs the files of the two directions, wiretool stat {a} {b} those of two connections; latencies need times, as in recordings (wiretool record)"
-        ))
     }
 
     /// Returns the protocol that the first recording of the command line names.
@@ -199,6 +191,7 @@ impl Situation<'_> {
     /// `http://h/mcp tools/call name=echo`.
     pub(super) fn tip_of_call(&self, command: &str) -> Option<String> {
         const LISTS: &str = "describe list list-tools ls tools";
+        const VERBS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
         const CALLS: &str = "client curl get http invoke post tool";
         let own = self.args.iter().skip(1).take_while(|arg| *arg != "--");
         let own: Vec<&str> = own.filter_map(|arg| arg.to_str()).collect();
@@ -208,10 +201,13 @@ impl Situation<'_> {
         if !is_url && !has_word(LISTS, command) && !has_word(CALLS, command) {
             return None;
         }
-        let words: Vec<&str> = own
-            .into_iter()
-            .filter(|word| *word != command && !word.contains("://") && !word.starts_with('-'))
-            .collect();
+        let is_own = |word: &&str| {
+            *word != command
+                && !word.contains("://")
+                && !word.starts_with('-')
+                && !VERBS.contains(word)
+        };
+        let words: Vec<&str> = own.into_iter().filter(is_own).collect();
         let message = match words.as_slice() {
             [json, ..] if json.starts_with(['{', '[']) => {
                 format!("--json {}", shell_words::quote(json))
@@ -220,6 +216,7 @@ impl Situation<'_> {
             [method, rest @ ..] if is_method(method) => {
                 shell_words::join([method].into_iter().chain(rest))
             }
+            [pair] if pair.starts_with("method=") => pair.split_once('=')?.1.to_owned(),
             _ if has_word(LISTS, command) => "tools/list".to_owned(),
             [] => return None,
             tool => format!("tools/call {}", tool_arguments(tool)?),
@@ -305,7 +302,13 @@ impl Situation<'_> {
 
     /// Returns a tip for `export` without a form, or `send` without a message.
     pub(super) fn tip_of_missing(&self) -> Option<String> {
-        if self.command?.get_name() == "export" {
+        let name = self.command?.get_name();
+        if name == "diff" {
+            return Some(
+                "diff compares two captures: wiretool diff FILE OTHER; one with its accepted form is wiretool snapshot test FILE".into(),
+            );
+        }
+        if name == "export" {
             let forms: Vec<&str> = FormName::ALL.iter().map(|form| form.name()).collect();
             return Some(format!(
                 "-f is the form, one of {}: wiretool export -f html FILE -o FILE.html; a table is -f sql, or wiretool -f json --flat FILE",

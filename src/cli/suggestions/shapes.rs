@@ -13,7 +13,17 @@ pub fn file_tip(path: &Path) -> Option<String> {
     let in_file = word
         .rsplit_once(':')
         .filter(|(file, _)| Path::new(file).exists());
-    Some(if let Some((first, last)) = range(word) {
+    let is_protocol = |word: &str| registry::names().any(|name| name == word);
+    let is_command =
+        |word: &str| !is_protocol(word) && crate::cli::command().find_subcommand(word).is_some();
+    let is_stream = word
+        .split_once(',')
+        .is_some_and(|(kind, _)| ["tcp", "http", "tls"].contains(&kind));
+    Some(if is_command(word) {
+        format!("the command comes first: wiretool {word} FILE")
+    } else if is_stream {
+        "a connection is --where conn=N".to_owned()
+    } else if let Some((first, last)) = range(word) {
         format!("messages {first} to {last} are --where 'index>={first} index<={last}'")
     } else if let Some((file, _)) = in_file {
         format!("messages of it are selected with wiretool decode {file} --where index=N")
@@ -21,7 +31,7 @@ pub fn file_tip(path: &Path) -> Option<String> {
         format!("message {number} is --where index={number}")
     } else if let Some(port) = packet_filter(word) {
         format!("packets are chosen with --port {port}, messages with --where EXPR")
-    } else if registry::names().any(|name| name == word) {
+    } else if is_protocol(word) {
         format!("a protocol is -p {word}")
     } else if is_message(word) {
         let message = match word.len() {

@@ -9,8 +9,9 @@ use std::path::Path;
 const REPORTS: [&str; 3] = ["github", "junit", "sarif"];
 
 /// Formats of other tools.
-const OTHER_FORMATS: [&str; 10] = [
-    "csv", "jsonl", "ndjson", "raw", "table", "text", "tsv", "wide", "xml", "yaml",
+const OTHER_FORMATS: [&str; 14] = [
+    "compact", "pretty", "short", "oneline", "csv", "jsonl", "ndjson", "raw", "table", "text",
+    "tsv", "wide", "xml", "yaml",
 ];
 
 /// Words for the sides of a connection.
@@ -100,6 +101,12 @@ fn tip_of_form(value: &str) -> Option<String> {
     let tip = match value {
         "csv" | "table" | "tsv" => words::TABLE,
         "json" | "jsonl" | "ndjson" => "messages in JSON are wiretool -f json FILE",
+        "svg" | "png" | "md" | "markdown" => {
+            "a diagram for Markdown is wiretool export -f mermaid FILE, a page wiretool export -f html FILE -o FILE.html"
+        }
+        "curl" | "postman" | "http" => {
+            "requests are wiretool export -f har FILE -o FILE.har, which other programs import"
+        }
         "pcap" => "packets are wiretool export -f pcapng FILE -o FILE.pcapng",
         _ => return None,
     };
@@ -113,6 +120,15 @@ fn tip_of_own_value(arg: &str, value: &str) -> Option<String> {
         .any(|mark| value.contains(mark));
     if arg.starts_with("--format") && is_template {
         return Some(words::COLUMNS.to_owned());
+    }
+    if arg.starts_with("--color") {
+        return Some("colour is --color always, --color never or --color auto".into());
+    }
+    if arg.starts_with("--conn") && value.trim_start_matches('c').parse::<u32>().is_ok() {
+        return Some(format!(
+            "a connection is its number: --conn {}",
+            value.trim_start_matches('c')
+        ));
     }
     if arg.contains("<N>") && value.parse::<u64>().is_err() {
         let flag = arg.split(' ').next().unwrap_or_default();

@@ -48,7 +48,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool decode --grep TEXT FILE and --where EXPR select messages (see wiretool help where); --ignore-case for any case, --where 'not …' for the others, -A, -B and -C as in grep",
     ),
     (
-        "bat batcat less more most timeline",
+        "bat batcat less lnav load more most timeline",
         "wiretool watch FILE shows a capture on the whole screen, with its times; wiretool FILE prints it",
     ),
     (
@@ -68,6 +68,18 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool FILE --where 'index>=3 index<=5' selects messages, -w NEW.jsonl writes a recording of the whole input",
     ),
     (
+        "docker journalctl k kubectl podman stern",
+        "the log of a container is read from a pipe: docker logs NAME 2>&1 | wiretool, kubectl logs NAME | wiretool",
+    ),
+    (
+        "git",
+        "wiretool diff A B compares two captures, wiretool snapshot test FILE one with what is accepted",
+    ),
+    (
+        "ltrace script strace truss",
+        "wiretool proxy -- COMMAND starts a command and shows its messages; recordings of script and traces of strace are read, too: wiretool FILE (wiretool help inputs)",
+    ),
+    (
         "explain",
         "wiretool lint --explain RULE explains a rule of lint",
     ),
@@ -80,12 +92,12 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool lint FILE checks the rules; --where 'role=error or outcome=error' selects errors",
     ),
     (
-        "calls count metrics requests summary top",
+        "calls count metrics requests statistics status summary top",
         "wiretool stat FILE counts messages and measures latencies",
     ),
     ("hist latencies latency perf slow slowest", LATENCIES),
     (
-        "client connect curl get http invoke list-tools post prompts repl resources tool tools websocat wscat",
+        "client connect curl get grpcurl http httpie insomnia invoke list-tools newman post postman prompts repl resources tool tools websocat wscat xh",
         "wiretool send PROTOCOL WORD... --connect ADDR sends a message and shows the answer, such as wiretool send mcp tools/list -- COMMAND",
     ),
     (
@@ -426,7 +438,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         ANY,
-        "--examples --flags --usage",
+        "--examples --flags --usage -?",
         "--help has all flags and examples",
     ),
     (
@@ -486,13 +498,18 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         RELAYS,
-        "--breakpoint --break --edit --intercept --pause",
+        "--addons --breakpoint --break --edit --intercept --pause --script --scripts -s",
         "no message is held for editing: --fault 'CONDITION: ACTION' changes messages (wiretool help faults), and stub --script FILE answers",
     ),
     (
         RELAYS,
         "--map-local --map-remote --mock --reply --respond --response --set-response",
         "answers of your own are those of wiretool stub PROTOCOL --script FILE, or of stub mcp --tool NAME=JSON",
+    ),
+    (
+        RELAYS,
+        "--flow-detail --pretty --set --showhost",
+        "lines show every message; wiretool FILE -f tree shows all fields of a recording",
     ),
     (
         RELAYS,
@@ -506,7 +523,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         SENDERS,
-        "--addr --address --host --port --server --target --to --transport --uri --url -u",
+        "--addr --address --host --port --server --target --to --transport --uri --url -c -u",
         "the address is --connect ADDR; a command to start stands last, after --",
     ),
     (
@@ -548,6 +565,26 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         STUB,
         "--replay --record --recording --from --file --session -f -r",
         "answers of a recording are --from-recording VALUE, those of a script --script FILE",
+    ),
+    (
+        READERS,
+        "--colors --colours --no-header --no-headers",
+        "colour is --color always or never; lines have no headings",
+    ),
+    (
+        WATCH,
+        "--interval",
+        "--follow reads while the file grows, and shows what comes at once",
+    ),
+    (
+        EXPORT,
+        "--html --to -t",
+        "the form is -f html: wiretool export -f html FILE -o FILE.html",
+    ),
+    (
+        REDACT,
+        "--all --email --emails --ip --ips --phone --secrets",
+        "known secrets are found without a flag; a pattern is --value REGEX, a name --key NAME",
     ),
     (
         READERS,
@@ -747,7 +784,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--stats --statistics --summary -z",
+        "--stat --stats --statistics --summary -z",
         "wiretool stat FILE counts messages and measures latencies",
     ),
     (
@@ -762,7 +799,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--conn --stream --connection",
+        "--conn --connection --conversation --flow --session --stream",
         "a connection is --where conn=N",
     ),
     (
@@ -796,7 +833,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (READERS, "--html", "a page is wiretool export -f html FILE"),
     (
         READERS,
-        "--no-resolve --numeric",
+        "--no-resolve --numeric -2",
         "no names are resolved: leave it out",
     ),
     (

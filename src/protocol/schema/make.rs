@@ -193,6 +193,11 @@ fn wanted(ty: &Type, word: &str) -> String {
         Type::Array(_) | Type::Tuple(_) => array(&[value(word)]),
         _ => return ty.to_string(),
     };
+    if word.starts_with('{') {
+        return format!(
+            "{ty} in JSON, with \"…\" around names and texts, such as '{{\"key\":\"value\"}}'"
+        );
+    }
     // A shell takes single quotes literally.
     format!("{ty}, such as '{}'", example.replace('\'', "'\\''"))
 }

@@ -1,0 +1,89 @@
+//! A message that was found in a text, and the text beside it.
+
+use super::clean::has_escaped_quotes;
+
+/// The bytes before and after a message that can describe it.
+pub(super) const NEAR: usize = 1 << 10;
+
+/// A message, and what the text has beside it.
+pub(super) struct Found {
+    pub message: Vec<u8>,
+    pub before: Vec<u8>,
+    pub after: Vec<u8>,
+    /// The escapes of the text around it are already removed.
+    pub is_unescaped: bool,
+    /// No other text looks like it.
+    pub is_certain: bool,
+}
+
+impl Found {
+    pub(super) fn new(message: Vec<u8>, before: &[u8], after: &[u8]) -> Self {
+        Self {
+            message,
+            before: last(before, NEAR).to_vec(),
+            after: first(after, NEAR).to_vec(),
+            is_unescaped: false,
+            is_certain: false,
+        }
+    }
+
+    pub(super) fn within(&mut self, before: &[u8], after: &[u8]) {
+        let own = std::mem::take(&mut self.before);
+        self.before = last(before, NEAR).to_vec();
+        self.before.push(b' ');
+        self.before.extend(own);
+        self.after.push(b' ');
+        self.after.extend_from_slice(first(after, NEAR));
+    }
+
+    /// Returns true if the text has nothing else.
+    pub(super) fn is_alone(&self) -> bool {
+        self.before.trim_ascii().is_empty() && self.after.trim_ascii().is_empty()
+    }
+}
+
+pub(super) fn first(text: &[u8], len: usize) -> &[u8] {
+    text.get(..len).unwrap_or(text)
+}
+
+fn last(text: &[u8], len: usize) -> &[u8] {
+    text.get(text.len().saturating_sub(len)..).unwrap_or(text)
+}
+
+/// The beginning of a message.
+pub(super) struct CutMessage {
+    /// What the program printed in place of the rest.
+    pub mark: Option<&'static str>,
+    /// The protocol, if only one has such messages.
+    pub protocol: Option<&'static str>,
+}
+
+/// What a text has.
+#[derive(Default)]
+pub(super) struct FoundAll {
+    pub messages: Vec<Found>,
+    /// An object that begins here, after the messages, and is not complete.
+    pub open: Option<usize>,
+}
+
+/// Notes that the escapes of quotes in a text are removed from its messages.
+pub(super) fn note_unescaped(text: &[u8], messages: &mut [Found]) {
+    let is_unescaped = has_escaped_quotes(text);
+    for found in messages {
+        found.is_unescaped = is_unescaped;
+    }
+}
+
+/// Returns true if an object is open at the end of a text.
+pub(super) fn is_inside(text: &[u8]) -> bool {
+    let count = |c: u8| memchr::memchr_iter(c, text).count();
+    count(b'{') > count(b'}')
+}
+
+/// The text up to the next object.
+pub(super) fn until_object(text: &[u8]) -> &[u8] {
+    let end = memchr::memchr(b'{', text).unwrap_or(text.len());
+    let text = text.get(..end).unwrap_or(text);
+    let is_element = text.trim_ascii_start().starts_with(b",");
+    if is_element && end > 0 { b"" } else { text }
+}
