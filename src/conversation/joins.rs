@@ -6,10 +6,11 @@
 //!   after.jsonl   #6 tools/call, the same bytes      begins operation 6, inside of 5 (inferred: the next leg of a relay)
 //! ```
 //!
-//! A span that a request names as its parent states it. Ids of traces and equal bytes show it if headers say which process
-//! called which: one program sends the same trace and the same bytes to several servers. A process that wiretool started
-//! makes the calls of the recordings that begin below it. If several operations fit, no link is made, unless one of them
-//! contains all others.
+//! A span that a request names as its parent states it. What a request names as started by one other operation is inside of
+//! that. Ids of traces and equal bytes show it if headers say which process called which: one program sends the same trace and
+//! the same bytes to several servers. Servers that pass on a session over HTTP, too, need no headers. A process that wiretool
+//! started makes the calls of the recordings that begin below it. If several operations fit, no link is made, unless one of
+//! them contains all others.
 //!
 //! Memory is bounded by the open operations.
 
@@ -37,6 +38,9 @@ struct Trace {
     parent: Option<Box<str>>,
     /// It was read from a trace context.
     is_context: bool,
+    /// What it starts, and what it is a part of.
+    starts: Option<Box<str>>,
+    started: Option<Box<str>>,
 }
 
 /// An open operation that requests of other captures may belong to.
@@ -46,6 +50,8 @@ struct Open {
     direction: Option<Direction>,
     trace: Trace,
     content: u64,
+    /// The session that the head of an HTTP request names.
+    session: Option<Box<str>>,
     parent: Option<u64>,
     /// The captures that have its next leg.
     relayed: Vec<u16>,
@@ -57,6 +63,7 @@ pub(super) struct Joins {
     open: HashMap<u64, Open>,
     by_trace: HashMap<Box<str>, Vec<u64>>,
     by_content: HashMap<u64, Vec<u64>>,
+    by_start: HashMap<Box<str>, Vec<u64>>,
     /// Those that clients began, by connection.
     by_conn: HashMap<Option<u32>, Vec<u64>>,
     hasher: RandomState,
@@ -71,6 +78,7 @@ impl Joins {
             open: HashMap::default(),
             by_trace: HashMap::default(),
             by_content: HashMap::default(),
+            by_start: HashMap::default(),
             by_conn: HashMap::default(),
             hasher: RandomState::new(),
             seen: None,
@@ -87,12 +95,14 @@ impl Joins {
             direction: origin.direction,
             trace: trace_of(decoded),
             content: self.content(decoded),
+            session: session_of(decoded),
             parent: None,
             relayed: Vec::new(),
         };
         let by_trace = self.by_trace(&seen).map(|found| (found, Link::Recorded));
         let inferred = |found| (found, Link::Inferred);
         let found = by_trace
+            .or_else(|| self.by_start(&seen).map(inferred))
             .or_else(|| self.by_content(&seen).map(inferred))
             .or_else(|| self.by_process(&seen).map(inferred));
         self.seen = Some(seen);
@@ -114,6 +124,12 @@ impl Joins {
         if let Some(id) = &seen.trace.id {
             self.by_trace.entry(id.clone()).or_default().push(index);
         }
+        if let Some(started) = &seen.trace.starts {
+            self.by_start
+                .entry(started.clone())
+                .or_default()
+                .push(index);
+        }
         self.by_content.entry(seen.content).or_default().push(index);
         if seen.direction == Some(Direction::ToServer) {
             self.by_conn.entry(seen.conn).or_default().push(index);
@@ -128,6 +144,9 @@ impl Joins {
         };
         if let Some(id) = &open.trace.id {
             remove(&mut self.by_trace, id, index);
+        }
+        if let Some(started) = &open.trace.starts {
+            remove(&mut self.by_start, started, index);
         }
         remove(&mut self.by_content, &open.content, index);
         remove(&mut self.by_conn, &open.conn, index);
@@ -171,6 +190,15 @@ impl Joins {
         self.outermost(&called)
     }
 
+    /// Finds the only operation that started what a request is a part of.
+    fn by_start(&self, request: &Open) -> Option<u64> {
+        let all = self.by_start.get(request.trace.started.as_ref()?)?;
+        match self.of_other_sources(all, request)?.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
     /// Finds the operation whose process made a request.
     fn by_process(&self, request: &Open) -> Option<u64> {
         if request.direction != Some(Direction::ToServer) {
@@ -184,15 +212,23 @@ impl Joins {
     /// Finds the operation that a relay has passed on.
     fn by_content(&mut self, seen: &Open) -> Option<u64> {
         let all = self.of_other_sources(self.by_content.get(&seen.content)?, seen)?;
-        let is_it = |index: &&u64| {
-            self.open.get(index).is_some_and(|open| {
-                let is_new = !open.relayed.contains(&seen.source);
-                is_new && self.relation(open, seen) != Relation::Unknown
-            })
+        let fits = |index: &u64, is_it: &dyn Fn(&Open) -> bool| {
+            let open = self.open.get(index);
+            open.is_some_and(|open| !open.relayed.contains(&seen.source) && is_it(open))
         };
-        let mut fitting = all.iter().filter(is_it);
-        let (Some(&found), None) = (fitting.next(), fitting.next()) else {
-            return None;
+        let is_related = |open: &Open| self.relation(open, seen) != Relation::Unknown;
+        let related: Vec<u64> = (all.iter().copied())
+            .filter(|index| fits(index, &is_related))
+            .collect();
+        let found = match *related.as_slice() {
+            [only] => only,
+            // Servers that pass on the session and the bytes: the last one of them.
+            [] => {
+                let shares = |open: &Open| open.session.is_some() && open.session == seen.session;
+                let legs = all.into_iter().filter(|index| fits(index, &shares));
+                self.innermost(&legs.collect::<Vec<_>>())?
+            }
+            _ => return None,
         };
         self.open.get_mut(&found)?.relayed.push(seen.source);
         Some(found)
@@ -210,12 +246,22 @@ impl Joins {
     /// Returns the operation that contains all others of these.
     fn outermost(&self, all: &[u64]) -> Option<u64> {
         let first = *all.iter().min()?;
-        let is_inside = |index: &u64| {
-            let next = |index: &u64| self.open.get(index)?.parent;
-            let mut around = std::iter::successors(Some(*index), next).take(MAX_DEPTH);
-            around.any(|index| index == first)
-        };
+        let is_inside = |index: &u64| self.is_inside(*index, first);
         all.iter().all(is_inside).then_some(first)
+    }
+
+    /// Returns the operation that all others of these contain.
+    fn innermost(&self, all: &[u64]) -> Option<u64> {
+        let last = *all.iter().max()?;
+        let contains = |index: &u64| self.is_inside(last, *index);
+        all.iter().all(contains).then_some(last)
+    }
+
+    /// Returns true if an operation is another one, or inside of it.
+    fn is_inside(&self, index: u64, outer: u64) -> bool {
+        let next = |index: &u64| self.open.get(index)?.parent;
+        let mut around = std::iter::successors(Some(index), next).take(MAX_DEPTH);
+        around.any(|index| index == outer)
     }
 }
 
@@ -263,6 +309,13 @@ pub(crate) fn trace_id(decoded: &Decoded<'_>) -> Option<Box<str>> {
     trace_of(decoded).id
 }
 
+/// Returns the session that the head of an HTTP request names.
+fn session_of(decoded: &Decoded<'_>) -> Option<Box<str>> {
+    let field = decoded.protocol.descriptor().http?.name;
+    let (name, _) = http::field(http::head(&decoded.seen())?, field);
+    name.filter(|name| !name.is_empty()).map(Into::into)
+}
+
 /// Reads the trace of a request from its members, or from its head.
 fn trace_of(decoded: &Decoded<'_>) -> Trace {
     let mut trace = Trace::default();
@@ -280,6 +333,8 @@ fn trace_of(decoded: &Decoded<'_>) -> Trace {
             TraceMember::Trace => trace.id = kept(&text),
             TraceMember::Span => trace.span = kept(&text),
             TraceMember::ParentSpan => trace.parent = kept(&text),
+            TraceMember::Starts => trace.starts = kept(&text),
+            TraceMember::Started => trace.started = kept(&text),
         }
     }
     if trace.id.is_none()

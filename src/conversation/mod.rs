@@ -202,9 +202,9 @@ impl<'p> Conversation<'p> {
             all.for_each(|one| one.connections.record_exit(event));
         }
         let number = self.change(origin, what);
-        let left = self.take_left();
+        let (left, abandoned) = self.take_left();
         if let Some(operations) = &mut self.operations {
-            operations.leave(&left, origin);
+            operations.leave(&left, &abandoned, origin);
             let is_end = !matches!(what, ConnectionChange::Opened | ConnectionChange::Lost);
             if is_end && what != ConnectionChange::Ended && origin.stream.is_none() {
                 operations.end_connection(origin);
@@ -372,13 +372,14 @@ impl<'p> Conversation<'p> {
         number.unwrap_or_default()
     }
 
-    /// Removes the requests whose connection ended with the last event.
-    pub(super) fn take_left(&mut self) -> Vec<u64> {
-        let mut left = std::mem::take(&mut self.first.left_now);
-        for other in &mut self.others {
-            left.append(&mut other.left_now);
+    /// Removes the requests whose connection ended with the last event, and those that it cancelled.
+    pub(super) fn take_left(&mut self) -> (Vec<u64>, Vec<u64>) {
+        let (mut left, mut abandoned) = (Vec::new(), Vec::new());
+        for one in std::iter::once(&mut self.first).chain(&mut self.others) {
+            left.append(&mut one.left_now);
+            abandoned.append(&mut one.abandoned_now);
         }
-        left
+        (left, abandoned)
     }
 
     /// Returns the number of the conversation for an event; `None` if the event waits for the protocol.

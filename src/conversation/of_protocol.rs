@@ -49,6 +49,8 @@ pub(crate) struct ProtocolConversation<'p> {
     pub(super) source: Option<u16>,
     /// The requests whose connection ended with the last event.
     pub(super) left_now: Vec<u64>,
+    /// The requests that were cancelled by the last event.
+    pub(super) abandoned_now: Vec<u64>,
 }
 
 impl<'p> ProtocolConversation<'p> {
@@ -87,6 +89,7 @@ impl<'p> ProtocolConversation<'p> {
             last: Place::default(),
             source: None,
             left_now: Vec::new(),
+            abandoned_now: Vec::new(),
         }
     }
 
@@ -351,6 +354,7 @@ impl<'p> ProtocolConversation<'p> {
         self.report.clear();
         self.findings.clear();
         self.left_now.clear();
+        self.abandoned_now.clear();
         self.faults = 0;
     }
 
@@ -381,6 +385,7 @@ impl<'p> ProtocolConversation<'p> {
         let space = self.config.max_open.saturating_sub(self.left.len());
         let left = self.report.left.iter().map(|waiting| waiting.place.index);
         self.left_now.extend(left);
+        self.abandoned_now.append(&mut self.report.abandoned);
         self.left.extend(self.report.left.drain(..).take(space));
         // Only these changes can bring the messages that a held finding needs.
         let seen = (self.facts.has_both_directions(), self.facts.has_messages);

@@ -242,11 +242,12 @@ impl Operations {
         })
     }
 
-    /// Ends the operations of requests that get no answer.
-    pub fn leave(&mut self, requests: &[u64], origin: Origin) {
+    /// Ends the operations of requests that get no answer. `abandoned`: those that are cancelled.
+    pub fn leave(&mut self, requests: &[u64], abandoned: &[u64], origin: Origin) {
         self.ended.clear();
         self.pass(origin.time);
-        for request in requests {
+        let left = requests.iter().map(|request| (request, false));
+        for (request, is_cancelled) in left.chain(abandoned.iter().map(|request| (request, true))) {
             let Some(member) = self.find(*request, u64::MAX) else {
                 continue;
             };
@@ -255,6 +256,7 @@ impl Operations {
                 continue;
             };
             open.requests.remove(request);
+            open.is_cancelled |= is_cancelled;
             if open.requests.is_empty() && open.held.is_none() {
                 self.end_or_hold(member.operation, OperationState::Open);
             }

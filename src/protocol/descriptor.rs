@@ -197,6 +197,10 @@ pub enum TraceMember {
     Span,
     /// The id of the span that contains it.
     ParentSpan,
+    /// What the request starts: the requests of it are inside of this one.
+    Starts,
+    /// What was started, of which the request is a part.
+    Started,
 }
 
 impl std::fmt::Debug for Descriptor<'_> {

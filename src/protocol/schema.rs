@@ -215,6 +215,8 @@ pub struct MessageSchema {
     pub both_ways: bool,
     /// The message has an answer.
     pub answered: bool,
+    /// A message that has an answer is a notification without an id (JSON-RPC).
+    pub may_notify: bool,
     /// The role; `None` if direction or content decides.
     pub role: Option<Role>,
     /// The type of the content: the params of a JSON-RPC method, otherwise the whole message.
@@ -344,6 +346,7 @@ pub const fn message(name: &'static str, direction: Direction) -> MessageSchema 
         name,
         direction,
         both_ways: false,
+        may_notify: false,
         answered: false,
         role: Some(Role::Notification),
         ty: OBJECT,

@@ -116,6 +116,8 @@ pub struct Report {
     pub subscriptions: Vec<SubscriptionChange>,
     /// The requests that get no answer, because their connection has ended.
     pub(crate) left: Vec<Waiting>,
+    /// The requests that their side cancelled by closing their connection.
+    pub(crate) abandoned: Vec<u64>,
     /// The rules that are off: their texts are not written.
     pub(crate) off: RuleSet,
     /// The input has ended: rules that are off are not added.
@@ -149,6 +151,7 @@ impl Report {
         self.operation = OperationFacts::default();
         self.subscriptions.clear();
         self.left.clear();
+        self.abandoned.clear();
     }
 
     /// Adds a request that gets no answer, because its connection has ended: [`Session::waiting`] lists it no more.

@@ -102,7 +102,7 @@ impl Lines {
     /// Stores the request of later answers, from a message without a line.
     #[cfg(feature = "cli")]
     pub(crate) fn skip(&mut self, decoded: &Decoded<'_>) {
-        self.pairs.request_of(decoded);
+        self.pairs.request_of(decoded, None);
     }
 
     /// Writes the next lines with marks, until [`Lines::lay_out`]: their columns are as wide as what they show.
@@ -262,7 +262,7 @@ impl Lines {
     ) {
         let answer = verdict.answer;
         let (message, origin, style) = (decoded.message, decoded.origin, display.style);
-        let request = self.pairs.request_of(decoded);
+        let request = self.pairs.request_of(decoded, display.sources);
         let latency = match answer {
             Some(answer) => answer.latency,
             None => request.latency(decoded),

@@ -670,6 +670,19 @@ fn stepflow(from: u32, id: u32, ids: &Value) -> Raw {
     ]
 }
 
+/// An execute of stepflow that starts a run of a flow.
+fn submitting(from: u32, id: u32, flow: &Value) -> Raw {
+    let mut all = stepflow(from, id, &json!({}));
+    let params = json!({"flowId": flow, "inputs": []});
+    let ask = json!({"jsonrpc": "2.0", "id": id, "method": "runs/submit", "params": params});
+    let result = json!({"runId": "s", "flowId": flow, "status": "completed"});
+    let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
+    all.push((from + 1, "s2c", format!("{ask}\n").into_bytes()));
+    all.push((90 - from, "c2s", format!("{answer}\n").into_bytes()));
+    all.sort_by_key(|(time, ..)| *time);
+    all
+}
+
 /// A call of saikuro.
 fn saikuro(from: u32, id: u32, ids: &Value) -> Raw {
     let id = format!("a1b2c3d4-e5f6-4890-abcd-00000000000{id}");
@@ -704,6 +717,47 @@ fn posted(from: u32, id: u32, fields: &Value) -> Raw {
         (from, "c2s", ask.into_bytes()),
         (100 - from, "s2c", answer.into_bytes()),
     ]
+}
+
+#[test]
+fn a_flow_that_one_worker_starts_joins_the_execute_of_another() {
+    let (f, g) = (json!("f".repeat(64)), json!("g".repeat(64)));
+    let inner = |flow: &Value, from| stepflow(from, 3, &json!({"flow_id": flow}));
+    let joined = |all: &[Raw]| {
+        let all: Vec<_> = all.iter().map(|raw| (json!({}), raw.clone())).collect();
+        links_of("stepflow", &all)
+    };
+    let one = [submitting(10, 1, &f), inner(&f, 30)];
+    assert_eq!(joined(&one), ["a2 in a1 inferred", "b1 in a2 inferred"]);
+    let other = [submitting(10, 1, &f), inner(&g, 30)];
+    assert_eq!(joined(&other), ["a2 in a1 inferred"]);
+    let two = [submitting(10, 1, &f), submitting(20, 1, &f), inner(&f, 30)];
+    assert_eq!(joined(&two), ["a2 in a1 inferred", "b2 in b1 inferred"]);
+    let late = [submitting(10, 1, &f), inner(&f, 85)];
+    assert_eq!(joined(&late), ["a2 in a1 inferred"]);
+}
+
+#[test]
+fn servers_that_pass_on_a_session_and_the_bytes_are_legs_of_a_call() {
+    let leg = |from: u32, session: &str| {
+        let ask = call(1, &json!({"name": "t"})).to_string();
+        let head = |first: &str, body: &str| {
+            let fields = "content-type: application/json\r\ncontent-length";
+            format!("{first}\r\n{fields}: {}\r\n\r\n{body}", body.len())
+        };
+        let first = format!("POST /mcp HTTP/1.1\r\nMcp-Session-Id: {session}");
+        let answer = head("HTTP/1.1 200 OK", &answer(1, "x").to_string());
+        let raw = vec![
+            (from, "c2s", head(&first, &ask).into_bytes()),
+            (100 - from, "s2c", answer.into_bytes()),
+        ];
+        (json!({}), raw)
+    };
+    let joined = |all: &[(Value, Raw)]| links_of("mcp", all);
+    let three = [leg(10, "s"), leg(20, "s"), leg(30, "s")];
+    assert_eq!(joined(&three), ["b1 in a1 inferred", "c1 in b1 inferred"]);
+    let other = [leg(10, "s"), leg(20, "t"), leg(30, "s")];
+    assert_eq!(joined(&other), ["c1 in a1 inferred"]);
 }
 
 /// A protocol with its calls: from a time to the same time before 100 ms, with a number and ids.

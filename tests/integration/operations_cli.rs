@@ -2,6 +2,7 @@
 
 use crate::common::{self, Ran};
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::process::Stdio;
 
 const CALLS: &str = "fixtures/cli/operations.jsonl";
@@ -211,6 +212,62 @@ fn an_attempt_whose_process_ended_is_one_operation_with_the_next() {
             ");
         }
     }
+}
+
+/// Over HTTP without a session, a client cancels a request by closing its connection. A question comes in the stream of a
+/// call, and its answer on another connection.
+#[test]
+fn operations_over_http_use_several_connections() {
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
+    let post = |body: &str| {
+        let len = body.len();
+        format!(
+            "POST / HTTP/1.1\r\nmcp-session-id: s\r\ncontent-type: application/json\r\ncontent-length: {len}\r\n\r\n{body}"
+        )
+    };
+    let events = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    let call = |more: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"a"{more}}}}}"#)
+    };
+    let question = r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}"#;
+    let rows = [
+        (1, "c2s", post(&call(&format!(",{meta}")))),
+        (1, "s2c", events.to_owned()),
+        (2, "c2s", post(&call(""))),
+        (2, "s2c", format!("{events}data: {question}\n\n")),
+        (
+            3,
+            "c2s",
+            post(r#"{"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}"#),
+        ),
+        (
+            2,
+            "s2c",
+            "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n".to_owned(),
+        ),
+    ];
+    let mut recording =
+        r#"{"wiretool":1,"protocol":"mcp","started":"2026-01-01T00:00:00Z"}"#.to_owned();
+    for (t, (conn, dir, text)) in (1..).zip(rows) {
+        let line = serde_json::json!({"t": t * 1_000_000, "conn": conn, "dir": dir, "text": text});
+        write!(recording, "\n{line}").unwrap();
+    }
+    for event in [r#""event":"eof","dir":"c2s""#, r#""event":"close""#] {
+        write!(recording, "\n{{\"t\":9000000,\"conn\":1,{event}}}").unwrap();
+    }
+    write!(recording, "\n{{\"t\":20000000,\"event\":\"end\"}}\n").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.jsonl");
+    std::fs::write(&path, recording).unwrap();
+    let path = path.to_str().unwrap();
+    insta::assert_snapshot!(stdout(&["decode", "--ops", path]), @r#"
+    #2 c2 00:00:00.003 tools/call a                     answered       3 ms server 2 ms, person 1 ms; 1 elicitation/create; 4 messages, 466 bytes
+    #0 c1 00:00:00.001 tools/call a                     cancelled      8 ms server; 1 message, 224 bytes
+    "#);
+    let lines = stdout(&["decode", path]);
+    let answer = lines.lines().find(|line| line.contains("decline")).unwrap();
+    assert!(answer.contains("c3"), "{answer}");
+    assert!(answer.contains("elicitation/create"), "{answer}");
 }
 
 #[test]

@@ -87,6 +87,59 @@ const SESSIONS: &[Session] = &[
 1< end"#,
     },
     Session {
+        name: "a message of MCP over ACP is a request or a notification",
+        protocol: "acp",
+        transport: "stdio",
+        rules: &[],
+        script: r#"
+ACP
+1< {"jsonrpc":"2.0","id":0,"method":"mcp/message","params":{"serverId":"m","requestId":"a","method":"tools/call","params":{"name":"t"}}}
+1> {"jsonrpc":"2.0","method":"mcp/message","params":{"serverId":"m","requestId":"a","method":"notifications/progress","params":{}}}
+1> {"jsonrpc":"2.0","id":0,"result":{"result":{"content":[]}}}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "the result of a task is that of its call",
+        protocol: "mcp",
+        transport: "stdio",
+        rules: &["mcp/missing-content"],
+        script: r#"
+1> INITIALIZE
+1< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{}},"serverInfo":{"name":"s","version":"1"}}}
+1> {"jsonrpc":"2.0","method":"notifications/initialized"}
+1> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","task":{}}}
+1< {"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t","status":"working"}}}
+1> {"jsonrpc":"2.0","id":2,"method":"tasks/result","params":{"taskId":"t"}}
+1< {"jsonrpc":"2.0","id":2,"result":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}
+1> {"jsonrpc":"2.0","id":3,"method":"tasks/result","params":{"taskId":"t"}}
+1< {"jsonrpc":"2.0","id":3,"result":{"content":[]}}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "a resumed stream repeats progress and an answer",
+        protocol: "mcp",
+        transport: "http",
+        rules: &["mcp/answered-twice"],
+        script: r#"
+1> POST INITIALIZE
+1< 200 mcp-session-id:s INITIALIZED
+1> POST mcp-session-id:s mcp-protocol-version:2025-11-25 {"jsonrpc":"2.0","method":"notifications/initialized"}
+1< 202
+2> POST mcp-session-id:s mcp-protocol-version:2025-11-25 {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":1}}}
+2< events
+2< event {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}
+2< event {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
+2< end
+3> GET mcp-session-id:s mcp-protocol-version:2025-11-25 last-event-id:7
+3< events
+3< event {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}
+3< event {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
+3< end
+3> end"#,
+    },
+    Session {
         name: "a log line before the first answer does not change the order",
         protocol: "mcp",
         transport: "stdio",
@@ -447,6 +500,7 @@ fn bytes(session: &Session, message: &str) -> Option<String> {
         "events" => {
             return Some("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".into());
         }
+        "GET" => "GET / HTTP/1.1\r\nhost: a\r\naccept: text/event-stream".into(),
         "POST" => {
             "POST / HTTP/1.1\r\nhost: a\r\naccept: application/json, text/event-stream".into()
         }

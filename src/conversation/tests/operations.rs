@@ -113,7 +113,7 @@ fn operations_of(rows: &[Row], end: u64) -> String {
                 }
             }
             Output::Event(event, _) => {
-                operations.leave(&[], event.origin());
+                operations.leave(&[], &[], event.origin());
                 operations.end_connection(event.origin());
             }
             Output::End(..) => operations.finish(),

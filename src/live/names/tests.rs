@@ -80,6 +80,11 @@ fn values_of_the_peer_are_stored_and_replaced_at_every_position() {
     assert!(same("ses_0123456789", "ses_ABCDEFGHIJ"));
     assert!(!same("ses_0123456789", "ses_0123456789"));
     assert!(!same("x", "y"));
+    assert!(same("no ses_0123456789, x", "no ses_ABCDEFGHIJ, x"));
+    assert!(!same("no ses_0123456789, x", "no ses_ABCDEFGHIJ; x"));
+    assert!(!same("no ses_0123456789, x", "no ses_ABCDEFGHIJ"));
+    assert!(!same("no ses_0123456789, x", "no ses_ABCDEFGHIK, x"));
+    assert!(!same("no ses_0123456789, x", "no ses_0123456789, x"));
 }
 
 #[test]

@@ -133,6 +133,32 @@ impl RunValues {
         let short = names.short.get(recorded).into_iter().flatten();
         let mut known = names.unique.get(recorded).into_iter().chain(short);
         known.any(|number| self.value(*number) == Some(live))
+            || matches!((recorded, live), (Val::Text(recorded), Val::Text(live))
+                if self.corresponds_by_word(names, recorded, live))
+    }
+
+    /// Returns `true` if two texts differ only in words that correspond: a message that names an id.
+    fn corresponds_by_word(&self, names: &Names, recorded: &str, live: &str) -> bool {
+        let is_end = |c: char| !c.is_alphanumeric() && c != '-' && c != '_';
+        let mut words = [recorded, live].map(|text| text.split_inclusive(is_end));
+        let mut differ = false;
+        loop {
+            match words.each_mut().map(Iterator::next) {
+                [None, None] => return differ,
+                [Some(one), Some(other)] if one == other => {}
+                [Some(one), Some(other)] => {
+                    let [start, here] = [one, other].map(|word| word.trim_end_matches(is_end));
+                    let number = names.unique.get(&Val::text(start));
+                    let value = number.and_then(|number| self.value(*number));
+                    let is_same = value == Some(&Val::text(here));
+                    if !is_same || one.get(start.len()..) != other.get(here.len()..) {
+                        return false;
+                    }
+                    differ = true;
+                }
+                _ => return false,
+            }
+        }
     }
 
     /// Rewrites a recorded message of our side with the values of this run.

@@ -8,7 +8,7 @@ use crate::protocol::rpc::dialect::Dialect;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::schema::{TEXT, Type};
 use crate::tape::Node;
-pub(super) use methods::{CODES, PERMISSION, PROMPT, SIGNS};
+pub(super) use methods::{CARRIER, CODES, PERMISSION, PROMPT, SIGNS};
 #[cfg(feature = "rules")]
 pub(super) use methods::{DRAFT_UPDATES, NEEDS, PART_NEEDS, UPDATES};
 use std::sync::LazyLock;

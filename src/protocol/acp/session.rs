@@ -11,14 +11,17 @@ mod turns;
 use super::DESCRIPTOR;
 use super::schema::{self, DIALECT};
 use crate::protocol::Direction::{ToClient, ToServer};
+use crate::protocol::Role;
 use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rpc::capabilities::Capabilities;
 use crate::protocol::rpc::dialect::Dialect;
-use crate::protocol::rpc::extension::{Extension, RpcMessage, SentRequest, SessionField};
+use crate::protocol::rpc::extension::{Extension, Nested, RpcMessage, SentRequest, SessionField};
 use crate::protocol::rpc::handshake::{Disorder, Stage};
 use crate::protocol::rule_names::acp as rule;
-use crate::protocol::session::broken;
+use crate::protocol::session::memory::RecentEntries;
+use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::text::quote;
+use crate::protocol::session::{Link, broken};
 use crate::tape::Node;
 use turns::{TurnRequest, Turns};
 
@@ -28,6 +31,8 @@ pub(super) struct AcpSession {
     stage: Stage,
     capabilities: Capabilities,
     turns: Turns,
+    /// The requests that carry another one, by the id of that.
+    carried: RecentEntries<Box<str>, u64>,
 }
 
 /// The stored part of a request, until its answer.
@@ -52,6 +57,19 @@ impl AcpSession {
             _ => return,
         };
         broken!(message, rule, message.whole(), cause; "{text}");
+    }
+
+    /// Links the notifications of a carried request to it.
+    fn link_carried(&mut self, message: &RpcMessage<'_, '_>) {
+        let Some(id) = message.param("requestId").and_then(Node::text) else {
+            return;
+        };
+        let id = to_stored(&id);
+        if message.role == Role::Request {
+            self.carried.insert(id, message.index);
+        } else if let Some(request) = self.carried.get(&id) {
+            message.part_of(*request, Link::Recorded);
+        }
     }
 
     /// Reports what the other side did not declare: for the method, or for a part of the params.
@@ -85,6 +103,7 @@ impl Extension for AcpSession {
     const NEEDS_LINE_END: bool = true;
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancel_request", "requestId")];
     const PERSON: &'static [&'static str] = &[schema::PERMISSION, "elicitation/create"];
+    const NESTED: Nested = Nested(&[(schema::CARRIER, &[schema::PROMPT])]);
     // The session that a request names shows it.
     const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
 
@@ -102,6 +121,9 @@ impl Extension for AcpSession {
             version = message.param("protocolVersion").and_then(Node::as_i128);
         } else if message.findings() == before && message.method.is_some() {
             self.check_capabilities(message, &name);
+        }
+        if name == schema::CARRIER {
+            self.link_carried(message);
         }
         RequestContext {
             version,

@@ -32,7 +32,7 @@ use crate::tape::Node;
 use handshake::{Handshake, own_version};
 use inputs::{Inputs, Repeatable};
 use progress::{Key, Tokens};
-use tasks::{OfTask, Tasks};
+use tasks::{OfTask, TaskCall, Tasks};
 use tools::Tools;
 
 /// A result that comes this much after a cancellation, in ns, does not cross it.
@@ -238,7 +238,15 @@ impl Extension for McpSession {
             .answers(message, asked, own.version.as_deref());
         self.tokens.answer(message, own.progress.as_ref());
         self.inputs.answer(message, asked, &own.repeatable);
-        self.tasks.answer(message, asked, own.task.as_ref());
+        let of_task = self.tasks.call_of(own.task.as_ref()).cloned();
+        let name = request.method.map_or("", |method| method.name);
+        let call = || TaskCall {
+            method: name,
+            tool: own.tool.clone(),
+        };
+        self.tasks.answer(message, asked, own.task.as_ref(), call);
+        let name = of_task.as_ref().map_or(name, |call| call.method);
+        let tool = of_task.as_ref().map_or(&own.tool, |call| &call.tool);
         let Some(result) = message.result() else {
             return;
         };
@@ -247,7 +255,6 @@ impl Extension for McpSession {
                 "resultType is missing; version {} requires it, and its clients refuse the result",
                 schema::name(schema::STATELESS));
         }
-        let name = request.method.map_or("", |method| method.name);
         let is_complete = result.get("inputRequests").is_none();
         if own.stateless && is_complete && schema::CACHEABLE.contains(&name) {
             for need in ["ttlMs", "cacheScope"] {
@@ -269,7 +276,7 @@ impl Extension for McpSession {
             "resources/read" => "contents",
             _ => return,
         };
-        if let Some(tool) = own.tool.as_ref().filter(|_| name == schema::CALL) {
+        if let Some(tool) = tool.as_ref().filter(|_| name == schema::CALL) {
             self.tools.check_result(tool, message, result);
         }
         if let Some(node) = result.get(content) {

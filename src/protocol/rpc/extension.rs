@@ -156,6 +156,8 @@ pub(in crate::protocol) struct RpcMessage<'t, 'a> {
     /// The field that it lacks, because an earlier answer named the session in it.
     pub(super) lacks: Option<SessionField>,
     pub(super) in_batch: bool,
+    /// The message that the server sent before, if a resumed event stream repeats it.
+    pub(in crate::protocol) repeats: Option<u64>,
 }
 
 impl<'t, 'a> Deref for RpcMessage<'t, 'a> {

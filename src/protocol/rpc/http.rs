@@ -26,6 +26,7 @@ pub(super) const MAX_ENDED: usize = 1 << 8;
 
 /// A connection.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub(super) struct Connection {
     pub(super) http: bool,
     pub(super) posts: Posts<Post>,
@@ -33,6 +34,8 @@ pub(super) struct Connection {
     pub(super) streamed: Option<u64>,
     /// The current event stream goes on with an earlier one, or has the answers to all requests of its session.
     pub(super) is_shared: bool,
+    /// The current event stream goes on with an earlier one.
+    pub(super) resumes: bool,
     /// The direction of the server ended.
     pub(super) server_left: bool,
 }

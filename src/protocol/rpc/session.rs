@@ -21,13 +21,14 @@ use crate::protocol::rule_names::all as rule;
 use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{
-    ConnectionChange, Current, OperationFacts, Report, Seen, Session, SessionConfig, Waiting,
-    broken,
+    ConnectionChange, Current, Link, OperationFacts, Report, Seen, Session, SessionConfig,
+    Severity, Waiting, broken,
 };
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use foldhash::HashMap;
 use operations::BatchFacts;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// The state of a conversation.
@@ -44,6 +45,9 @@ pub(in crate::protocol) struct RpcSession<E: Extension> {
     batches: RecentEntries<u64, usize>,
     /// The last message that belongs to a request, by the index of the request.
     heard: RecentEntries<u64, u64>,
+    /// The messages of event streams, by hashes of session and content.
+    events: RecentEntries<u64, u64>,
+    hasher: foldhash::fast::RandomState,
     order: bool,
 }
 
@@ -57,6 +61,8 @@ impl<E: Extension> RpcSession<E> {
             named: HashMap::default(),
             batches: RecentEntries::default(),
             heard: RecentEntries::default(),
+            events: RecentEntries::default(),
+            hasher: foldhash::fast::RandomState::default(),
             order: config.order,
         }
     }
@@ -73,12 +79,28 @@ impl<E: Extension> RpcSession<E> {
             direction,
             faulty,
             in_batch: root.is_array(),
+            repeats: self.repeated(seen),
         };
         if root.is_array() {
             self.batch(seen, root, context);
         } else {
             self.message(seen, root, context);
         }
+    }
+
+    /// Returns the message of an event stream that a resumed one repeats.
+    fn repeated(&mut self, seen: Current<'_, '_>) -> Option<u64> {
+        if !matches!(seen.frame.head, Head::Http { event: true, .. }) {
+            return None;
+        }
+        let session = self.sessions.session(seen.origin.conn)?;
+        let content = self.hasher.hash_one((session, seen.frame.view.body()));
+        let resumes = self.connections.get(seen.origin.conn)?.resumes;
+        let first = self.events.get(&content).copied().filter(|_| resumes);
+        if first.is_none() {
+            self.events.insert(content, seen.index);
+        }
+        first
     }
 
     /// Handles the parts of a frame that are not a message, and returns its direction.
@@ -93,7 +115,8 @@ impl<E: Extension> RpcSession<E> {
             let is_final = !asks && !event && !(100..200).contains(&status);
             if asks {
                 connection.posts.push(Post::default());
-                connection.is_shared = super::http::resumes_stream(&seen);
+                connection.resumes = super::http::resumes_stream(&seen);
+                connection.is_shared = connection.resumes;
             } else if event && seen.message.role == Some(Role::Control) {
                 connection.is_shared |= super::http::is_endpoint(&seen);
             }
@@ -189,6 +212,7 @@ impl<E: Extension> RpcSession<E> {
             unnamed: self.sessions.name(seen.origin.conn) == Some(""),
             lacks: self.sessions.lacks(seen.origin.conn),
             in_batch: context.in_batch,
+            repeats: context.repeats,
         };
         match role {
             Role::Request | Role::Notification if context.faulty => {}
@@ -293,7 +317,12 @@ impl<E: Extension> RpcSession<E> {
             Paired::Retyped(key) => (key, true),
             Paired::NoId => return,
             Paired::Nothing(key) => {
-                if !message.breaks_rule && !self.lacks(&seen) {
+                if let Some(first) = message.repeats {
+                    message.part_of(first, Link::Recorded);
+                    broken!(message, rule::ANSWERED_TWICE, seen.whole(), first;
+                        "the server sent this answer before, in #{first}: the resumed stream repeats it");
+                    message.report().at_most(Severity::Info);
+                } else if !message.breaks_rule && !self.lacks(&seen) {
                     self.pairs.report_unmatched(&key, &facts);
                 }
                 return;
@@ -367,6 +396,7 @@ struct FrameContext {
     direction: Option<Direction>,
     faulty: bool,
     in_batch: bool,
+    repeats: Option<u64>,
 }
 
 impl<E: Extension> Session for RpcSession<E> {
@@ -410,6 +440,11 @@ impl<E: Extension> Session for RpcSession<E> {
                     _ => {}
                 }
                 if what != ConnectionChange::Ended {
+                    for (_, asked, request) in self.pairs.open.sorted_in(id_space) {
+                        if request.client_left && E::is_cancelled(request) {
+                            report.abandoned.push(asked.index());
+                        }
+                    }
                     self.connections.end(origin.conn);
                     self.sessions.close(origin.conn);
                 }

@@ -161,7 +161,7 @@ impl<'a> CallShape<'_, 'a> {
             return None;
         }
         match (method.answered, id) {
-            (true, None) => {
+            (true, None) if !method.may_notify => {
                 broken!(self, rule::REQUEST_WITHOUT_ID, self.seen.whole();
                     "{name} is a request: without an id it is never answered");
             }

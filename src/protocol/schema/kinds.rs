@@ -96,4 +96,10 @@ impl MessageSchema {
         self.both_ways = true;
         self
     }
+
+    /// Without an id, the message is a notification.
+    pub const fn or_notification(mut self) -> Self {
+        self.may_notify = true;
+        self
+    }
 }

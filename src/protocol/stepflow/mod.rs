@@ -52,6 +52,11 @@ static DESCRIPTOR: Descriptor = Descriptor {
     traces: &[
         (&["params", "observability", "trace_id"], TraceMember::Trace),
         (&["params", "observability", "span_id"], TraceMember::Span),
+        (&["params", "flowId"], TraceMember::Starts),
+        (
+            &["params", "observability", "flow_id"],
+            TraceMember::Started,
+        ),
     ],
     ..Descriptor::USUAL
 };

@@ -1,7 +1,9 @@
 //! Finds the request of an answer if no conversation does: stores requests by connection and direction, and by id or in
-//! order.
+//! order. Over HTTP, the answer may come on another connection.
 
+use crate::capture::Sources;
 use crate::decoder::Decoded;
+use crate::framing::Head;
 use crate::protocol::{Direction, Id, Role};
 use foldhash::HashMap;
 use std::collections::VecDeque;
@@ -23,18 +25,20 @@ pub(super) struct OpenRequest {
 #[derive(Default)]
 pub(super) struct Pairs {
     open: HashMap<u64, OpenRequest>,
+    /// The keys of those over HTTP, by capture, direction and id.
+    over_http: HashMap<u64, Vec<u64>>,
     /// Those whose answers come in order: the oldest first, with the connection and the direction.
     ordered: VecDeque<(Option<u32>, Direction, OpenRequest)>,
     subjects: Vec<Box<str>>,
 }
 
 impl Pairs {
-    /// Stores a request. For an answer, returns its request.
-    pub fn request_of(&mut self, decoded: &Decoded<'_>) -> OpenRequest {
-        self.find(decoded).unwrap_or_default()
+    /// Stores a request. For an answer, returns its request. `sources`: the captures, if there are several.
+    pub fn request_of(&mut self, decoded: &Decoded<'_>, sources: Option<&Sources>) -> OpenRequest {
+        self.find(decoded, sources).unwrap_or_default()
     }
 
-    fn find(&mut self, decoded: &Decoded<'_>) -> Option<OpenRequest> {
+    fn find(&mut self, decoded: &Decoded<'_>, sources: Option<&Sources>) -> Option<OpenRequest> {
         let (origin, message) = (decoded.origin, decoded.message);
         let role = message.role?;
         let asks = role == Role::Request;
@@ -49,19 +53,49 @@ impl Pairs {
         }
         let hashes = self.open.hasher().clone();
         let key = || message.id.pair_key((origin.conn, asked), &hashes);
+        let is_http = matches!(decoded.frame.head, Head::Http { .. });
+        let shared = || {
+            let source = || sources.and_then(|all| all.of(origin.conn));
+            let key = is_http.then(|| message.id.pair_key((source(), asked), &hashes));
+            key.flatten()
+        };
         match role {
             Role::Request => {
                 let key = key()?;
                 if self.open.len() >= MAX_REQUESTS {
                     self.open.clear();
+                    self.over_http.clear();
+                }
+                if let Some(shared) = shared() {
+                    self.over_http.entry(shared).or_default().push(key);
                 }
                 let request = self.request(decoded);
                 self.open.insert(key, request);
                 None
             }
-            Role::Response | Role::Error | Role::End => self.open.remove(&key()?),
-            Role::Item => self.open.get(&key()?).copied(),
+            Role::Response | Role::Error | Role::End => {
+                let key = self.known_key(key()?, shared());
+                if let Some(shared) = shared()
+                    && let Some(keys) = self.over_http.get_mut(&shared)
+                {
+                    keys.retain(|one| *one != key);
+                    if keys.is_empty() {
+                        self.over_http.remove(&shared);
+                    }
+                }
+                self.open.remove(&key)
+            }
+            Role::Item => self.open.get(&self.known_key(key()?, shared())).copied(),
             _ => None,
+        }
+    }
+
+    /// Returns the key of the request of an answer: on its connection, otherwise the only one over HTTP with its id.
+    fn known_key(&self, own: u64, shared: Option<u64>) -> u64 {
+        let others = shared.and_then(|shared| self.over_http.get(&shared));
+        match others.map(Vec::as_slice) {
+            Some([only]) if !self.open.contains_key(&own) => *only,
+            _ => own,
         }
     }
 

@@ -23,6 +23,7 @@ const CALL_MARK: &[Mark] = &[Mark::Generated("call", Fresh::Id)];
 const CALL: Member = must("toolCallId", TEXT).marked(CALL_MARK);
 const ELICITATION: &[Mark] = &[Mark::Generated("elicitation", Fresh::Id)];
 const NAMES: &[Mark] = &[Mark::Name];
+const CARRIED_MARK: &[Mark] = &[Mark::Generated("carried", Fresh::Id)];
 /// A path that the receiver resolves must not depend on its working directory.
 const PATH: Type = Type::Form(
     &TEXT,
@@ -411,10 +412,19 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .of(object![SESSION])
         .releases(DRAFT),
     request("mcp/connect", ToClient).releases(DRAFT),
-    request("mcp/message", ToClient).both_ways().releases(DRAFT),
+    request(CARRIER, ToClient)
+        .of(object![
+            nullable("requestId", TEXT).marked(CARRIED_MARK),
+            may("method", TEXT).marked(NAMES)
+        ])
+        .both_ways()
+        .or_notification()
+        .releases(DRAFT),
     request("mcp/disconnect", ToClient).releases(DRAFT),
 ];
 
+/// The method that carries a message to or from a server of tools.
+pub(in super::super) const CARRIER: &str = "mcp/message";
 /// The method that starts a turn.
 pub(in super::super) const PROMPT: &str = "session/prompt";
 /// The method that asks for permission.

@@ -68,6 +68,7 @@ const CREATED: Member =
     may("createdAt", TEXT).marked(&[Mark::Generated("created", Fresh::Time), Mark::Volatile]);
 const UPDATED: Member =
     may("lastUpdatedAt", TEXT).marked(&[Mark::Generated("updated", Fresh::Time), Mark::Volatile]);
+const STATUS_TEXT: Member = may("statusMessage", TEXT).marked(&[Mark::Volatile]);
 const NEW_TASK: Member = may(
     "task",
     object![TASK_ID, may("status", TEXT), CREATED, UPDATED],
@@ -115,6 +116,15 @@ const EMPTY: Type = object![META, RESULT_TYPE];
 const TASK_STATE: Type = object![
     may("taskId", TEXT).marked(TASK),
     may("status", TEXT),
+    STATUS_TEXT,
+    CREATED,
+    UPDATED,
+];
+/// The state of a task that goes on: which one it is depends on the time.
+const PASSING_STATE: Type = object![
+    may("taskId", TEXT).marked(TASK),
+    may("status", TEXT).marked(&[Mark::Volatile]),
+    STATUS_TEXT,
     CREATED,
     UPDATED,
 ];
@@ -431,7 +441,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .releases(V2025_11),
     request("tasks/get", ToServer)
         .of(object![TASK_ID, ASK_META])
-        .result(TASK_STATE)
+        .result(PASSING_STATE)
         .releases(SINCE_2025_11)
         .both_ways()
         .words("taskId")
@@ -444,6 +454,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .about("asks for the result of a task"),
     request("tasks/cancel", ToServer)
         .of(object![TASK_ID, ASK_META])
+        .result(TASK_STATE)
         .releases(SINCE_2025_11)
         .both_ways()
         .words("taskId")
@@ -460,7 +471,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .releases(STATELESS),
     message("notifications/tasks/status", ToClient)
         .both_ways()
-        .of(TASK_STATE)
+        .of(PASSING_STATE)
         .releases(V2025_11),
 ];
 

@@ -111,6 +111,9 @@ impl Tokens {
         if !progress.shared {
             message.part_of(index, Link::Recorded);
         }
+        if message.repeats.is_some() {
+            return;
+        }
         if progress.open == 0 {
             broken!(message, rule::PROGRESS_AFTER_ANSWER, seen.whole(), index;
                 "this is progress of #{index}, which is already answered");

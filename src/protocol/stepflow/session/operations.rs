@@ -5,6 +5,8 @@
 //!     blobs/put {observability: {run_id: "r"}}       inside of #3: recorded; inferred if only one execute runs
 //!     runs/submit #5 -> {runId: "s", status: "running"}    #5 goes on
 //!     runs/get {runId: "s"}                          part of #5, until its state is final
+//!     components/execute {run_id: "s"}               inside of #5: recorded
+//!     components/execute {flow_id: "f"}              inside of the only open runs/submit {flowId: "f"}: inferred
 //!   components/execute {run_id, step_id, attempt: 2}       part of the execute with attempt 1, also after an error
 //! ```
 
@@ -35,8 +37,12 @@ pub(super) struct Operations {
     attempts: RecentEntries<Step, Vec<Attempt>>,
     /// The request that started a run; `None` if several runs have the id.
     runs: RecentEntries<Box<str>, Option<u64>>,
+    /// The open requests that start a run of a flow.
+    submitted: RecentEntries<Box<str>, Vec<u64>>,
 }
 
+/// The number of open requests that start a run of one flow.
+const MAX_SUBMITTED: usize = 64;
 /// The number of connections whose executes of one step are stored.
 const MAX_ATTEMPTS: usize = 8;
 
@@ -82,8 +88,27 @@ impl Operations {
             }
             message.operation().may_retry = true;
         }
+        if let Some((submit, link)) = self.submit_of(message, observed[0].as_deref()) {
+            message.inside(submit, link);
+        }
         if observed.iter().any(Option::is_some) {
             self.executes.insert(index, observed);
+        }
+    }
+
+    /// Returns the request that started the run of an execute.
+    fn submit_of(&self, message: &MessageTurn<'_, '_>, run: Option<&str>) -> Option<(u64, Link)> {
+        if let Some(known) = run.and_then(|run| self.runs.get(&run.into())) {
+            return Some(((*known)?, Link::Recorded));
+        }
+        // An execute of the run that the request is of has another flow.
+        match self
+            .submitted
+            .get(&observed_id(message, "flow_id")?)?
+            .as_slice()
+        {
+            [only] => Some((*only, Link::Inferred)),
+            _ => None,
         }
     }
 
@@ -150,7 +175,16 @@ impl Operations {
     /// Handles a request that may be about a run. Returns true if it is.
     pub(super) fn ask(&mut self, message: &MessageTurn<'_, '_>) -> bool {
         match message.method.map_or("", |method| method.name) {
-            SUBMIT => true,
+            SUBMIT => {
+                let flow = message.call.params.and_then(|params| params.get("flowId"));
+                if let Some(flow) = text(flow) {
+                    let open = self.submitted.entry(flow);
+                    if open.len() < MAX_SUBMITTED {
+                        open.push(message.index);
+                    }
+                }
+                true
+            }
             "runs/get" => {
                 let id = message.call.params.and_then(|params| params.get("runId"));
                 let first = text(id).and_then(|id| *self.runs.get(&id)?);
@@ -165,6 +199,12 @@ impl Operations {
 
     /// Handles the answer to a request about a run.
     pub(super) fn answer(&mut self, message: &MessageTurn<'_, '_>, asked: u64, submits: bool) {
+        if submits {
+            self.submitted.retain(|_, open| {
+                open.retain(|index| *index != asked);
+                !open.is_empty()
+            });
+        }
         let Some(result) = message.call.result else {
             return;
         };

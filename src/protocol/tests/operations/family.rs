@@ -120,6 +120,18 @@ fn turns() {
             > {"method":"$/cancel_request","params":{"requestId":1}}  => part of 2 recorded, cancels
             "#,
         ),
+        (
+            "messages of MCP during a turn, and without one",
+            r#"
+            > {"id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}
+            < {"id":0,"method":"mcp/message","params":{"serverId":"m","requestId":"a","method":"tools/call","params":{}}}  => inside 0 inferred
+            > {"method":"mcp/message","params":{"serverId":"m","requestId":"a","method":"notifications/progress","params":{}}}  => part of 1 recorded
+            > {"method":"mcp/message","params":{"serverId":"m","requestId":"b","method":"notifications/progress","params":{}}}
+            > {"id":0,"result":{"result":{"content":[]}}}
+            < {"id":1,"result":{"stopReason":"end_turn"}}
+            < {"id":2,"method":"mcp/message","params":{"serverId":"m","requestId":"c","method":"tools/list","params":{}}}
+            "#,
+        ),
     ];
     check("acp", line, &cases);
 }

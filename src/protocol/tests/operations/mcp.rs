@@ -258,8 +258,28 @@ fn tasks() {
             > {"id":2,"method":"tools/call","params":{"name":"a","task":{}}}
             < {"id":2,"result":{"task":{"taskId":"u","status":"working"}}}  => goes on, server
             < {"method":"notifications/tasks/status","params":{"taskId":"t","status":"failed"}}  => part of 0 recorded, fails, ends
-            > {"id":3,"method":"tasks/cancel","params":{"taskId":"u"}}  => part of 2 recorded, cancels
+            > {"id":3,"method":"tasks/cancel","params":{"taskId":"u"}}  => part of 2 recorded
             < {"id":3,"result":{"taskId":"u","status":"cancelled"}}  => cancels, ends
+            "#,
+        ),
+        (
+            "a cancellation that is refused, one without a state, and a task that begins with a question",
+            r#"
+            > {"id":1,"method":"tools/call","params":{"name":"a","task":{}}}
+            < {"id":1,"result":{"task":{"taskId":"t","status":"input_required"}}}  => goes on, client
+            > {"id":2,"method":"tasks/cancel","params":{"taskId":"t"}}  => part of 0 recorded
+            < {"id":2,"error":{"code":-32601,"message":"Method not found"}}  => goes on, client
+            > {"id":3,"method":"tasks/cancel","params":{"taskId":"t"}}  => part of 0 recorded
+            < {"id":3,"result":{}}  => cancels, goes on, client
+            "#,
+        ),
+        (
+            "a question that is a task: a person works on it",
+            r#"
+            < {"id":1,"method":"elicitation/create","params":{"message":"m","requestedSchema":{},"task":{}}}  => person
+            > {"id":1,"result":{"task":{"taskId":"t","status":"working"}}}  => goes on, person
+            < {"id":2,"method":"tasks/get","params":{"taskId":"t"}}  => part of 0 recorded
+            > {"id":2,"result":{"taskId":"t","status":"completed"}}  => goes on, server
             "#,
         ),
         (

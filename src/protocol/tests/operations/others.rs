@@ -77,6 +77,21 @@ fn executes_and_runs() {
             < {"id":"c","method":"runs/get","params":{"runId":"other"}}  => inside 0 inferred
             < {"id":"d","method":"runs/submit","params":{"flowId":"f","inputs":[],"observability":{"run_id":"r1"}}}  => inside 0 recorded
             > {"id":"d","result":{"runId":"t","flowId":"f","status":"failed","items":{}}}  => fails
+            > {"id":"3","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"observability":{"run_id":"s"}}}  => inside 1 recorded
+            "#,
+        ),
+        (
+            "executes of a run whose request is open, of two of one flow, and of a flow whose request is answered",
+            r#"
+            > {"id":"1","method":"components/execute","params":{"component":"/a","input":{},"attempt":1,"observability":{"run_id":"r","flow_id":"g"}}}
+            < {"id":"a","method":"runs/submit","params":{"flowId":"f","inputs":[],"wait":true,"observability":{"run_id":"r","flow_id":"g"}}}  => inside 0 recorded
+            2> {"id":"2","method":"components/execute","params":{"component":"/b","input":{},"attempt":1,"observability":{"run_id":"s","flow_id":"f"}}}  => inside 1 inferred
+            2> {"id":"3","method":"components/execute","params":{"component":"/b","input":{},"attempt":1,"observability":{"run_id":"u","flow_id":"g"}}}
+            < {"id":"b","method":"runs/submit","params":{"flowId":"f","inputs":[],"wait":true,"observability":{"run_id":"r","flow_id":"g"}}}  => inside 0 recorded
+            2> {"id":"4","method":"components/execute","params":{"component":"/b","input":{},"attempt":1,"observability":{"run_id":"v","flow_id":"f"}}}
+            > {"id":"b","error":{"code":-32000,"message":"m"}}
+            > {"id":"a","result":{"runId":"s","flowId":"f","status":"completed","items":{}}}
+            2> {"id":"5","method":"components/execute","params":{"component":"/b","input":{},"attempt":1,"observability":{"run_id":"w","flow_id":"f"}}}
             "#,
         ),
         (
