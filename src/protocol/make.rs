@@ -169,7 +169,7 @@ pub(crate) fn unknown_kind(kind: &str, recipes: &[Recipe]) -> Refusal {
     let names: Vec<&str> = recipes.iter().map(|r| &*r.name).collect();
     let similar = similar(kind, &names);
     let wanted = match similar.as_slice() {
-        [] if names.len() > MAX_LISTED => "one of the kinds of --list".to_owned(),
+        [] if names.len() > MAX_LISTED => "a kind of this protocol".to_owned(),
         [] => format!("one of {}", names.join(" ")),
         [one] => one.to_string(),
         [others @ .., last] => format!("{} or {last}", others.join(", ")),
