@@ -17,6 +17,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 pub use complete::{complete_command, is_command, stdin_has_input};
 use complete::{is_flag, record_tip};
+use others::tip_of_recording;
 pub use shapes::{as_address, file_tip};
 use shapes::{
     endpoint_of_socat, is_method, is_program, local, packet_filter, tip_of_address,
@@ -455,16 +456,8 @@ impl<'a> Situation<'a> {
                 text(command)
             ));
         }
-        if let [file] = child
-            && has("write")
-            && shapes::is_file_name(word)
-            && !is_command(file)
-        {
-            let file = text(std::slice::from_ref(file));
-            return Some(format!(
-                "the recording is -w {file}: wiretool {} -w {file} -- COMMAND",
-                text(own)
-            ));
+        if let Some(tip) = tip_of_recording(own, child).filter(|_| has("write")) {
+            return Some(tip);
         }
         // The file of the recording stands last, as in other programs.
         let (child, file) = match child {

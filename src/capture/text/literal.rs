@@ -181,6 +181,12 @@ impl<'a> Reader<'a> {
             }
             open @ (b'{' | b'[' | b'(') => {
                 self.take(&[open]);
+                // What the console of Chrome prints in place of an object.
+                if open == b'{' && self.take("…}".as_bytes()) {
+                    self.is_cut = true;
+                    push_string("{…}".as_bytes(), out);
+                    return Ok(Presence::Value);
+                }
                 self.group(open, false, out, depth)
             }
             b'"' | b'\'' | b'`' => self.string(false, out).map(|()| Presence::Value),
@@ -358,12 +364,6 @@ impl<'a> Reader<'a> {
         let mut is_object = (open == b'{').then_some(true);
         let mut count = 0;
         let mut presence = Presence::Value;
-        // What the console of Chrome prints in place of an object.
-        if open == b'{' && self.take("…}".as_bytes()) {
-            self.is_cut = true;
-            push_string("{…}".as_bytes(), out);
-            return Ok(Presence::Value);
-        }
         out.push(b'{');
         loop {
             if self.peek()? == close {

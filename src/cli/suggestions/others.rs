@@ -1,7 +1,10 @@
 //! Tips for words and flags of other programs, with the words of the command line filled in.
 
+use super::complete::is_command;
+use super::shapes::is_file_name;
 use super::{Situation, has_word};
 use crate::protocol::registry;
+use std::ffi::OsString;
 use std::path::Path;
 
 impl Situation<'_> {
@@ -132,4 +135,15 @@ impl Situation<'_> {
             "wiretool stat --c2s {a} --s2c {b} pairs the files of the two directions, wiretool stat {a} {b} those of two connections; latencies need times, as in recordings (wiretool record)"
         ))
     }
+}
+
+/// Returns the tip for the name of a recording in place of a command: `record a.jsonl`.
+pub(super) fn tip_of_recording(own: &[OsString], child: &[OsString]) -> Option<String> {
+    let [file] = child else { return None };
+    let name = file.to_string_lossy();
+    let own = shell_words::join(own.iter().map(|arg| arg.to_string_lossy()));
+    (is_file_name(&name) && !is_command(file)).then(|| {
+        let file = shell_words::quote(&name);
+        format!("the recording is -w {file}: wiretool {own} -w {file} -- COMMAND")
+    })
 }
