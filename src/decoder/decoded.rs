@@ -3,8 +3,8 @@
 use super::{Origin, RawFrame};
 use crate::encoding::{Encoding, lossless};
 use crate::error::DecodeError;
-use crate::framing::Frame;
-use crate::protocol::{Message, Notes, Protocol, Seen, annotate, hide};
+use crate::framing::{Frame, Head};
+use crate::protocol::{Message, Notes, Protocol, Role, Seen, annotate, hide};
 use crate::tape::Node;
 use std::borrow::Cow;
 use std::fmt;
@@ -66,6 +66,18 @@ impl<'a> Decoded<'a> {
     /// Returns `true` if it has an error.
     pub fn is_faulty(&self) -> bool {
         self.faults().next().is_some()
+    }
+
+    /// Returns the status of a response of HTTP that has no message of the protocol, and does not accept the request.
+    pub(crate) fn refusal_status(&self) -> Option<u16> {
+        match self.frame.head {
+            Head::Http {
+                status: status @ 300..,
+                event: false,
+                ..
+            } => Some(status).filter(|_| matches!(self.message.role, None | Some(Role::Control))),
+            _ => None,
+        }
     }
 
     /// Returns the parts that a session needs.

@@ -115,7 +115,11 @@ impl<'d> Compare<'d> {
                     let meaning = meaning(protocol, ignore, message, &parts);
                     meaning.digest(Some(root), number, hasher);
                 }
-                _ => view.body().hash(&mut hasher),
+                // The body of a refusal is a text for people.
+                _ => match message.http_status() {
+                    Some(status) => status.hash(&mut hasher),
+                    None => view.body().hash(&mut hasher),
+                },
             }
         });
     }
@@ -150,6 +154,12 @@ impl<'d> Compare<'d> {
             let text = |stored: &StoredMessage| stored.fault.unwrap_or("none").to_owned();
             fields.push(whole("(fault)", [text(a), text(b)]));
         }
+        let statuses = [a, b].map(StoredMessage::http_status);
+        if let [Some(one), Some(other)] = statuses
+            && one != other
+        {
+            fields.push(whole("(status)", [one.to_string(), other.to_string()]));
+        }
         let ignore = self.ignore;
         let empty_is_absent = self.empty_is_absent;
         let [first, second] = &mut self.parsed;
@@ -175,7 +185,11 @@ impl<'d> Compare<'d> {
                 ignored = found.ignored;
                 // Bodies that are not readable as values are equal only if their bytes are.
                 let is_whole = roots[0].is_some() && one.valid && other.valid;
-                if !is_whole && found.differences.is_empty() && left.body() != right.body() {
+                let is_refusal = statuses.iter().all(Option::is_some);
+                if !(is_whole || is_refusal)
+                    && found.differences.is_empty()
+                    && left.body() != right.body()
+                {
                     let text = |body: &[u8]| format!("{} bytes", body.len());
                     fields.push(whole("", [text(left.body()), text(right.body())]));
                 }

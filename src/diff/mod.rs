@@ -55,12 +55,15 @@ impl std::fmt::Debug for DiffSide {
 }
 
 impl DiffSide {
-    /// Adds a message, unless it belongs to the transport or is a heartbeat.
+    /// Adds a message, unless it belongs to the transport or is a heartbeat. A response of HTTP that refuses a request is an
+    /// answer.
     pub fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
         if let Some(request) = verdict.cancels {
             self.cancelled.entry(request).or_insert(decoded.index);
         }
-        if !matches!(decoded.message.role, Some(Role::Control | Role::Heartbeat)) {
+        let passive = matches!(decoded.message.role, Some(Role::Control | Role::Heartbeat));
+        let is_refusal = verdict.answer.is_some() && decoded.refusal_status().is_some();
+        if !passive || is_refusal {
             let mut stored = StoredMessage::of(decoded, verdict.answer);
             stored.share(&mut self.names);
             self.weight += stored.weight();

@@ -129,6 +129,16 @@ impl StoredMessage {
         }
     }
 
+    /// Returns the status of a response of HTTP without a message of the protocol.
+    pub(super) fn http_status(&self) -> Option<u16> {
+        match self.rare.as_ref()?.head {
+            Head::Http { status, .. } => {
+                Some(status).filter(|_| matches!(self.role, None | Some(Role::Control)))
+            }
+            _ => None,
+        }
+    }
+
     fn control(&self) -> Option<&'static str> {
         self.rare.as_ref().and_then(|rare| rare.control)
     }

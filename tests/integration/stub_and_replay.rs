@@ -559,6 +559,38 @@ fn answers_over_http_belong_to_their_exchanges() {
     plays_http("acp", &path, "4 sent, 4 answers compared");
 }
 
+/// A status without a message answers a request: a stub sends it, and another status is a difference.
+#[test]
+fn a_request_that_http_refuses_is_answered_with_its_status() {
+    let ask = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
+    let (good, bad) = (ask("good"), ask("bad"));
+    let record = |status: u16, text: &str| {
+        let good = [
+            ("c2s", 0, &*good),
+            ("s2c", 200, r#"{"jsonrpc":"2.0","id":1,"result":5}"#),
+        ];
+        let bad = [("c2s", 0, &*bad), ("s2c", status, text)];
+        let name = format!("status-{status}-{}", text.len());
+        recorded_http(&name, "jsonrpc", &[(0, &good), (1, &bad)])
+    };
+    let texts = ["", "Internal error"];
+    for text in texts {
+        let (path, other) = (record(500, text), record(503, text));
+        plays_http("jsonrpc", &path, "2 sent, 2 answers compared");
+        let stub = Stub::start("jsonrpc", "http", &other).unwrap();
+        let (path, other) = (path.to_str().unwrap(), other.to_str().unwrap());
+        let (code, sent) = run(&["replay", path, "--timeout", "20s", "--connect", &stub.1]);
+        assert_eq!(code, 1, "{sent}");
+        assert!(sent.contains("(status)  500 → 503"), "{sent}");
+        let (code, found) = run(&["diff", path, other]);
+        assert_eq!(code, 1, "{found}");
+        assert!(found.contains("(status)  500 → 503"), "{found}");
+    }
+    let [one, other] = ["Internal error", "Another error"].map(|text| record(500, text));
+    let (code, found) = run(&["diff", one.to_str().unwrap(), other.to_str().unwrap()]);
+    assert_eq!(code, 0, "the body is a text for people: {found}");
+}
+
 /// A GET that asks for no events, as of a health check, opens no event stream: messages before it are sent.
 #[test]
 fn a_health_check_does_not_end_a_session() {

@@ -47,13 +47,15 @@ impl ClientRun<'_> {
         {
             self.update_step(number, |progress| progress.has_begun = true);
         }
+        let answer = received.verdict.answer;
         let passive = matches!(decoded.message.role, Some(Role::Heartbeat | Role::Control));
-        if self.is_stopping || decoded.frame.control.is_some() || passive {
+        let is_refusal = answer.is_some() && decoded.refusal_status().is_some();
+        let is_ignored = (decoded.frame.control.is_some() || passive) && !is_refusal;
+        if self.is_stopping || is_ignored {
             return;
         }
         self.last_traffic = now;
-        let stored = StoredMessage::of(decoded, received.verdict.answer);
-        let answer = received.verdict.answer;
+        let stored = StoredMessage::of(decoded, answer);
         let expected = match answer.map(|answer| (answer, self.step_by_index.get(&answer.to))) {
             Some((answer, Some(number))) => {
                 let (number, last) = (*number, answer.last);

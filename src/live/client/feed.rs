@@ -3,9 +3,7 @@
 use super::compare::describe_missing_handshake;
 use super::{Client, ClientEvent, ClientRun, ConnectionStage, StepProgress};
 use crate::conversation::Finding;
-use crate::decoder::Decoded;
 use crate::diff::DiffMessage;
-use crate::framing::Head;
 use crate::live::endpoint::{Endpoint, Received};
 use crate::live::handler::{Command, Ended};
 use crate::live::plan::CONN;
@@ -299,7 +297,7 @@ impl ClientRun<'_> {
         let decoded = received.decoded;
         let role = decoded.message.role;
         let passive = matches!(role, Some(Role::Heartbeat | Role::Control));
-        if passive && is_http_refusal(decoded) {
+        if decoded.refusal_status().is_some() {
             self.outcome.differ += 1;
             (self.observer)(ClientEvent::Received(decoded, received.verdict), commands);
         }
@@ -338,16 +336,4 @@ impl ClientRun<'_> {
         };
         (self.observer)(event, commands);
     }
-}
-
-/// Returns `true` if HTTP refuses a message: a message without an answer of the protocol is refused only this way.
-fn is_http_refusal(decoded: &Decoded<'_>) -> bool {
-    matches!(
-        decoded.frame.head,
-        Head::Http {
-            status: 300..,
-            event: false,
-            ..
-        }
-    )
 }

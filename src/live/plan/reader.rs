@@ -185,15 +185,16 @@ impl<'p> PlanReader<'p> {
         if decoded.frame.framing == Framing::Http3 {
             return Err(HTTP3.into());
         }
-        if decoded.frame.control.is_some() {
-            self.read_http_head(decoded);
-            return Ok(());
+        let is_control = decoded.frame.control.is_some();
+        if !is_control {
+            self.check_framing(decoded.frame.framing)?;
         }
-        self.check_framing(decoded.frame.framing)?;
-        if decoded.frame.framing == Framing::Http {
+        if is_control || decoded.frame.framing == Framing::Http {
             self.read_http_head(decoded);
         }
-        if matches!(role, Some(Role::Heartbeat | Role::Control)) {
+        let is_refusal = answer.is_some() && decoded.refusal_status().is_some();
+        let passive = is_control || matches!(role, Some(Role::Heartbeat | Role::Control));
+        if passive && !is_refusal {
             return Ok(());
         }
         let was_ready = self.follow(protocol, decoded);

@@ -501,6 +501,12 @@ impl CompileState<'_> {
         self.exchanges.see_head(decoded);
         let is_ours = direction == self.side;
         let answer = self.answer(decoded.index);
+        if decoded.refusal_status().is_some()
+            && let Some((to, _)) = answer.filter(|_| is_ours)
+            && let Some(at) = self.request_at(to).or_else(|| self.open_hellos.remove(&to))
+        {
+            return self.add_refusal(at, decoded);
+        }
         if decoded.frame.control.is_some() || self.passes_over(decoded, is_ours, answer.is_some()) {
             return;
         }

@@ -11,8 +11,8 @@ use super::request::RequestPattern;
 use super::template::{Slot, ValueSource};
 use super::value::OpenValue;
 use super::{
-    AwaitedMessage, AwaitedRequest, Reply, RuleCondition, RulePlace, Script, ScriptAction,
-    ScriptRule,
+    AwaitedMessage, AwaitedRequest, BytesTemplate, Reply, RuleCondition, RulePlace, Script,
+    ScriptAction, ScriptRule,
 };
 use crate::framing::Framing;
 use crate::path::Path;
@@ -142,6 +142,12 @@ fn step(action: &ScriptAction) -> Option<String> {
             path(request)
         )),
         ScriptAction::AwaitEnd => Some("{ ended = true }".to_owned()),
+        ScriptAction::Send(BytesTemplate::Plain(bytes)) => Some(match std::str::from_utf8(bytes) {
+            // After a dollar sign, a script has a value.
+            Ok(text) if !text.contains('$') => format!("{{ raw = {} }}", quote(text)),
+            _ => format!("{{ raw = {{ hex = \"{}\" }} }}", hex::encode(bytes)),
+        }),
+        ScriptAction::Close => Some("{ close = true }".to_owned()),
         ScriptAction::AwaitRequest(AwaitedRequest { index, most }) => Some(format!(
             "{{ after = {{ request = {index}, most = \"{most}ns\" }} }}"
         )),

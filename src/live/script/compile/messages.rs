@@ -3,8 +3,9 @@
 use super::parts::{CompiledRequest, Course, StoredValues, Undecided, send_action};
 use super::{CompileState, ScriptAction};
 use crate::decoder::Decoded;
+use crate::framing::{Frame, Head};
 use crate::live::names::ValuePlace;
-use crate::live::script::HelloReply;
+use crate::live::script::{BytesTemplate, HelloReply};
 use crate::protocol::Role;
 
 /// A message of the recording, with the values in it that have a meaning.
@@ -27,6 +28,43 @@ impl<'d> SeenMessage<'d> {
             places,
         }
     }
+}
+
+/// The fields of a response that depend on its connection or on how its body was encoded.
+const OF_CONNECTION: [&str; 5] = [
+    "connection",
+    "keep-alive",
+    "content-encoding",
+    "content-length",
+    "transfer-encoding",
+];
+
+/// Returns a recorded response of HTTP as the last one of its connection, with its whole body.
+fn refusal(frame: &Frame<'_>) -> Vec<u8> {
+    let (bytes, body) = (frame.view.bytes, frame.view.body());
+    let head = match frame.head {
+        Head::Http { len, .. } => bytes.get(..len as usize).unwrap_or_default(),
+        _ => bytes,
+    };
+    let mut response = Vec::new();
+    for line in head.split(|c| *c == b'\n') {
+        let line = line.trim_ascii_end();
+        let name = line.split(|c| *c == b':').next().unwrap_or_default();
+        let is_own = OF_CONNECTION
+            .iter()
+            .any(|own| name.eq_ignore_ascii_case(own.as_bytes()));
+        if !line.is_empty() && !is_own {
+            response.extend_from_slice(line);
+            response.extend_from_slice(b"\r\n");
+        }
+    }
+    let end = format!(
+        "content-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    response.extend_from_slice(end.as_bytes());
+    response.extend_from_slice(body);
+    response
 }
 
 impl CompileState<'_> {
@@ -75,6 +113,21 @@ impl CompileState<'_> {
             course.pause_after_notification();
         }
         course.did(send_action(message), time);
+    }
+
+    /// Adds a response of HTTP that refuses a request. The connection ends after it.
+    pub(super) fn add_refusal(&mut self, at: usize, decoded: &Decoded<'_>) {
+        let speed = self.speed;
+        let Some(entry) = self.entries.get_mut(at) else {
+            return;
+        };
+        let bytes = BytesTemplate::Plain(refusal(decoded.frame));
+        let time = decoded.origin.time;
+        // A hello that is refused begins no session.
+        (entry.hello, entry.is_done) = (None, true);
+        let course = entry.timeline.course(speed);
+        course.did(ScriptAction::Send(bytes), time);
+        course.did(ScriptAction::Close, time);
     }
 
     pub(super) fn add_hello_answer(&mut self, at: usize, answer: SeenMessage<'_>) {

@@ -24,8 +24,8 @@ const REQUEST: [&str; 7] = [
     "secret",
 ];
 /// The keys of a step.
-const STEP: [&str; 7] = [
-    "wait", "message", "call", "answer", "until", "after", "ended",
+const STEP: [&str; 9] = [
+    "wait", "message", "call", "answer", "until", "after", "ended", "raw", "close",
 ];
 /// The keys of a message that is waited for.
 const UNTIL: [&str; 3] = ["kind", "path", "request"];
@@ -124,7 +124,8 @@ impl ScriptReader<'_> {
 
     /// One step of an answer.
     pub(super) fn step(&self, item: &Item<'_>) -> Read<ScriptAction> {
-        let wanted = "a table with one of wait, message, call, answer, until, after, ended";
+        let wanted =
+            "a table with one of wait, message, call, answer, until, after, ended, raw, close";
         let table = self.toml.entries("steps", item)?;
         let [(key, value)] = table.as_slice() else {
             return Err(self.toml.wrong_value("steps", item, wanted));
@@ -147,7 +148,9 @@ impl ScriptReader<'_> {
             "until" => ScriptAction::AwaitMessage(self.until(value)?),
             "after" => ScriptAction::AwaitRequest(self.after(value)?),
             "ended" if self.toml.bool(word, value)? => ScriptAction::AwaitEnd,
-            "ended" => return Err(self.toml.wrong_value(word, value, "true")),
+            "raw" => ScriptAction::Send(self.bytes(word, value)?),
+            "close" if self.toml.bool(word, value)? => ScriptAction::Close,
+            "ended" | "close" => return Err(self.toml.wrong_value(word, value, "true")),
             _ => return Err(self.toml.unknown_key(key, &STEP)),
         })
     }
