@@ -5,7 +5,6 @@ use crate::encoding::json;
 use crate::error::Refusal;
 use crate::span::Span;
 use crate::tape::Tape;
-use crate::words::nearest;
 use std::borrow::Cow;
 
 /// The key that stands for any path in a message that begins with a dot, such as `.header.flags`.
@@ -190,11 +189,12 @@ fn similar<'n>(kind: &str, names: &[&'n str]) -> Vec<&'n str> {
     let others =
         || having(&|all| !own.is_empty() && (all.ends_with(&own) || all.starts_with(&own)));
     let found = if same.is_empty() { others() } else { same };
+    #[cfg(feature = "select")]
     if found.is_empty() {
-        nearest(kind, names.iter().copied()).into_iter().collect()
-    } else {
-        found
+        let nearest = crate::words::nearest(kind, names.iter().copied());
+        return nearest.into_iter().collect();
     }
+    found
 }
 
 /// Returns the words of a name in small letters and in the singular: `tools/list` and `listTools` have `tool` and `list`.

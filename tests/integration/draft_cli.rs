@@ -220,7 +220,9 @@ impl Recording {
     /// Adds a request and its answers.
     fn ask(&mut self, request: &[u8], answers: &[Vec<u8>]) {
         self.add("c2s", request);
-        answers.iter().for_each(|answer| self.add("s2c", answer));
+        for answer in answers {
+            self.add("s2c", answer);
+        }
     }
 }
 

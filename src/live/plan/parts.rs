@@ -61,7 +61,7 @@ pub(in crate::live) fn id_of(id: &Id<'_>) -> Option<Val> {
         Id::None => None,
         Id::Uuid(uuid) => Some(Val::Uuid(*uuid)),
         Id::Text(text) => Some(Val::text(text)),
-        Id::Number(n) => Some(Val::integer((*n).into())),
+        Id::Number(n) => Some(Val::integer(*n)),
         Id::Json(text) => {
             let mut val = None;
             walk(text, &mut |_, spot| val = Some(spot.val));

@@ -576,7 +576,7 @@ impl CompileState<'_> {
             }
             (false, None, ..) => {
                 if let Some(call) = of.and_then(|to| self.ours.get(&to)).copied() {
-                    self.await_answer(call, seen);
+                    self.await_answer(call, &seen);
                 }
             }
             _ => {}

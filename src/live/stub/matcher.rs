@@ -398,10 +398,11 @@ impl RequestMatcher {
         let mut last = None;
         let mut found = None;
         for at in new {
-            match self.is_used(*at) {
+            if self.is_used(*at) {
                 // One of those that are used is enough.
-                true => last = last.or_else(|| is_equal(*at)),
-                false => found = is_equal(*at),
+                last = last.or_else(|| is_equal(*at));
+            } else {
+                found = is_equal(*at);
             }
             if found.is_some() {
                 break;

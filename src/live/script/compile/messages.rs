@@ -221,7 +221,7 @@ impl CompileState<'_> {
     }
 
     /// Waits for the answer to a request of this side: the entry that has sent it, and its number there.
-    pub(super) fn await_answer(&mut self, (at, call): (usize, usize), answer: SeenMessage<'_>) {
+    pub(super) fn await_answer(&mut self, (at, call): (usize, usize), answer: &SeenMessage<'_>) {
         self.decide(Some(at));
         self.holders.add(at, &answer.places);
         let values = StoredValues::of(&answer.places, &mut self.paths);

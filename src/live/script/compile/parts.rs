@@ -299,7 +299,7 @@ pub(super) struct Holders(Vec<HoldersOfName>);
 #[derive(Clone)]
 enum HoldersOfName {
     One(u32),
-    Several(Box<Vec<u32>>),
+    Several(Vec<u32>),
 }
 
 impl HoldersOfName {
@@ -322,7 +322,7 @@ impl Holders {
         };
         for name in names(places) {
             if self.0.len() <= name {
-                let none = HoldersOfName::Several(Box::default());
+                let none = HoldersOfName::Several(Vec::new());
                 self.0.resize(name + 1, none);
             }
             let Some(requests) = self.0.get_mut(name) else {
@@ -334,7 +334,7 @@ impl Holders {
                 }
                 _ if requests.all().contains(&request) => {}
                 HoldersOfName::One(first) => {
-                    *requests = HoldersOfName::Several(Box::new(vec![*first, request]));
+                    *requests = HoldersOfName::Several(vec![*first, request]);
                 }
                 HoldersOfName::Several(all) => {
                     if all.len() >= Self::MAX {

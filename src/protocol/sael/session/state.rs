@@ -76,7 +76,7 @@ impl Blank for Login {
     };
 }
 
-/// What shows that the client of a hey_answered connection is alive.
+/// The signs of a client that is alive, on a connection whose HEY was answered.
 #[derive(Debug, Default)]
 pub(super) struct Liveness {
     pub(super) heartbeats: Heartbeats,
