@@ -299,7 +299,12 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
     // It lives until the process ends: to free it takes a fifth of the start.
     let mut root = ManuallyDrop::new(Cli::named_command(&args));
     // Usage errors, help and version need no settings.
-    let mut matches = match root.try_get_matches_from_mut(&args) {
+    let parsed = root.try_get_matches_from_mut(&args);
+    let error = parsed.as_ref().err();
+    if let Some(error) = suggestions::misread_flag(&root, &args, error, is_command) {
+        return print_usage(&error, &args);
+    }
+    let mut matches = match parsed {
         Ok(matches) => matches,
         Err(error) if error.kind() == ErrorKind::DisplayVersion => {
             return print_usage(&error, &args);

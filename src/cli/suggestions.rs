@@ -2,6 +2,7 @@
 
 mod complete;
 mod filled;
+mod misread;
 mod others;
 mod shapes;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 pub use complete::{complete_command, is_command, stdin_has_input};
 use complete::{is_flag, record_tip};
+pub use misread::misread_flag;
 use others::tip_of_recording;
 pub use shapes::{as_address, file_tip};
 use shapes::{
@@ -28,9 +30,6 @@ use std::path::Path;
 
 /// The beginning of a tip with a whole command line of tcpdump or tshark.
 const READ: &str = "a capture is an argument without a flag: ";
-
-/// The most commands that are named as those with a flag.
-const MAX_OWNERS: usize = 6;
 
 /// Returns the text of a usage error for stderr, in a few lines: the error, tips, the usage.
 pub fn usage_text(error: &clap::Error, root: &Command, args: &[OsString]) -> String {
@@ -228,6 +227,12 @@ impl<'a> Situation<'a> {
         if let Some(protocol) = self.protocol_of_flag(flag) {
             return Some(format!("the protocol is -p {protocol}"));
         }
+        if let Some(tip) = self.tip_of_one_dash(flag) {
+            return Some(tip);
+        }
+        if let Some(tip) = self.tip_of_value_of_flag(name, flag) {
+            return Some(tip);
+        }
         let of_server = self.args.iter().skip_while(|arg| *arg != "--");
         if of_server.skip(1).any(|arg| *arg == flag) {
             return self.tip_of_server(name);
@@ -364,41 +369,6 @@ impl<'a> Situation<'a> {
         words.find_map(|word| as_address(Some(word).filter(is_plain)?))
     }
 
-    /// Returns the commands that have this flag.
-    fn owners(&self, flag: &str) -> Option<String> {
-        let has = |command: &&Command| {
-            command
-                .get_arguments()
-                .filter(|arg| !arg.is_hide_set())
-                .any(|arg| {
-                    let long = arg
-                        .get_long()
-                        .is_some_and(|long| flag.strip_prefix("--") == Some(long));
-                    long || arg
-                        .get_short()
-                        .is_some_and(|short| format!("-{short}") == flag)
-                })
-        };
-        let owners: Vec<&str> = self
-            .root
-            .get_subcommands()
-            .filter(has)
-            .map(Command::get_name)
-            .collect();
-        let text = match owners.as_slice() {
-            // A flag of so many is known; the question is what this command has instead.
-            [] => return None,
-            all if all.len() > MAX_OWNERS && self.command.is_some() => return None,
-            [one] => (*one).to_owned(),
-            [most @ .., last] => format!("{} and {last}", most.join(", ")),
-        };
-        let own = self.command.map(Command::get_name);
-        let own = own.map_or(String::new(), |own| {
-            format!("; wiretool {own} -h lists those of {own}")
-        });
-        Some(format!("{flag} is a flag of {text}{own}"))
-    }
-
     /// Returns a tip for an argument without a flag that is one too many.
     fn tip_of_argument(&self, word: &str) -> Option<String> {
         let command = self.command?;
@@ -411,6 +381,14 @@ impl<'a> Situation<'a> {
                 .any(|arg| arg.get_long() == Some(long))
         };
         let takes_command = command.get_arguments().any(clap::Arg::is_last_set);
+        if let Some(tip) = self.tip_of_protocol_word(word) {
+            return Some(tip);
+        }
+        if has("output")
+            && let Some(tip) = self.tip_of_output(word)
+        {
+            return Some(tip);
+        }
         if !takes_command && let Some(tip) = self.tip_of_server(command.get_name()) {
             return Some(tip);
         }
@@ -437,9 +415,11 @@ impl<'a> Situation<'a> {
                 shell_words::quote(word)
             ));
         }
-        if !takes_command {
-            return None;
-        }
+        takes_command.then(|| self.tip_of_child(word, has("write")))?
+    }
+
+    /// Returns a tip for a command to start that does not stand after `--`. `writes`: there is a flag `-w`.
+    fn tip_of_child(&self, word: &str, writes: bool) -> Option<String> {
         let at = self.args.iter().position(|arg| *arg == *word)?;
         let (own, child) = self.args.split_at_checked(at)?;
         let text =
@@ -447,7 +427,7 @@ impl<'a> Situation<'a> {
         let own = own.get(1..).unwrap_or_default();
         if let [file, mark, command @ ..] = child
             && mark == "--"
-            && has("write")
+            && writes
         {
             return Some(format!(
                 "the recording is -w FILE: wiretool {} -w {} -- {}",
@@ -456,14 +436,12 @@ impl<'a> Situation<'a> {
                 text(command)
             ));
         }
-        if let Some(tip) = tip_of_recording(own, child).filter(|_| has("write")) {
+        if let Some(tip) = tip_of_recording(own, child).filter(|_| writes) {
             return Some(tip);
         }
         // The file of the recording stands last, as in other programs.
         let (child, file) = match child {
-            [command @ .., flag, file]
-                if has("write") && ["-o", "-w"].iter().any(|own| flag == own) =>
-            {
+            [command @ .., flag, file] if writes && ["-o", "-w"].iter().any(|own| flag == own) => {
                 (command, format!(" -w {}", text(std::slice::from_ref(file))))
             }
             all => (all, String::new()),
@@ -518,6 +496,9 @@ impl<'a> Situation<'a> {
         let tip = self.tip_of_test(&lower);
         let tip = tip.or_else(|| self.tip_of_call(word));
         if let Some(tip) = tip.or_else(|| self.tip_of_relay(&lower)) {
+            return Some(tip);
+        }
+        if let Some(tip) = self.tip_of_make(&lower) {
             return Some(tip);
         }
         if let Some(tip) = command_tip(&lower) {

@@ -150,7 +150,11 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ),
     ("tool", "did you mean name?"),
     (
-        "isError is_error success ok status",
+        "status status_code statusCode http.status http.response.code",
+        "requests that HTTP refuses are finding~refused, failed calls outcome=error",
+    ),
+    (
+        "isError is_error success ok",
         "failed calls are outcome=error; a field of the message is .result.isError",
     ),
     (

@@ -281,6 +281,26 @@ fn unknown_names_lead_to_the_right_place() {
     }
 }
 
+/// A parser alone reads `-where` as `-w here`.
+#[test]
+fn long_flag_with_one_dash_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (flag, tip) in [
+        ("-where", "tip: a long name has two dashes: --where"),
+        ("-write", "tip: a long name has two dashes: --write"),
+        ("-watch", "tip: watch is a command"),
+        ("-with", "tip: --pair"),
+    ] {
+        for words in [&[flag, "kind=call"][..], &["decode", flag], &["-q", flag]] {
+            let mut command = wiretool(words);
+            let (code, out, err) = common::run(command.current_dir(folder.path()), &bytes(CALL));
+            assert_eq!((code, out.as_str()), (2, ""), "{words:?}: {err}");
+            assert!(err.contains(tip), "{words:?}: {err}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
 #[test]
 fn tokens_of_progress_are_no_secrets() {
     let input = concat!(

@@ -81,7 +81,9 @@ impl Situation<'_> {
     pub(super) fn with_value(&self, tip: &str, flag: &str) -> String {
         let Some(value) = self.value_of(flag) else {
             let tip = tip.replace("-w VALUE", "-w FILE");
-            return tip.replace("--from-recording VALUE", "--from-recording FILE");
+            let tip = tip.replace("--from-recording VALUE", "--from-recording FILE");
+            let tip = tip.replace("unwrap VALUE", "unwrap NAME");
+            return tip.replace("--match VALUE", "--match RULE");
         };
         let mut text = String::with_capacity(tip.len() + value.len());
         for (n, part) in tip.split('\'').enumerate() {
@@ -311,7 +313,7 @@ impl Situation<'_> {
         if name == "export" {
             let forms: Vec<&str> = FormName::ALL.iter().map(|form| form.name()).collect();
             return Some(format!(
-                "-f is the form, one of {}: wiretool export -f html FILE -o FILE.html; a table is -f sql, or wiretool -f json --flat FILE",
+                "-f is the form, one of {}: wiretool export -f html FILE -o FILE.html; a table is wiretool -f json --flat FILE (wiretool help scale)",
                 forms.join(", ")
             ));
         }

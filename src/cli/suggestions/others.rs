@@ -2,10 +2,18 @@
 
 use super::complete::is_command;
 use super::shapes::is_file_name;
-use super::{Situation, has_word};
+use super::values::tip_of_form;
+use super::{Situation, has_word, words};
+use crate::conversation::find_rule;
+use crate::export::FormName;
 use crate::protocol::registry;
+use crate::words::nearest;
+use clap::Command;
 use std::ffi::OsString;
 use std::path::Path;
+
+/// The most commands that are named as those with a flag.
+const MAX_OWNERS: usize = 6;
 
 impl Situation<'_> {
     /// Returns the protocol that a flag names, as in `--mcp` and `-lsp`.
@@ -135,6 +143,146 @@ impl Situation<'_> {
             "wiretool stat --c2s {a} --s2c {b} pairs the files of the two directions, wiretool stat {a} {b} those of two connections; latencies need times, as in recordings (wiretool record)"
         ))
     }
+
+    /// Returns a tip for the protocol as an argument: `proxy mcp -- ./server`.
+    pub(super) fn tip_of_protocol_word(&self, word: &str) -> Option<String> {
+        let mut flags = self.command?.get_arguments();
+        let has_flag = flags.any(|arg| arg.get_long() == Some("protocol"));
+        let name = registry::find(word).filter(|_| has_flag)?.name();
+        let (own, rest) = self.around(word)?;
+        let is_connected = self.value_of("--connect").is_some();
+        let end = match rest.first() {
+            None if is_connected => String::new(),
+            None => " -- COMMAND".to_owned(),
+            Some(first) if first.to_string_lossy().starts_with('-') => format!(" {}", join(rest)),
+            Some(_) => format!(" -- {}", join(rest)),
+        };
+        Some(format!(
+            "the protocol is -p {name}: wiretool {} -p {name}{end}",
+            join(own)
+        ))
+    }
+
+    /// Returns a tip for the file of the output as an argument: `redact FILE NEW.jsonl`.
+    pub(super) fn tip_of_output(&self, word: &str) -> Option<String> {
+        let is_new = is_file_name(word) && !Path::new(word).exists() && !is_command(word);
+        let (own, rest) = self.around(word).filter(|_| is_new)?;
+        let (own, file) = (join(own), shell_words::quote(word));
+        let text = format!("wiretool {own} -o {file} {}", join(rest));
+        Some(format!("the output is -o {file}: {}", text.trim_end()))
+    }
+
+    /// Returns the arguments before and after this one.
+    fn around(&self, word: &str) -> Option<(&[OsString], &[OsString])> {
+        let at = self.args.iter().position(|arg| *arg == *word)?;
+        Some((self.args.get(1..at)?, self.args.get(at + 1..)?))
+    }
+
+    /// Returns a tip for a message to make: `generate mcp initialise`.
+    pub(super) fn tip_of_make(&self, word: &str) -> Option<String> {
+        let mut rest = self.args.iter().skip(2).filter_map(|arg| arg.to_str());
+        let protocol = registry::find(rest.next()?);
+        let protocol = protocol.filter(|_| has_word(words::MAKERS, word))?;
+        let name = protocol.name();
+        let Some(given) = rest.next() else {
+            return Some(format!("wiretool make {name} --list lists its messages"));
+        };
+        let recipes = protocol.recipes().iter();
+        let recipes: Vec<_> = recipes.map(|recipe| recipe.name.clone()).collect();
+        let message = nearest(given, recipes.iter().map(AsRef::as_ref)).unwrap_or(given);
+        let words = ["make", name, message].into_iter().chain(rest);
+        Some(format!(
+            "wiretool {} makes a message",
+            shell_words::join(words)
+        ))
+    }
+
+    /// Returns a tip that depends on the value of a flag that the command does not have: `export --to pcap`.
+    pub(super) fn tip_of_value_of_flag(&self, command: &str, flag: &str) -> Option<String> {
+        let value = self.value_of(flag)?;
+        match command {
+            "export" if has_word("--as --form --to --type -t", flag) => {
+                let is_form = FormName::from_name(value).is_some() && value != "sql";
+                return match is_form {
+                    true => Some(format!(
+                        "the form is -f {value}: wiretool export -f {value} FILE -o FILE.{value}"
+                    )),
+                    false => tip_of_form(value),
+                };
+            }
+            "lint" if find_rule(value).is_some() => {
+                return Some(format!(
+                    "the findings of one rule are wiretool lint FILE | grep {value}; --explain {value} explains it"
+                ));
+            }
+            "stub" if has_word(words::REPLIES, flag) => {
+                let (method, _) = value.split_once('=')?;
+                return Some(format!(
+                    "an answer to {method} is a rule of --script FILE: [[on]], match = 'subject={method}', result = {{ json = 'JSON' }} (wiretool help scripts)"
+                ));
+            }
+            _ => {}
+        }
+        let selects = words::READERS.contains(&command) || command == "replay";
+        let (_, role) = words::ROLES
+            .iter()
+            .find(|(all, _)| selects && has_word(all, &value.to_lowercase()))?;
+        let condition = match *role {
+            "error" => "role=error or outcome=error".to_owned(),
+            role => format!("role={role}"),
+        };
+        if has_word(words::LEAVES_OUT, flag) {
+            let condition = match *role {
+                "error" => format!("({condition})"),
+                _ => condition,
+            };
+            return Some(format!("--where 'not {condition}' leaves them out"));
+        }
+        let condition = match *role {
+            "error" => format!("'{condition}'"),
+            _ => condition,
+        };
+        has_word(words::SELECTS, flag).then(|| format!("--where {condition} selects them"))
+    }
+
+    /// Returns the commands that have this flag.
+    pub(super) fn owners(&self, flag: &str) -> Option<String> {
+        let has = |command: &&Command| {
+            command
+                .get_arguments()
+                .filter(|arg| !arg.is_hide_set())
+                .any(|arg| {
+                    let long = arg
+                        .get_long()
+                        .is_some_and(|long| flag.strip_prefix("--") == Some(long));
+                    long || arg
+                        .get_short()
+                        .is_some_and(|short| format!("-{short}") == flag)
+                })
+        };
+        let owners: Vec<&str> = self
+            .root
+            .get_subcommands()
+            .filter(has)
+            .map(Command::get_name)
+            .collect();
+        let text = match owners.as_slice() {
+            // A flag of so many is known; the question is what this command has instead.
+            [] => return None,
+            all if all.len() > MAX_OWNERS && self.command.is_some() => return None,
+            [one] => (*one).to_owned(),
+            [most @ .., last] => format!("{} and {last}", most.join(", ")),
+        };
+        let own = self.command.map(Command::get_name);
+        let own = own.map_or(String::new(), |own| {
+            format!("; wiretool {own} -h lists those of {own}")
+        });
+        Some(format!("{flag} is a flag of {text}{own}"))
+    }
+}
+
+fn join(args: &[OsString]) -> String {
+    shell_words::join(args.iter().map(|arg| arg.to_string_lossy()))
 }
 
 /// Returns the tip for the name of a recording in place of a command: `record a.jsonl`.

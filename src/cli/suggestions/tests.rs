@@ -85,7 +85,7 @@ const GUESSES: &[(&str, &str)] = &[
     ("run -p mcp ./server", "wiretool proxy -p mcp -- ./server"),
     ("report FILE", "wiretool lint FILE --report sarif"),
     ("export FILE", "-f is the form, one of mermaid, html"),
-    ("export csv FILE", "a table is -f sql"),
+    ("export csv FILE", "wiretool -f json --flat FILE"),
     ("decode --pcap FILE", "wiretool FILE"),
     ("decode --in a --out b", "--c2s FILE --s2c OTHER"),
     ("minimize FILE", "wiretool shrink FILE -- COMMAND"),
@@ -206,8 +206,82 @@ const GUESSES: &[(&str, &str)] = &[
     ("decode --base64 FILE", "--from base64"),
     ("decode FILE --utc", "times are in UTC"),
     ("export --pcap FILE", "export -f pcapng FILE -o"),
-    ("export FILE --csv", "export -f sql FILE"),
-    ("export FILE -f csv", "export -f sql FILE"),
+    (
+        "export FILE --csv",
+        "wiretool decode -f json --flat FILE prints",
+    ),
+    (
+        "export FILE -f csv",
+        "and wiretool export -f sql their table",
+    ),
+    (
+        "decode FILE -f sql",
+        "and wiretool export -f sql their table",
+    ),
+    (
+        "export FILE --to sql",
+        "wiretool decode -f json --flat FILE prints",
+    ),
+    ("export FILE --to pcap", "wiretool export -f pcapng FILE -o"),
+    ("decode FILE -where method=x", "two dashes: --where"),
+    ("decode FILE -write x", "two dashes: --write"),
+    ("decode FILE -format=json", "two dashes: --format"),
+    ("decode FILE -only x", "--where 'subject=x'"),
+    ("decode FILE -with", "--pair shows"),
+    ("decode Cargo.toml -watch", "wiretool watch Cargo.toml"),
+    ("proxy -listen :1 -- S", "two dashes: --listen"),
+    (
+        "proxy ./server -port 1",
+        "wiretool proxy -- ./server -port 1",
+    ),
+    ("proxy mcp -- ./server", "wiretool proxy -p mcp -- ./server"),
+    (
+        "record mcp ./server a",
+        "wiretool record -p mcp -- ./server a",
+    ),
+    (
+        "proxy -w x.jsonl lsp",
+        "wiretool proxy -w x.jsonl -p lsp -- COMMAND",
+    ),
+    (
+        "decode FILE --exclude notification",
+        "--where 'not role=notification' leaves",
+    ),
+    (
+        "decode FILE --exclude errors",
+        "--where 'not (role=error or outcome=error)'",
+    ),
+    (
+        "decode FILE --only requests",
+        "--where role=request selects",
+    ),
+    ("mcp server FILE", "wiretool mcp serve lets"),
+    ("generate mcp initialise", "wiretool make mcp initialize"),
+    (
+        "lint -r mcp/unanswered Cargo.toml",
+        "wiretool lint Cargo.toml | grep mcp/unanswered",
+    ),
+    (
+        "stub mcp --reply tools/list={}",
+        "match = 'subject=tools/list'",
+    ),
+    ("stub mcp --reply x", "--tool NAME=JSON"),
+    ("encode FILE --raw", "--to raw"),
+    (
+        "redact Cargo.toml out.jsonl",
+        "wiretool redact Cargo.toml -o out.jsonl",
+    ),
+    ("wrap --undo phone", "wiretool unwrap phone"),
+    ("wrap phone --undo", "wiretool unwrap NAME"),
+    (
+        "shrink FILE --rule mcp/unanswered -o x",
+        "--match mcp/unanswered -- wiretool lint {}",
+    ),
+    ("inject FILE", "--fault"),
+    ("proxy --log-file x -- S", "the recording is -w x"),
+    ("decode FILE --slowest 3", "wiretool stat FILE lists"),
+    ("decode FILE --relative-time", "since the line before"),
+    ("stat -p 99 FILE", "shows p50, p90, p99"),
     ("export FILE -f pcap", "export -f pcapng FILE -o"),
     ("merge A B", "--c2s A --s2c B"),
     ("decode FILE -T fields -e method", ".latency_ms"),
@@ -557,10 +631,11 @@ fn error_of(line: &str) -> (clap::Error, Vec<OsString>) {
         .into_iter()
         .map(OsString::from)
         .collect();
-    (
-        Cli::command().try_get_matches_from(&args).unwrap_err(),
-        args,
-    )
+    let root = Cli::command();
+    let error = root.clone().try_get_matches_from(&args).err();
+    let is_command = |word: &str| root.find_subcommand(word).is_some();
+    let misread = misread_flag(&root, &args, error.as_ref(), is_command);
+    (misread.or(error).unwrap(), args)
 }
 
 #[test]

@@ -40,9 +40,16 @@ impl Situation<'_> {
                 "the file and the entry of another client are --in FILE --entry PATH; wiretool help clients says what {value} and other editors need"
             ));
         }
-        let is_export = self
-            .command
-            .is_some_and(|command| command.get_name() == "export");
+        let is = |name| {
+            self.command
+                .is_some_and(|command| command.get_name() == name)
+        };
+        let is_export = is("export");
+        if is("stat") && arg.contains("<PROTOCOL>") && value.parse::<f64>().is_ok() {
+            return Some(
+                "wiretool stat FILE shows p50, p90, p99 and the maximum; -p is the protocol".into(),
+            );
+        }
         if let Some(tip) = tip_of_own_value(arg, value).filter(|_| !is_export) {
             return Some(tip);
         }
@@ -97,9 +104,9 @@ impl Situation<'_> {
 }
 
 /// Returns a tip for a form that export does not write.
-fn tip_of_form(value: &str) -> Option<String> {
+pub(super) fn tip_of_form(value: &str) -> Option<String> {
     let tip = match value {
-        "csv" | "table" | "tsv" => words::TABLE,
+        "csv" | "sql" | "table" | "tsv" => words::TABLE,
         "json" | "jsonl" | "ndjson" => "messages in JSON are wiretool -f json FILE",
         "svg" | "png" | "md" | "markdown" => {
             "a diagram for Markdown is wiretool export -f mermaid FILE, a page wiretool export -f html FILE -o FILE.html"
@@ -135,6 +142,9 @@ fn tip_of_own_value(arg: &str, value: &str) -> Option<String> {
         return Some(format!(
             "{flag} takes a number, such as {flag} 3; a capture is an argument without a flag"
         ));
+    }
+    if arg.starts_with("--format") && value == "sql" {
+        return Some(words::TABLE.to_owned());
     }
     if arg.starts_with("--format") && FormName::from_name(value).is_some() {
         return Some(format!("wiretool export -f {value} FILE writes this form"));

@@ -146,7 +146,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool send mcp ping -- COMMAND asks a server for an answer; wiretool make PROTOCOL --list lists other messages",
     ),
     (
-        "chaos corrupt fault fuzz",
+        "chaos corrupt fault fuzz inject",
         "wiretool proxy -p mcp --fault 'chance 10%: drop' -- COMMAND changes traffic (see wiretool help faults); wiretool encode --patch, one message",
     ),
     (
@@ -178,7 +178,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool stat FILE counts the methods of a capture; wiretool make PROTOCOL --list lists the messages of a protocol; wiretool help protocols describes them",
     ),
     (
-        "build create gen generate new",
+        MAKERS,
         "wiretool make PROTOCOL WORD... makes a message; wiretool encode, from JSON",
     ),
     (
@@ -213,6 +213,11 @@ pub(super) const SUBCOMMANDS: &[(&str, &str, &str)] = &[
         "snapshot",
         "ls status",
         "wiretool snapshot list PATH lists captures and the state of their snapshots",
+    ),
+    (
+        "mcp",
+        "agent run server start stdio",
+        "wiretool mcp serve lets an agent read recordings, and wiretool mcp serve FOLDER those of a folder, too",
     ),
     (
         "mcp",
@@ -251,6 +256,28 @@ pub(super) const SUBCOMMANDS: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// Words in place of `make`.
+pub(super) const MAKERS: &str = "build create gen generate new";
+
+/// Flags of other programs for one answer of a stub.
+pub(super) const REPLIES: &str =
+    "--answer --method --mock --on --reply --respond --response --result";
+
+/// Roles, as they are typed.
+pub(super) const ROLES: &[(&str, &str)] = &[
+    ("error errors failed failures", "error"),
+    ("notification notifications", "notification"),
+    ("request requests", "request"),
+    ("answer answers response responses", "response"),
+];
+
+/// Flags of other programs that leave messages out.
+pub(super) const LEAVES_OUT: &str = "--exclude --hide --ignore --not --skip --without";
+
+/// Flags of other programs that select messages.
+pub(super) const SELECTS: &str =
+    "--filter --include --match --method --only --select --show --subject";
+
 /// Encodings in place of a protocol, and a tip.
 pub(super) const ENCODINGS: &[(&str, &str)] = &[
     (
@@ -271,7 +298,7 @@ pub(super) const ENCODINGS: &[(&str, &str)] = &[
 pub(super) const LATENCIES: &str = "wiretool stat FILE counts messages and measures latencies, wiretool -f json --pair FILE has latency_ms; times are in recordings (wiretool record)";
 
 /// How a table is made.
-pub(super) const TABLE: &str = "a table is wiretool -f json FILE | jq -r '[.kind, .subject] | @csv', or for databases wiretool export -f sql FILE";
+pub(super) const TABLE: &str = "a table is wiretool -f json FILE | jq -r '[.kind, .subject] | @csv'; for databases, wiretool decode -f json --flat FILE prints the rows, and wiretool export -f sql their table (wiretool help scale)";
 
 /// How columns are made.
 pub(super) const COLUMNS: &str = "columns are wiretool -f json --pair FILE | jq -r '[.kind, .of, .id, .latency_ms, .message.method] | @tsv', with the keys of -f json; a field of one message is --path PATH";
@@ -468,7 +495,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         RELAYS,
-        "--capture --dump --file --log --out --output --record --save --save-stream-file -o",
+        "--capture --dump --file --log --log-file --logfile --out --output --record --save --save-stream-file -o",
         "the recording is -w VALUE",
     ),
     (
@@ -598,6 +625,26 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         &["encode", "make"],
+        "--binary --raw",
+        "the bytes alone are --to raw",
+    ),
+    (
+        STUB,
+        REPLIES,
+        "an answer of your own is a rule of --script FILE (wiretool help scripts); for mcp, the answer of a tool is --tool NAME=JSON",
+    ),
+    (
+        &["shrink"],
+        "--code --finding --lint --rule",
+        "a finding is text that the command prints: --match VALUE -- wiretool lint {}",
+    ),
+    (
+        &["wrap"],
+        "--off --remove --restore --revert --undo --unwrap -d -u",
+        "wiretool unwrap VALUE undoes it",
+    ),
+    (
+        &["encode", "make"],
         "--base64 --hex --xxd",
         "the form of the output is --to hex, --to xxd or --to base64",
     ),
@@ -648,7 +695,17 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--with-request --with-response --pairs --both",
+        "--slowest --top",
+        "wiretool stat FILE lists the slowest calls; slow answers are --where 'latency>100ms'",
+    ),
+    (
+        READERS,
+        "--delta --elapsed --relative --relative-time",
+        "each line shows the time since the line before; -f json has time, and --where 'time>=0.5s' counts from the first message",
+    ),
+    (
+        READERS,
+        "--with --with-request --with-response --pairs --both",
         "--pair shows the request of a selected answer, and the reverse",
     ),
     (

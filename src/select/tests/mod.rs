@@ -34,6 +34,7 @@ fn errors_have_a_caret() {
     ");
     for (text, wanted) in [
         ("isError", "outcome=error"),
+        ("status>=500", "finding~refused"),
         ("size>200", "did you mean len?"),
         ("from=server", "did you mean dir?"),
         ("dir=server", "s2c from the server"),

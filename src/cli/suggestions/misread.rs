@@ -1,0 +1,109 @@
+//! Flags with a long name and one dash: a parser reads `-where` as `-w here`, which writes a file.
+
+use super::{Situation, has_word, words};
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::OsString;
+
+/// Returns the error for a flag with a long name and one dash. `error` is that of the parser, if it has one.
+pub fn misread_flag(
+    root: &Command,
+    args: &[OsString],
+    error: Option<&clap::Error>,
+    is_command: impl Fn(&str) -> bool,
+) -> Option<clap::Error> {
+    let own = args.iter().skip(1).take_while(|word| *word != "--");
+    let own = own.filter_map(|word| word.to_str());
+    let mut flags = own.filter_map(|word| Some((word, long_name(word)?)));
+    let commands = commands_of(root, args);
+    let (flag, _) = flags.find(|(_, name)| {
+        *name != "help"
+            && (is_long_flag(&commands, name)
+                || row_of(&commands, name).is_some()
+                || is_command(name))
+    })?;
+    if error.is_some_and(|error| !is_about_flags(error, &commands)) {
+        return None;
+    }
+    let mut error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(root);
+    let flag = flag.split('=').next().unwrap_or(flag);
+    let flag = ContextValue::String(flag.to_owned());
+    error.insert(ContextKind::InvalidArg, flag);
+    Some(error)
+}
+
+/// Returns false if the error is not about a flag, or if the flag may be one of a program to start: `proxy ./server -port 1`.
+fn is_about_flags(error: &clap::Error, commands: &[&Command]) -> bool {
+    let mut all = commands.iter().flat_map(|command| command.get_arguments());
+    let word = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+    match error.kind() {
+        ErrorKind::UnknownArgument if word.is_some_and(|word| !word.starts_with('-')) => {
+            !all.any(clap::Arg::is_last_set)
+        }
+        ErrorKind::UnknownArgument
+        | ErrorKind::InvalidValue
+        | ErrorKind::ValueValidation
+        | ErrorKind::ArgumentConflict => true,
+        _ => false,
+    }
+}
+
+/// Returns `where` for `-where` and `-where=EXPR`.
+fn long_name(flag: &str) -> Option<&str> {
+    let name = flag.strip_prefix('-')?.split('=').next()?;
+    let is_name = name.len() > 1
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+    is_name.then_some(name)
+}
+
+/// Returns the root, and the commands that are given, from the top down.
+fn commands_of<'a>(root: &'a Command, args: &[OsString]) -> Vec<&'a Command> {
+    let mut commands = vec![root];
+    let own = args.iter().skip(1).take_while(|word| *word != "--");
+    for word in own.filter_map(|word| word.to_str()) {
+        let last = commands.last().copied().unwrap_or(root);
+        commands.extend(last.find_subcommand(word));
+    }
+    commands
+}
+
+fn is_long_flag(commands: &[&Command], name: &str) -> bool {
+    let mut all = commands.iter().flat_map(|command| command.get_arguments());
+    all.any(|arg| {
+        let aliases = arg.get_all_aliases().unwrap_or_default();
+        arg.get_long() == Some(name) || aliases.contains(&name)
+    })
+}
+
+/// Returns the tip for the flag of another program that has this name.
+fn row_of(commands: &[&Command], name: &str) -> Option<&'static str> {
+    let command = commands
+        .get(1)
+        .map_or("decode", |command| command.get_name());
+    let flag = format!("--{name}");
+    let mut rows = words::FLAGS.iter();
+    let row = rows.find(|(owners, flags, _)| {
+        (owners.is_empty() || owners.contains(&command)) && has_word(flags, &flag)
+    });
+    row.map(|(.., tip)| *tip)
+}
+
+impl Situation<'_> {
+    /// Returns a tip for a flag with a long name and one dash.
+    pub(super) fn tip_of_one_dash(&self, flag: &str) -> Option<String> {
+        let name = long_name(flag)?;
+        let commands = commands_of(self.root, self.args);
+        if is_long_flag(&commands, name) {
+            return Some(format!("a long name has two dashes: --{name}"));
+        }
+        if let Some(tip) = row_of(&commands, name) {
+            return Some(self.with_value(tip, flag));
+        }
+        let command = self.root.find_subcommand(name)?;
+        Some(format!(
+            "{name} is a command: wiretool {} FILE",
+            command.get_name()
+        ))
+    }
+}
