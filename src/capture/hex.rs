@@ -12,7 +12,7 @@
 //! commas between them. The run ends at the first token that is anything else, and what follows is comment, as is all
 //! after `#`, `;` or `//`. A comment's first word must therefore not look like a byte: `ad`, `be` and `face` do.
 
-use super::chunk::{Chunk, Comment, DirectionSlots, Item, ItemSink};
+use super::chunk::{Chunk, Comment, DirectionSlots, InputPlace, Item, ItemSink, Problem};
 use super::lines::{Line, LineForm};
 use crate::protocol::Direction;
 
@@ -135,6 +135,8 @@ pub(super) struct Hex {
     offsets: DirectionSlots<u64>,
     /// Of the last mark.
     direction: Option<Direction>,
+    /// A line stands for rows that are left out.
+    has_repeats: bool,
     ignored: u64,
 }
 
@@ -146,6 +148,12 @@ impl LineForm for Hex {
             HexLineKind::Comment => return,
             HexLineKind::Other => {
                 self.ignored += 1;
+                if line.text.trim_ascii() == b"*" && !std::mem::replace(&mut self.has_repeats, true)
+                {
+                    let text = "\"*\" stands for rows that are left out, and without offsets nothing says how many";
+                    let problem = Problem::error(InputPlace::Line(line.number), text);
+                    problem.hint("od -v prints all rows").report(sink);
+                }
                 return;
             }
             HexLineKind::Data => {}

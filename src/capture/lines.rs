@@ -147,7 +147,7 @@ impl<F: LineForm> FormReader for Lines<F> {
 fn read_line(form: &mut impl LineForm, line: Line<'_>, sink: &mut ItemSink<'_>) {
     form.line(line, &mut |mut item| {
         if let Item::Chunk(chunk) = &mut item {
-            chunk.line = Some(line.number);
+            chunk.line.get_or_insert(line.number);
         }
         sink(item);
     });

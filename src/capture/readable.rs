@@ -132,6 +132,16 @@ fn is_readable_object(text: &[u8]) -> FormVerdict {
     Yes("it is an event of the Chrome DevTools protocol".into())
 }
 
+/// Returns true if a line that is not UTF-8 looks like one in Latin-1, or may do so once it is whole: it begins with ASCII, and
+/// other bytes are few.
+fn is_latin1(line: &[u8], is_whole: bool) -> bool {
+    const MAX_SHARE: usize = 8;
+    let others = line.iter().filter(|c| !c.is_ascii()).count();
+    let has_controls = line.iter().any(|c| (0x80..0xa0).contains(c));
+    let are_few = !is_whole || others * MAX_SHARE <= line.len();
+    line.first().is_some_and(u8::is_ascii) && are_few && !has_controls
+}
+
 /// Text that is not itself a stream of messages. Whether it is text, the first line decides, so that the answer does not
 /// depend on how much of the input has arrived.
 pub(super) fn is_readable(text: &[u8], end: InputEnd) -> FormVerdict {
@@ -143,6 +153,8 @@ pub(super) fn is_readable(text: &[u8], end: InputEnd) -> FormVerdict {
         Ok(_) => true,
         Err(error) => error.error_len().is_none() && line_end.is_none() && end != InputEnd::Real,
     };
+    let is_ended = line_end.is_some() || end != InputEnd::More;
+    let is_utf8 = is_utf8 || is_latin1(line, is_ended);
     let is_plain = |c: &u8| !c.is_ascii_control() || c.is_ascii_whitespace() || *c == 0x1b;
     if !is_utf8 || !line.iter().all(is_plain) {
         return No;

@@ -33,6 +33,16 @@ enum CurlHeading<'a> {
     },
 }
 
+/// How bytes were printed so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum CurlRows {
+    #[default]
+    Hex,
+    Text,
+    /// Text that has dots outside heads.
+    TextWithDots,
+}
+
 #[derive(Default)]
 pub(in super::super) struct Curl {
     traffic: Traffic,
@@ -41,8 +51,7 @@ pub(in super::super) struct Curl {
     connected: Option<String>,
     section: SectionBytes,
     is_head: bool,
-    /// Bytes were printed as text.
-    has_text: bool,
+    rows: CurlRows,
     /// The value of an event goes on in the next section.
     is_in_event: bool,
     ignored: u64,
@@ -138,16 +147,27 @@ fn hex_row(row: &[u8], left: u64, out: &mut Vec<u8>) -> bool {
 }
 
 impl Curl {
+    /// Returns true if bytes were printed as text.
+    fn has_text(&self) -> bool {
+        self.rows != CurlRows::Hex
+    }
+
     fn row(&mut self, offset: u64, row: &[u8], sink: &mut ItemSink<'_>) {
+        let has_text = self.has_text();
         let section = &mut self.section;
-        let text_ended = self.has_text && offset == section.offset() + 2;
+        let text_ended = has_text && offset == section.offset() + 2;
         if text_ended {
             section.bytes.extend_from_slice(b"\r\n");
         }
         section.skip_to(offset, sink);
         let left = section.left();
         if !hex_row(row, left, &mut section.bytes) {
-            self.has_text = true;
+            let has_dots = !self.is_head && row.contains(&b'.');
+            self.rows = self.rows.max(if has_dots {
+                CurlRows::TextWithDots
+            } else {
+                CurlRows::Text
+            });
             let len = row.len().min(usize::try_from(left).unwrap_or(usize::MAX));
             section
                 .bytes
@@ -158,14 +178,14 @@ impl Curl {
 
     /// Ends the section.
     fn end(&mut self, sink: &mut ItemSink<'_>) {
-        if self.has_text && self.section.section.is_some() && self.section.left() == 2 {
+        if self.has_text() && self.section.section.is_some() && self.section.left() == 2 {
             self.section.bytes.extend_from_slice(b"\r\n");
         }
         if self.is_head && self.section.done == 0 {
             name_version(&mut self.section.bytes);
         }
         let is_answer = |section: Section| section.direction == ToClient;
-        if self.has_text && !self.is_head && self.section.section.is_some_and(is_answer) {
+        if self.has_text() && !self.is_head && self.section.section.is_some_and(is_answer) {
             self.restore_events();
         }
         self.section.start(None, sink);
@@ -299,8 +319,8 @@ impl LineForm for Curl {
                 .hint("curl --trace FILE prints all bytes")
                 .report(sink);
         }
-        if self.has_text {
-            let text = "bytes that are not printable ASCII were printed as dots";
+        if self.rows == CurlRows::TextWithDots {
+            let text = "a dot may stand for a byte that is not printable ASCII";
             let problem = Problem::note(InputPlace::End, text);
             problem.hint("curl --trace prints all bytes").report(sink);
         }

@@ -43,6 +43,8 @@ pub(in super::super) struct Socat {
     section: SectionBytes,
     columns: Columns,
     has_text: bool,
+    /// The text has dots.
+    has_dots: bool,
     ignored: u64,
 }
 
@@ -194,6 +196,7 @@ impl LineForm for Socat {
                 }
             } else {
                 self.has_text = true;
+                self.has_dots |= text.contains(&b'.');
                 text = self.text(line);
                 self.section.emit_full(sink);
                 if text.is_empty() {
@@ -209,8 +212,8 @@ impl LineForm for Socat {
 
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
         self.section.start(None, sink);
-        if self.has_text {
-            let text = "bytes that are not printable ASCII were printed as dots";
+        if self.has_dots {
+            let text = "a dot may stand for a byte that is not printable ASCII";
             let problem = Problem::note(InputPlace::End, text);
             problem.hint("socat -x prints all bytes").report(sink);
         }

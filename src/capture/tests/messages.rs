@@ -17,7 +17,7 @@ pub(super) fn read(text: &str) -> Vec<String> {
 }
 
 /// Returns what [`read`] does, of a text that comes in pieces of a length.
-pub(super) fn read_in(text: &str, step: usize) -> Vec<String> {
+pub(super) fn read_in(text: &(impl AsRef<[u8]> + ?Sized), step: usize) -> Vec<String> {
     let mut found = Vec::new();
     let mut reader = CaptureInput::new(Form::Auto);
     let mut sink = |item: Item<'_>| match item {
@@ -35,7 +35,7 @@ pub(super) fn read_in(text: &str, step: usize) -> Vec<String> {
         Item::Problem(problem) => found.push(problem.to_string()),
         _ => {}
     };
-    for piece in text.as_bytes().chunks(step) {
+    for piece in text.as_ref().chunks(step) {
         reader.push(piece, &mut sink);
     }
     reader.finish(&mut sink);
@@ -47,7 +47,7 @@ pub(super) fn pretty(text: &str) -> String {
     serde_json::to_string_pretty(&value).unwrap()
 }
 
-fn base64(text: &str) -> String {
+pub(super) fn base64(text: &str) -> String {
     base64::Engine::encode(&base64::engine::general_purpose::STANDARD, text)
 }
 

@@ -34,6 +34,19 @@ pub(super) fn uncoloured(line: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
+/// Returns a line in Latin-1 as UTF-8; `None` if it is UTF-8, perhaps broken inside a character at its start or end.
+pub(super) fn latin1_as_utf8(line: &[u8]) -> Option<Vec<u8>> {
+    let is_rest = |c: &u8| (0x80..0xc0).contains(c);
+    let start = line.iter().take(3).take_while(|c| is_rest(c)).count();
+    std::str::from_utf8(line.get(start..)?).err()?.error_len()?;
+    let mut text = String::new();
+    for part in line.utf8_chunks() {
+        text.push_str(part.valid());
+        text.extend(part.invalid().iter().map(|&byte| char::from(byte)));
+    }
+    Some(text.into_bytes())
+}
+
 /// Returns a line with ASCII in place of box lines and typographic characters.
 pub(super) fn to_ascii(line: &[u8]) -> Cow<'_, [u8]> {
     if line.is_ascii() {

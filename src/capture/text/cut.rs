@@ -89,6 +89,22 @@ pub(super) fn is_longer(message: &[u8], after: &[u8]) -> bool {
     stated_len(after).is_some_and(|len| len > message.len() as u64)
 }
 
+/// Returns true for a binary frame whose middle Python's websockets leaves out: `> BINARY 85 a7 ... 02 03 [65 bytes]`.
+pub(super) fn is_cut_frame(line: &[u8]) -> bool {
+    let shown = || {
+        let start = memchr::memmem::find(line, b" BINARY ")?;
+        let bytes = line.get(start + b" BINARY ".len()..)?;
+        let end = memchr::memmem::find(bytes, b" [")?;
+        bytes.get(..end)
+    };
+    let is_byte = |word: &[u8]| word.len() == 2 && word.iter().all(u8::is_ascii_hexdigit);
+    shown().is_some_and(|shown| {
+        let mut words = shown.split(|&c| c == b' ');
+        let has_dots = memchr::memmem::find(shown, b" ... ").is_some();
+        has_dots && words.all(|word| is_byte(word) || word == b"...")
+    })
+}
+
 /// The length of a message that a log states after it: `' [431 bytes]`.
 fn stated_len(after: &[u8]) -> Option<u64> {
     let is_quote = |c: &u8| c.is_ascii_whitespace() || b"'\"".contains(c);
@@ -164,6 +180,18 @@ impl CutMessages {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn binary_frames_are_cut() {
+        for (line, want) in [
+            ("a < BINARY 85 a7 ... 02 03 [65 bytes]", true),
+            ("a < BINARY 85 a7 02 03 [4 bytes]", false),
+            ("a < TEXT '{ ... }' [65 bytes]", false),
+            ("a < BINARY file ... is [65 bytes]", false),
+        ] {
+            assert_eq!(is_cut_frame(line.as_bytes()), want, "{line}");
+        }
+    }
 
     #[test]
     fn an_object_lacks_its_middle_if_more_brackets_close_than_open() {

@@ -17,7 +17,7 @@ use super::found::{
 use super::golang;
 use super::line::with_header;
 use super::objects;
-use super::probe::{Expected, MessageFraming, MessageTest, exchange};
+use super::probe::{Expected, MessageFraming, MessageTest, exchange, is_http_request};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -463,19 +463,6 @@ fn is_difference(line: &[u8], object: &[u8]) -> bool {
             .is_ok_and(|members| members.len() == 1)
 }
 
-/// Returns true if an object describes a request of HTTP: its method is a verb, which no other protocol has.
-fn is_http_request(object: &[u8]) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Request<'a> {
-        #[serde(borrow)]
-        method: Cow<'a, str>,
-        jsonrpc: Option<serde::de::IgnoredAny>,
-    }
-    const VERBS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
-    let request = serde_json::from_slice::<Request<'_>>(object);
-    request.is_ok_and(|one| one.jsonrpc.is_none() && VERBS.contains(&&*one.method))
-}
-
 /// Returns true if a line is a whole message, or the header of one: the text is a stream of messages, and other lines
 /// are errors in it.
 pub(super) fn has_bare_message(text: &[u8]) -> bool {
@@ -505,7 +492,10 @@ pub(super) fn has_only_cut_messages(text: &[u8]) -> bool {
                 .iter()
                 .any(|one| cut::is_longer(&one.message, &one.after))
         };
-        !is_bare && (finder.cut_message(line).is_some() || has_longer(&mut finder))
+        !is_bare
+            && (cut::is_cut_frame(line)
+                || finder.cut_message(line).is_some()
+                || has_longer(&mut finder))
     }) && !has_bare_message(text)
 }
 

@@ -13,21 +13,23 @@
 
 use super::broken::BrokenLines;
 use super::cast::{Cast, ShownLine};
-use super::clean::{is_escaped, without_entities, without_outer_escapes};
+use super::clean::{is_escaped, latin1_as_utf8, without_entities, without_outer_escapes};
 use super::columns::place_at_end;
 use super::container::Part;
 use super::cut::{self, CutMessages};
-use super::finder::{self, Finder};
+use super::fields::{Fields, HeldMessage};
+use super::finder::Finder;
 use super::found::{Found, FoundAll};
 use super::line::Common;
-use super::marks::Mark;
+use super::marks::{Mark, indent};
 use super::objects::Balance;
 use super::order::Order;
 use super::probe::{Expected, exchange};
 use super::shown::ShownText;
 use super::tables::Tables;
 use super::times::{epoch, find_clock, find_time};
-use crate::capture::chunk::{InputPlace, ItemSink, Problem};
+use super::words::{beginnings, first_word};
+use crate::capture::chunk::{InputPlace, Item, ItemSink, Problem};
 use crate::capture::lines::{Line, LineForm};
 use crate::capture::time::Time;
 use std::cell::LazyCell;
@@ -43,8 +45,6 @@ const MAX_AGAIN: u32 = 8;
 const MAX_WAITING: usize = 16;
 /// The most words that are counted.
 const MAX_WORDS: usize = 64;
-/// The bytes of a line in which an object may begin.
-const MAX_BEGINNING: usize = 1 << 10;
 
 #[derive(Default)]
 pub(super) struct Log {
@@ -63,6 +63,9 @@ pub(super) struct Log {
     /// The number of lines with several messages, and the first one.
     several: Option<(u64, u64)>,
     order: Order,
+    fields: Fields,
+    /// The first line that is not UTF-8.
+    latin1: Option<u64>,
     /// The first messages, if they are answers: a later one shows if they have headers. `None` once that is known.
     waiting: Option<Vec<(Mark, Vec<u8>)>>,
     /// There is something else than messages.
@@ -176,7 +179,7 @@ impl Log {
     fn take(&mut self, text: &[u8], all: FoundAll, origin: TextOrigin, sink: &mut ItemSink<'_>) {
         let is_other = all.messages.is_empty() && all.open.is_none();
         if is_other && !self.note_cut(text, origin.line) {
-            self.other(text, origin.line);
+            self.other(text, origin.line, sink);
         }
         self.emit(text, all.messages, origin, sink);
         let Some(rest) = all.open.and_then(|start| text.get(start..)) else {
@@ -186,7 +189,7 @@ impl Log {
         balance.add(rest);
         if balance.is_closed() || origin.again >= MAX_AGAIN {
             if !self.note_cut(text, origin.line) {
-                self.other(text, origin.line);
+                self.other(text, origin.line, sink);
             }
             return;
         }
@@ -215,7 +218,7 @@ impl Log {
             };
             if number == held.origin.line {
                 if !self.note_cut(line, number) {
-                    self.other(line, number);
+                    self.other(line, number, sink);
                 }
             } else {
                 self.text(line, origin, sink);
@@ -225,6 +228,10 @@ impl Log {
 
     /// Counts a text that is the beginning of a message.
     fn note_cut(&mut self, text: &[u8], line: u64) -> bool {
+        if cut::is_cut_frame(text) {
+            self.cut.add((text, line), Some("..."), None);
+            return true;
+        }
         let cut = self.finder.cut_message(text);
         if let Some(cut) = &cut {
             self.cut.add((text, line), cut.mark, cut.protocol);
@@ -232,8 +239,14 @@ impl Log {
         cut.is_some()
     }
 
-    fn other(&mut self, text: &[u8], line: u64) {
+    fn other(&mut self, text: &[u8], line: u64, sink: &mut ItemSink<'_>) {
         self.has_other |= !text.trim_ascii().is_empty();
+        let is_direction = self.fields.read(text);
+        let complete = self.fields.release_complete();
+        self.pass_held(complete, sink);
+        if is_direction {
+            return;
+        }
         for word in beginnings(text) {
             if let Some((count, _)) = self.words.get_mut(word) {
                 *count += 1;
@@ -307,7 +320,7 @@ impl Log {
             if self.key.is_empty() {
                 self.key = first_word(&message).unwrap_or_default().to_vec();
             }
-            self.pass_on(mark, &message, sink);
+            self.hold_or_pass(mark, &message, indent(text), sink);
             if is_one_line {
                 emitted.insert(message);
             }
@@ -316,6 +329,31 @@ impl Log {
 }
 
 impl Log {
+    /// Passes a message on, or holds it until the fields after it show its direction.
+    fn hold_or_pass(&mut self, mark: Mark, message: &[u8], indent: usize, sink: &mut ItemSink<'_>) {
+        let before = self.fields.release();
+        self.pass_held(before, sink);
+        if !self.fields.may_follow(mark) {
+            return self.pass_on(mark, message, sink);
+        }
+        self.fields.hold(HeldMessage {
+            mark,
+            message: message.to_vec(),
+            line: self.last,
+            indent,
+        });
+    }
+
+    fn pass_held(&mut self, held: Option<HeldMessage>, sink: &mut ItemSink<'_>) {
+        let Some(held) = held else { return };
+        self.pass_on(held.mark, &held.message, &mut |mut item| {
+            if let Item::Chunk(chunk) = &mut item {
+                chunk.line.get_or_insert(held.line);
+            }
+            sink(item);
+        });
+    }
+
     /// Passes a message on, with its header if the text has such messages. An answer does not show that.
     fn pass_on(&mut self, mark: Mark, message: &[u8], sink: &mut ItemSink<'_>) {
         if let Some(waiting) = &mut self.waiting
@@ -371,40 +409,6 @@ fn is_in_frame(before: &[u8]) -> bool {
     header.starts_with(b"\\x81") || header.starts_with(b"\\x82")
 }
 
-/// The word that an object begins with: `{"id": 1}`, `[id => 1]`.
-fn first_word(object: &[u8]) -> Option<&[u8]> {
-    let is_word = |c: &u8| c.is_ascii_alphanumeric() || *c == b'_';
-    let start = object.iter().position(is_word)?;
-    let marks = object.get(..start)?;
-    let text = object.get(start..)?;
-    let len = text.iter().take_while(|c| is_word(c)).count();
-    let is_beginning = marks.iter().all(|c| b"{[(<:\"' ".contains(c));
-    let (word, after) = text.split_at_checked(len)?;
-    let end = after.iter().position(|c| !b"\"'>]".contains(c))?;
-    let value = after.get(end..)?.trim_ascii_start();
-    let has_value = matches!(value.first(), Some(b':' | b'=' | b'"'));
-    (is_beginning && len >= 4 && has_value).then_some(word)
-}
-
-/// The words that objects of a line begin with, and the line itself; none if it is JSON.
-fn beginnings(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let line = line.trim_ascii();
-    let line = line.get(..MAX_BEGINNING).unwrap_or(line);
-    let brackets = line
-        .iter()
-        .enumerate()
-        .filter(|(_, c)| b"{[(".contains(c))
-        .map(|(at, _)| at);
-    let starts = brackets.filter(|at| !finder::is_json(line.get(*at..).unwrap_or_default()));
-    let is_member = matches!(line.first(), Some(b'"' | b'\''));
-    let whole = is_member.then_some(0);
-    whole
-        .into_iter()
-        .chain(starts)
-        .take(8)
-        .filter_map(|at| first_word(line.get(at..)?))
-}
-
 /// The time of an entry of journald, in microseconds.
 fn journald_time(entry: &[u8]) -> Option<Time> {
     #[derive(serde::Deserialize)]
@@ -425,6 +429,10 @@ impl LineForm for Log {
             return self.shown(shown, line.number, sink);
         }
         let text = self.common.uncoloured(line.text).into_owned();
+        let text = latin1_as_utf8(&text).map_or(text, |utf8| {
+            self.latin1.get_or_insert(line.number);
+            utf8
+        });
         let text = self.shown.read(text);
         let (row, is_read) = self.tables.add(&text, line.number);
         if let Some((row, number)) = row {
@@ -447,6 +455,8 @@ impl LineForm for Log {
         while let Some(held) = self.held.take() {
             self.read_again(&held, sink);
         }
+        let held = self.fields.release();
+        self.pass_held(held, sink);
         self.pass_waiting(sink);
         self.note_what_is_left_out(sink);
     }
@@ -535,6 +545,10 @@ impl Log {
             Problem::note(InputPlace::Line(*line), text).report(sink);
         }
         self.order.report(sink);
+        if let Some(line) = self.latin1 {
+            let text = "this line has bytes that are not UTF-8, which are read as Latin-1";
+            Problem::note(InputPlace::Line(line), text).report(sink);
+        }
         if self.alone == 0 || self.has_other {
             return;
         }

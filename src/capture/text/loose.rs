@@ -7,6 +7,7 @@
 //!   od":"tools/list"}
 //!   [{...,"method":...},{...,"result":...}]        a list of what both sides send
 //!   {"jsonrpc":"2.0","id":1,...}\0{"jsonrpc":...}  zero bytes between messages
+//!   {<LF>  "jsonrpc":"2.0",...<LF>}<LF>Response:   indented messages and other text
 //!   {"jsonrpc":"2.0","id":1,...}   59  02:03:00    a row of a table, as browsers copy it
 //! ```
 
@@ -48,6 +49,12 @@ pub(in super::super) fn detect_loose(
         }
         let framing = certain.map(|(framing, _)| framing);
         rest = after.trim_ascii_start();
+        if framing.is_some() && list.is_none() && message.starts_with(b"{\n") {
+            match has_text_between(rest, end) {
+                No => {}
+                verdict => return verdict,
+            }
+        }
         match (framing, rest.first()) {
             (None, _) => return No,
             (Some(MessageFraming::Headers), None) if end == InputEnd::More => return Open,
@@ -93,6 +100,19 @@ pub(in super::super) fn detect_loose(
         Open
     } else {
         No
+    }
+}
+
+/// Says if lines of text are between a message on several lines and the next one: `Response:`, `-----`, `// answer`.
+fn has_text_between(rest: &[u8], end: InputEnd) -> FormVerdict {
+    const HEADER: &[u8] = b"Content-";
+    let is_open = HEADER.starts_with(rest) || memchr::memmem::find(rest, b"\n{").is_none();
+    match rest.first() {
+        Some(b'{' | b'[' | b',' | b']') => No,
+        Some(_) if rest.starts_with(HEADER) => No,
+        _ if !is_open => Yes("other text is between its messages".into()),
+        _ if end == InputEnd::More => Open,
+        _ => No,
     }
 }
 

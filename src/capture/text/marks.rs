@@ -147,7 +147,7 @@ fn names_file(line: &[u8]) -> bool {
 }
 
 /// The number of blanks that a line begins with.
-fn indent(line: &[u8]) -> usize {
+pub(super) fn indent(line: &[u8]) -> usize {
     line.iter().take_while(|c| c.is_ascii_whitespace()).count()
 }
 
@@ -163,6 +163,7 @@ fn heading_direction(line: &[u8]) -> Option<Direction> {
     let line = place_at_end(line)
         .and_then(|at| line.get(..at))
         .unwrap_or(line);
+    let line = element_text(line).unwrap_or(line);
     if let Some(direction) = http_direction(line) {
         return Some(direction);
     }
@@ -207,6 +208,14 @@ fn heading_direction(line: &[u8]) -> Option<Direction> {
     (ends || named_sides(line).is_some())
         .then(|| find_direction(line, b"").or_else(|| find_direction(upto, b"")))
         .flatten()
+}
+
+/// The text of an element of XML that is a line: `<string>out</string>`.
+fn element_text(line: &[u8]) -> Option<&[u8]> {
+    let line = std::str::from_utf8(line).ok()?;
+    let (name, rest) = line.strip_prefix('<')?.split_once('>')?;
+    let text = rest.strip_suffix(&format!("</{name}>"))?;
+    (!text.contains('<')).then_some(text.as_bytes())
 }
 
 /// The direction of a head of HTTP, or of an event.
@@ -267,6 +276,7 @@ mod tests {
                 Some(ToClient),
             ),
             ("Request\nResponse", Some(ToClient)),
+            ("<string>out</string>", Some(ToServer)),
             ("SEND on 0(in): 'Content-Length: 193", Some(ToServer)),
             (
                 "L:/127.0.0.1:51000 - R:/127.0.0.1:7000] WRITE: 216B",

@@ -23,6 +23,7 @@ mod container;
 mod cut;
 mod directions;
 mod escapes;
+mod fields;
 mod finder;
 mod found;
 mod golang;
@@ -47,6 +48,7 @@ mod tables;
 mod times;
 mod trace;
 mod unpacked;
+mod words;
 
 use super::chunk::{Chunk, InputPlace, Item, ItemSink, Problem};
 use super::form::{Form, FormReader, FormVerdict};

@@ -13,7 +13,7 @@
 //! A message is the first printed object that a protocol may have written, also inside other objects.
 
 use super::literal::{self, Literal};
-use super::probe::{MessageFraming, MessageTest};
+use super::probe::{MessageFraming, MessageTest, is_http_request};
 
 /// The most places of a text where an object may begin.
 const MAX_STARTS: usize = 32;
@@ -61,7 +61,8 @@ pub(super) fn find(text: &[u8], from: usize, messages: &mut MessageTest) -> Sear
             let mut json = Vec::new();
             match literal::read(text.get(start..).unwrap_or_default(), &mut json) {
                 Literal::Value { len, is_cut } => {
-                    if let Some((framing, is_certain)) = messages.certain_framing(&json) {
+                    let known = messages.certain_framing(&json);
+                    if let Some((framing, is_certain)) = known.filter(|_| !is_http_request(&json)) {
                         return Search::Found(Printed {
                             json,
                             framing,

@@ -7,6 +7,7 @@ use crate::framing::{Frame, Framing, Head, Places, View};
 use crate::protocol::{Context, Descriptor, Direction, Evidence, Protocol, Role, registry};
 use crate::span::Span;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The result of decoding the bytes of a reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -375,6 +376,19 @@ pub(super) enum MessageFraming {
     Headers,
     /// Several protocols have such a message.
     Either,
+}
+
+/// Returns true if an object describes a request of HTTP: its method is a verb, which no other protocol has.
+pub(super) fn is_http_request(object: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Request<'a> {
+        #[serde(borrow)]
+        method: Cow<'a, str>,
+        jsonrpc: Option<serde::de::IgnoredAny>,
+    }
+    const VERBS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+    let request = serde_json::from_slice::<Request<'_>>(object);
+    request.is_ok_and(|one| one.jsonrpc.is_none() && VERBS.contains(&&*one.method))
 }
 
 /// Returns the id of a message, and `true` if it is a request.

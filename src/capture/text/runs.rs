@@ -15,6 +15,7 @@ use crate::capture::chunk::ItemSink;
 use crate::capture::hex::{nibble, split_digits};
 use crate::capture::lines::{Line, LineForm};
 use memchr::memmem;
+use serde_json::value::RawValue;
 
 /// The items of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +99,8 @@ impl Runs {
             return None;
         }
         let blank = run.before.trim_ascii().is_empty() && (same || self.is_hex() && run.size >= 4);
-        let short = run.after.trim_ascii().is_empty() && (blank || same && self.is_hex());
+        let ends = matches!(run.after.trim_ascii(), b"" | b"\"" | b"'");
+        let short = ends && (blank || same && self.is_hex());
         let is_listed = same && self.is_hex() && self.has_comma;
         let is_long = run.size >= least || short || is_listed || self.is_in_column(&run);
         (is_long || self.begins_alike(&run)).then_some(run)
@@ -155,6 +157,29 @@ impl Runs {
 
 impl LineForm for Runs {
     fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
+        // The objects of a list on one line are read like lines.
+        let list = line
+            .text
+            .trim_ascii()
+            .starts_with(b"[{")
+            .then_some(line.text);
+        let objects = list.and_then(|list| serde_json::from_slice::<Vec<&RawValue>>(list).ok());
+        let Some(objects) = objects else {
+            return self.object_or_line(line, sink);
+        };
+        for object in objects {
+            let text = object.get().as_bytes();
+            self.object_or_line(Line { text, ..line }, sink);
+        }
+    }
+
+    fn ignored(&self) -> u64 {
+        self.common.ignored
+    }
+}
+
+impl Runs {
+    fn object_or_line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
         let text = self.common.clean(line.text);
         if self.is_hex() && is_heading(&text) {
             return self.common.other(&text);
@@ -195,12 +220,6 @@ impl LineForm for Runs {
         self.take(&text, &run, sink);
     }
 
-    fn ignored(&self) -> u64 {
-        self.common.ignored
-    }
-}
-
-impl Runs {
     /// Emits the bytes of a run.
     fn take(&mut self, text: &[u8], run: &Run<'_>, sink: &mut ItemSink<'_>) {
         self.bytes.clear();
