@@ -123,16 +123,12 @@ pub fn redact(recording: &[u8], config: &RedactConfig<'_>) -> Result<Redacted, R
         refused: None,
     };
     let known = redactor.decode(&records, &mut |redactor, decoded| redactor.collect(decoded));
-    let traffic = records
-        .iter()
-        .any(|r| matches!(r, Record::Chunk { dir, .. } if *dir != ChunkSource::Stderr));
-    if !known && traffic {
-        let first = records.iter().find_map(|record| match record {
-            Record::Chunk { dir, bytes, .. } if *dir != ChunkSource::Stderr => Some(&bytes[..]),
-            _ => None,
-        });
-        let text = unrecognised(first.unwrap_or_default());
-        return Err(RedactError::Unreadable(text));
+    let traffic = records.iter().find_map(|record| match record {
+        Record::Chunk { dir, bytes, .. } if *dir != ChunkSource::Stderr => Some(&bytes[..]),
+        _ => None,
+    });
+    if let Some(first) = traffic.filter(|_| !known) {
+        return Err(RedactError::Unreadable(unrecognised(first)));
     }
     metadata::find_secrets(&mut redactor, &records);
     let streams = stream_bytes(&records);

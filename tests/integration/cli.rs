@@ -293,7 +293,7 @@ fn long_flag_with_one_dash_writes_nothing() {
     ] {
         for words in [&[flag, "kind=call"][..], &["decode", flag], &["-q", flag]] {
             let mut command = wiretool(words);
-            let (code, out, err) = common::run(command.current_dir(folder.path()), &bytes(CALL));
+            let (code, out, err) = common::run(command.current_dir(folder.path()), bytes(CALL));
             assert_eq!((code, out.as_str()), (2, ""), "{words:?}: {err}");
             assert!(err.contains(tip), "{words:?}: {err}");
         }

@@ -235,8 +235,7 @@ impl<'a> DecodeScreen<'a> {
         let worst = self.worst.max(self.reporter.worst);
         let fail_on = Severity::from_name(&self.args.fail_on);
         let is_bad = fail_on.is_some_and(|least| worst >= Some(least));
-        let no = failed || run.is_bad || none || is_bad;
-        Ok(Exit::negative_if(no))
+        Ok(Exit::negative_if(failed || run.is_bad || none || is_bad))
     }
 
     /// Shows the operations that end, and keeps what is shown below them.
@@ -432,10 +431,9 @@ impl<'a> DecodeScreen<'a> {
         } else {
             SourceCounts::default()
         };
-        let is_one_of_several = source.is_one_of_several && source.merged.is_none();
+        let names_file = source.is_one_of_several && source.merged.is_none() && !is_text;
         // As long as the program runs: display options are copied to each renderer.
-        let name = is_one_of_several.then(|| &*source.name.clone().leak());
-        self.display.source = name.filter(|_| !is_text);
+        self.display.source = names_file.then(|| &*source.name.clone().leak());
         let lines = matches!(self.format, None | Some(Format::Line));
         if let Some(operations) = &mut self.operations {
             operations.restart();
@@ -457,8 +455,7 @@ impl<'a> DecodeScreen<'a> {
                 facts.header(header);
             }
         }
-        let recorder = self.recorder.as_mut();
-        recorder.map_or(Ok(()), |recorder| recorder.item(item, self.direction))
+        (self.recorder.as_mut()).map_or(Ok(()), |recorder| recorder.item(item, self.direction))
     }
 
     fn message(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
@@ -521,8 +518,7 @@ impl<'a> DecodeScreen<'a> {
             }
         }
         let is_shown = self.format != Some(Format::Json) && self.display.terminal;
-        let counts = std::mem::take(&mut self.source);
-        let text = counts.fault_text(&run.source().name, is_shown);
+        let text = std::mem::take(&mut self.source).fault_text(&run.source().name, is_shown);
         self.closing.extend(text.filter(|_| !self.quiet));
         // Messages before notes about them: both may go to the same terminal.
         let is_written = self.first_message.is_none() && self.args.select.tail.is_none();

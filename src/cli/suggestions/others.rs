@@ -203,11 +203,12 @@ impl Situation<'_> {
         match command {
             "export" if has_word("--as --form --to --type -t", flag) => {
                 let is_form = FormName::from_name(value).is_some() && value != "sql";
-                return match is_form {
-                    true => Some(format!(
+                return if is_form {
+                    Some(format!(
                         "the form is -f {value}: wiretool export -f {value} FILE -o FILE.{value}"
-                    )),
-                    false => tip_of_form(value),
+                    ))
+                } else {
+                    tip_of_form(value)
                 };
             }
             "lint" if find_rule(value).is_some() => {

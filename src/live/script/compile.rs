@@ -14,7 +14,6 @@ use super::{
 use crate::capture::{CaptureInput, Form};
 use crate::conversation::{Output, RuleSettings, Run};
 use crate::decoder::{DecodeOptions, Decoded};
-use crate::diff::MessageName;
 use crate::framing::{Framing, Limits};
 use crate::live::names::{Binding, Names, ValuePlace};
 use crate::live::plan::check;
@@ -501,20 +500,17 @@ impl CompileState<'_> {
         self.exchanges.see_head(decoded);
         let is_ours = direction == self.side;
         let answer = self.answer(decoded.index);
-        if decoded.refusal_status().is_some()
-            && let Some((to, _)) = answer.filter(|_| is_ours)
-            && let Some(at) = self.request_at(to).or_else(|| self.open_hellos.remove(&to))
-        {
-            return self.add_refusal(at, decoded);
-        }
-        if decoded.frame.control.is_some() || self.passes_over(decoded, is_ours, answer.is_some()) {
-            return;
-        }
-        let role = decoded.message.role;
         let (of, last) = (
             answer.map(|(to, _)| to),
             answer.is_some_and(|(_, last)| last),
         );
+        if self.refuses(of.filter(|_| is_ours), decoded)
+            || decoded.frame.control.is_some()
+            || self.passes_over(decoded, is_ours, answer.is_some())
+        {
+            return;
+        }
+        let role = decoded.message.role;
         let request_direction = of.and_then(|to| self.direction_of(to));
         let seen = SeenMessage::new(decoded, self.names.read_decoded(decoded, request_direction));
         let (conn, kind) = (seen.conn, decoded.message.kind.to_string());
@@ -561,15 +557,7 @@ impl CompileState<'_> {
                     | Role::End),
                 ),
             ) => self.add_unasked(role, seen),
-            (false, ..) if self.protocol.is_hello(decoded.message) => {
-                let hello = HelloReply {
-                    to: MessageName::of(decoded.message).to_string(),
-                    message: None,
-                    before: Vec::new(),
-                    then: [].into(),
-                };
-                self.add_entry(seen, Some(hello));
-            }
+            (false, ..) if self.protocol.is_hello(decoded.message) => self.add_hello(seen),
             (false, None, ..) if continued.is_some() => self.await_message(continued, kind, &seen),
             (false, None, _, Some(Role::Request | Role::Notification)) => {
                 self.add_entry(seen, None);

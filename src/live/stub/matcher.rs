@@ -153,6 +153,31 @@ pub(super) struct RequestMatcher {
     session: u32,
 }
 
+/// Returns the patterns of the values that differ in each run: `KIND:PATH`.
+fn changing_paths(
+    rules: &[ScriptRule],
+    stored: &dyn Fn(&RequestPattern) -> Option<StoredMessage>,
+) -> HashSet<String> {
+    let (mut forms, mut patterns) = (HashSet::new(), HashSet::new());
+    for (.., pattern) in requests(rules) {
+        // Requests of one form can be of several kinds.
+        let paths = [&pattern.form.generated, &pattern.form.secret];
+        if paths.iter().all(|paths| paths.is_empty()) {
+            continue;
+        }
+        let Some(stored) = stored(pattern) else {
+            continue;
+        };
+        if forms.insert((Arc::as_ptr(&pattern.form), Arc::clone(&stored.kind))) {
+            for path in paths.into_iter().flatten() {
+                let path = generalized(&path.to_string());
+                patterns.insert(format!("{}:{path}", stored.kind));
+            }
+        }
+    }
+    patterns
+}
+
 impl RequestMatcher {
     /// Begins another session: it gets the recorded answers from the first one on, if the sessions before it have used
     /// all of them.
@@ -173,24 +198,7 @@ impl RequestMatcher {
             let stored = pattern.stored(protocol, framing, Some(direction));
             stored.ok()
         };
-        let mut forms = HashSet::new();
-        let mut patterns = HashSet::new();
-        for (.., pattern) in requests(rules) {
-            // Requests of one form can be of several kinds.
-            let paths = [&pattern.form.generated, &pattern.form.secret];
-            if paths.iter().all(|paths| paths.is_empty()) {
-                continue;
-            }
-            let Some(stored) = stored(pattern) else {
-                continue;
-            };
-            if forms.insert((Arc::as_ptr(&pattern.form), Arc::clone(&stored.kind))) {
-                for path in paths.into_iter().flatten() {
-                    let path = generalized(&path.to_string());
-                    patterns.insert(format!("{}:{path}", stored.kind));
-                }
-            }
-        }
+        let patterns = changing_paths(rules, &stored);
         let mut matcher = Self {
             direction,
             framing,

@@ -3,6 +3,7 @@
 use super::parts::{CompiledRequest, Course, StoredValues, Undecided, send_action};
 use super::{CompileState, ScriptAction};
 use crate::decoder::Decoded;
+use crate::diff::MessageName;
 use crate::framing::{Frame, Head};
 use crate::live::names::ValuePlace;
 use crate::live::script::{BytesTemplate, HelloReply};
@@ -115,8 +116,29 @@ impl CompileState<'_> {
         course.did(send_action(message), time);
     }
 
-    /// Adds a response of HTTP that refuses a request. The connection ends after it.
-    pub(super) fn add_refusal(&mut self, at: usize, decoded: &Decoded<'_>) {
+    /// Adds a hello, whose answer is not known yet.
+    pub(super) fn add_hello(&mut self, seen: SeenMessage<'_>) {
+        let hello = HelloReply {
+            to: MessageName::of(seen.decoded.message).to_string(),
+            message: None,
+            before: Vec::new(),
+            then: [].into(),
+        };
+        self.add_entry(seen, Some(hello));
+    }
+
+    /// Adds a response of HTTP that refuses the request with this index, and returns `true`, if the message is one.
+    pub(super) fn refuses(&mut self, request: Option<u64>, decoded: &Decoded<'_>) -> bool {
+        if decoded.refusal_status().is_none() {
+            return false;
+        }
+        let known = |to| self.request_at(to).or_else(|| self.open_hellos.remove(&to));
+        let at = request.and_then(known);
+        at.map(|at| self.add_refusal(at, decoded)).is_some()
+    }
+
+    /// The connection ends after the response: only the next one begins anew.
+    fn add_refusal(&mut self, at: usize, decoded: &Decoded<'_>) {
         let speed = self.speed;
         let Some(entry) = self.entries.get_mut(at) else {
             return;
