@@ -774,7 +774,7 @@ fn common_mistakes_get_a_hint() {
             "not supported over QUIC",
         ),
         ("lint --explain seq-gab", "did you mean saikuro/seq-gap?"),
-        ("decod", "'decode'"),
+        ("decod", "tip: wiretool decode"),
     ] {
         let words: Vec<&str> = words.split(' ').collect();
         let (code, out, err) = run(&words, b"");

@@ -468,7 +468,7 @@ fn invalid_requests_are_refused_before_connecting() {
     for (args, wanted) in [
         (
             &["oracle", "invok", "--connect", TCP][..],
-            "wanted one of ready",
+            "wanted invoke, got `invok`",
         ),
         (&["oracle", "invoke", "f"], "no peer"),
         (

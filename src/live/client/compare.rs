@@ -49,7 +49,10 @@ impl ClientRun<'_> {
         }
         let answer = received.verdict.answer;
         let passive = matches!(decoded.message.role, Some(Role::Heartbeat | Role::Control));
-        let is_refusal = answer.is_some() && decoded.refusal_status().is_some();
+        let step = answer.and_then(|answer| self.step_by_index.get(&answer.to));
+        let step = step.and_then(|number| self.plan.steps.get(*number));
+        let is_of_step = step.is_some_and(|step| !step.is_hello);
+        let is_refusal = is_of_step && decoded.refusal_status().is_some();
         let is_ignored = (decoded.frame.control.is_some() || passive) && !is_refusal;
         if self.is_stopping || is_ignored {
             return;

@@ -137,10 +137,13 @@ impl<'p> PlanReader<'p> {
             return Err(NOT_A_RECORDING.into());
         }
         self.protocol = run.conversation().and_then(Conversation::protocol);
+        if let Some(error) = read.break_value() {
+            return Err(error);
+        }
         if run.is_unrecognised() {
             return Err(unrecognised(run.decoder().start_of_undetected()));
         }
-        read.break_value().map_or(Ok(()), Err)
+        Ok(())
     }
 
     /// Records the end of a connection that was opened. Later ends of it are ignored.
@@ -161,6 +164,17 @@ impl<'p> PlanReader<'p> {
             ..PlannedConnection::default()
         };
         self.connections.insert(conn, connection);
+    }
+
+    /// Returns `true` if a message is a response of HTTP that refuses a request. Whether a hello is accepted is not compared:
+    /// both sides answer it by themselves.
+    fn is_refusal(&self, decoded: &Decoded<'_>, answer: Option<&Answer>) -> bool {
+        let asked = answer.and_then(|answer| self.classified.get(&answer.to));
+        let is_of_step = asked.is_some_and(|asked| match asked {
+            RecordedMessage::Step(step) => self.steps.get(*step).is_some_and(|step| !step.is_hello),
+            _ => false,
+        });
+        is_of_step && decoded.refusal_status().is_some()
     }
 
     fn add_message(
@@ -192,7 +206,7 @@ impl<'p> PlanReader<'p> {
         if is_control || decoded.frame.framing == Framing::Http {
             self.read_http_head(decoded);
         }
-        let is_refusal = answer.is_some() && decoded.refusal_status().is_some();
+        let is_refusal = self.is_refusal(decoded, answer.as_ref());
         let passive = is_control || matches!(role, Some(Role::Heartbeat | Role::Control));
         if passive && !is_refusal {
             return Ok(());

@@ -111,14 +111,16 @@ pub fn compile(
         ..script
     };
     if script.rules.is_empty() && script.hellos.is_empty() && script.opening.is_empty() {
-        let [client, server] = protocol.descriptor().sides;
-        let is_server = side == Direction::ToClient;
-        let from = if is_server { client } else { server };
-        return Err(format!(
-            "no request of a {from} is recorded: there is nothing to answer"
-        ));
+        return Err(nothing_to_answer(protocol, side));
     }
     Ok(script)
+}
+
+fn nothing_to_answer(protocol: &dyn Protocol, side: Direction) -> String {
+    let [client, server] = protocol.descriptor().sides;
+    let is_server = side == Direction::ToClient;
+    let from = if is_server { client } else { server };
+    format!("no request of a {from} is recorded: there is nothing to answer")
 }
 
 /// A message that answers another one, by their indices.

@@ -9,7 +9,7 @@
 
 use super::request::RequestPattern;
 use super::template::{Slot, ValueSource};
-use super::value::OpenValue;
+use super::value::{OpenValue, PLACEHOLDER};
 use super::{
     AwaitedMessage, AwaitedRequest, BytesTemplate, Reply, RuleCondition, RulePlace, Script,
     ScriptAction, ScriptRule,
@@ -143,8 +143,7 @@ fn step(action: &ScriptAction) -> Option<String> {
         )),
         ScriptAction::AwaitEnd => Some("{ ended = true }".to_owned()),
         ScriptAction::Send(BytesTemplate::Plain(bytes)) => Some(match std::str::from_utf8(bytes) {
-            // After a dollar sign, a script has a value.
-            Ok(text) if !text.contains('$') => format!("{{ raw = {} }}", quote(text)),
+            Ok(text) if !text.contains(PLACEHOLDER) => format!("{{ raw = {} }}", quote(text)),
             _ => format!("{{ raw = {{ hex = \"{}\" }} }}", hex::encode(bytes)),
         }),
         ScriptAction::Close => Some("{ close = true }".to_owned()),

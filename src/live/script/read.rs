@@ -3,7 +3,7 @@
 mod recorded;
 mod rule;
 
-use super::value::OpenValue;
+use super::value::{OpenValue, PLACEHOLDER};
 use super::{BytesTemplate, Script};
 use crate::protocol::Protocol;
 use crate::protocol::peer::Offer;
@@ -231,8 +231,12 @@ impl ScriptReader<'_> {
     /// Reads text, or `{ hex = "…" }`.
     fn bytes(&self, word: &str, item: &Item<'_>) -> Read<BytesTemplate> {
         let wanted = "text, or { hex = \"…\" }";
-        if item.get_ref().as_str().is_some() {
-            return Ok(BytesTemplate::Text(self.value(item)?));
+        match item.get_ref().as_str() {
+            Some(text) if !text.contains(PLACEHOLDER) => {
+                return Ok(BytesTemplate::Plain(text.as_bytes().to_vec()));
+            }
+            Some(_) => return Ok(BytesTemplate::Text(self.value(item)?)),
+            None => {}
         }
         let table = item
             .get_ref()

@@ -12,6 +12,9 @@ use crate::path::{self, Path, PathStep};
 use crate::protocol::ValueTypes;
 use std::sync::Arc;
 
+/// The start of an open value in a text.
+pub const PLACEHOLDER: &str = "{{";
+
 /// A value, parts of which may be open until it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenValue {
@@ -62,7 +65,7 @@ impl OpenValue {
     pub fn text(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = text;
-        while let Some((before, after)) = rest.split_once("{{") {
+        while let Some((before, after)) = rest.split_once(PLACEHOLDER) {
             let (inside, after) = close(after).ok_or("{{ without }}")?;
             if !before.is_empty() {
                 parts.push(TextPart::Text(before.to_owned()));

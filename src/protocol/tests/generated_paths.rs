@@ -84,5 +84,6 @@ fn every_generated_path_exists_in_a_fixture() {
     lsp: request inlayHint/resolve:params.data.**
     lsp: request workspaceSymbol/resolve:params.data.**
     acp: request session/request_permission:params.toolCall.content[*].terminalId
+    acp: request:params.requestId
     "#);
 }

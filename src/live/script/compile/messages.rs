@@ -132,8 +132,7 @@ impl CompileState<'_> {
         if decoded.refusal_status().is_none() {
             return false;
         }
-        let known = |to| self.request_at(to).or_else(|| self.open_hellos.remove(&to));
-        let at = request.and_then(known);
+        let at = request.and_then(|to| self.request_at(to));
         at.map(|at| self.add_refusal(at, decoded)).is_some()
     }
 
@@ -145,8 +144,7 @@ impl CompileState<'_> {
         };
         let bytes = BytesTemplate::Plain(refusal(decoded.frame));
         let time = decoded.origin.time;
-        // A hello that is refused begins no session.
-        (entry.hello, entry.is_done) = (None, true);
+        entry.is_done = true;
         let course = entry.timeline.course(speed);
         course.did(ScriptAction::Send(bytes), time);
         course.did(ScriptAction::Close, time);

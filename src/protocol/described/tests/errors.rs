@@ -228,7 +228,7 @@ fn wrong_descriptions_have_places() {
         (
             "[marks]",
             "[opening]\nserver = ['{\"no\":1}', '{\"ask\":1}', 3]\n[marks]",
-            &["11:26: server: wanted JSON as text, got 3"],
+            &["11:36: server: wanted JSON as text, got 3"],
         ),
         (
             "framings",
