@@ -721,6 +721,30 @@ fn refusals_of_http_are_no_opening() {
     );
 }
 
+/// A recording states the index of its first message: memory does not depend on it.
+#[test]
+fn a_large_first_index_needs_no_memory() {
+    let folder = folder();
+    let lines = [
+        json!({"wiretool": 1, "protocol": "mcp", "started": "2026-01-01T00:00:00Z", "transport": "stdio"}),
+        json!({"t": 0, "event": "continued", "index": 1_000_000_000_000_u64, "streams": [], "messages": []}),
+        json!({"t": 1, "conn": 1, "dir": "c2s", "text": "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"}),
+        json!({"t": 2, "conn": 1, "dir": "s2c", "text": "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let recording = file(folder.path(), "late.jsonl", &text);
+    let args = [
+        "stub",
+        "mcp",
+        "--print-script",
+        "--from-recording",
+        &recording,
+    ];
+    let (status, script, err) = run(&args);
+    assert_eq!(status, Some(0), "{err}");
+    assert!(script.contains("# #1000000000000 request ping"), "{script}");
+}
+
 /// A server that sends something after the message that ends the session ends after it.
 #[test]
 fn a_session_ends_after_its_recorded_messages() {

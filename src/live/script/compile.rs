@@ -179,8 +179,8 @@ struct CompileState<'p> {
     /// Notifications of the stub's side during open requests.
     undecided: Vec<Undecided>,
     unread: UnreadMessages,
-    /// The directions of messages, by index.
-    directions: Vec<Option<Direction>>,
+    /// The directions of messages with their indices, in order.
+    directions: Vec<(u64, Direction)>,
     exchanges: Exchanges,
     /// Why a request cannot be a rule.
     failed: Option<String>,
@@ -479,20 +479,13 @@ impl CompileState<'_> {
     }
 
     fn direction_of(&self, index: u64) -> Option<Direction> {
-        *self.directions.get(usize::try_from(index).ok()?)?
+        let at = self.directions.binary_search_by_key(&index, |(at, _)| *at);
+        Some(self.directions.get(at.ok()?)?.1)
     }
 
     fn set_direction(&mut self, index: u64, direction: Direction) {
-        let Ok(index) = usize::try_from(index) else {
-            return;
-        };
-        // Indices count messages.
-        if self.directions.len() <= index {
-            self.directions.resize(index + 1, None);
-        }
-        if let Some(known) = self.directions.get_mut(index) {
-            *known = Some(direction);
-        }
+        // A recording states the index of its first message.
+        self.directions.push((index, direction));
     }
 
     fn see(&mut self, decoded: &Decoded<'_>) {
