@@ -731,7 +731,7 @@ fn a_large_first_index_needs_no_memory() {
         json!({"t": 1, "conn": 1, "dir": "c2s", "text": "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"}),
         json!({"t": 2, "conn": 1, "dir": "s2c", "text": "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"}),
     ];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.map(|line| line.to_string()).join("\n") + "\n";
     let recording = file(folder.path(), "late.jsonl", &text);
     let args = [
         "stub",
