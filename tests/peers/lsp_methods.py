@@ -10,6 +10,21 @@ import attrs
 from lsprotocol import types as lsp
 
 consts, order = {}, []
+MARKS = {
+    ("ExecuteCommandParams", "command"): ".marked(&[Mark::Name])",
+    ("ApplyWorkspaceEditResult", "applied"): '.marked(&[Mark::Fails(&["false"])])',
+}
+# Members that many types have.
+MEMBERS = {
+    'must("uri", TEXT)': "URI",
+    'must("textDocument", TEXT_DOCUMENT_IDENTIFIER)': "DOCUMENT",
+    'must("position", POSITION)': "AT_POSITION",
+    'must("range", RANGE)': "IN_RANGE",
+    'nullable("workDoneToken", INT_OR_TEXT)': "WORK_DONE_TOKEN",
+    'nullable("partialResultToken", INT_OR_TEXT)': "PARTIAL_RESULT_TOKEN",
+    'nullable("data", ANY)': "DATA",
+    'nullable("tags", Type::Array(&INT))': "TAGS",
+}
 
 
 def camel(name):
@@ -27,6 +42,7 @@ def ty(hint, field=None):
         kinds = [arg for arg in typing.get_args(hint) if arg is not type(None)]
         names = list(dict.fromkeys(ty(kind, field) for kind in kinds))
         if len(names) == 1: return names[0]
+        if names == ["INT", "TEXT"]: return "INT_OR_TEXT"
         return f"Type::Either(&[{', '.join(names)}])" if set(names) <= {"TEXT", "INT", "BOOL"} else "ANY"
     if origin is typing.Literal: return "TEXT"
     if origin is tuple: return "ARRAY"
@@ -58,7 +74,8 @@ def struct(cls):
         lines = []
         for field, hint in members(cls):
             presence = "must" if field.default is attrs.NOTHING else "nullable"
-            lines.append(f'{presence}("{camel(field.name)}", {ty(hint, field)})')
+            member = f'{presence}("{camel(field.name)}", {ty(hint, field)})'
+            lines.append(MEMBERS.get(member, member) + MARKS.get((name, field.name), ""))
         consts[const] = f"object![{', '.join(lines)}]"
         order.append(const)
     return const if consts[const] else "OBJECT"
@@ -129,11 +146,14 @@ print("// Long: data.")
 print("//! The methods of version 3.18.0, made by `tests/peers/lsp_methods.py`.\n")
 print("use super::{SINCE_3_17, SINCE_3_18};")
 print("use crate::protocol::Direction::{ToClient, ToServer};")
-print("use crate::protocol::schema::{ANY, ARRAY, BOOL, INT, MessageSchema, OBJECT, TEXT, Type, UINT, message, must, nullable, object, request};\n")
+print("use crate::protocol::schema::{ANY, ARRAY, BOOL, INT, Mark, Member, MessageSchema, OBJECT, TEXT, Type, UINT, message, must, nullable, object, request};\n")
 used, found = set(), set(re.findall(r"[A-Z][A-Z_]+", " ".join(rows)))
 while found - used:
     used |= found
     found = {name for const in used & set(order) for name in re.findall(r"[A-Z][A-Z_]+", consts[const])}
+print("const INT_OR_TEXT: Type = Type::Either(&[INT, TEXT]);")
+for member, name in MEMBERS.items():
+    print(f"const {name}: Member = {member}{'.marked(&[Mark::Name])' if name == 'URI' else ''};")
 for const in order:
     if const in used: print(f"const {const}: Type = {consts[const]};")
 print("\n/// All methods.\npub(super) static METHODS: &[MessageSchema] = &[")

@@ -8,15 +8,18 @@ use crate::protocol::schema::{
     nullable, object, request,
 };
 
+const INT_OR_TEXT: Type = Type::Either(&[INT, TEXT]);
 const URI: Member = must("uri", TEXT).marked(&[Mark::Name]);
-const COMMAND_NAME: Member = must("command", TEXT).marked(&[Mark::Name]);
-const APPLIED: Member = must("applied", BOOL).marked(&[Mark::Fails(&["false"])]);
-const CANCEL_PARAMS: Type = object![must("id", Type::Either(&[INT, TEXT]))];
+const DOCUMENT: Member = must("textDocument", TEXT_DOCUMENT_IDENTIFIER);
+const AT_POSITION: Member = must("position", POSITION);
+const IN_RANGE: Member = must("range", RANGE);
+const WORK_DONE_TOKEN: Member = nullable("workDoneToken", INT_OR_TEXT);
+const PARTIAL_RESULT_TOKEN: Member = nullable("partialResultToken", INT_OR_TEXT);
+const DATA: Member = nullable("data", ANY);
+const TAGS: Member = nullable("tags", Type::Array(&INT));
+const CANCEL_PARAMS: Type = object![must("id", INT_OR_TEXT)];
 const LOG_TRACE_PARAMS: Type = object![must("message", TEXT), nullable("verbose", TEXT)];
-const PROGRESS_PARAMS: Type = object![
-    must("token", Type::Either(&[INT, TEXT])),
-    must("value", ANY)
-];
+const PROGRESS_PARAMS: Type = object![must("token", INT_OR_TEXT), must("value", ANY)];
 const SET_TRACE_PARAMS: Type = object![must("value", TEXT)];
 const POSITION: Type = object![must("line", UINT), must("character", UINT)];
 const RANGE: Type = object![must("start", POSITION), must("end", POSITION)];
@@ -24,16 +27,16 @@ const CALL_HIERARCHY_ITEM: Type = object![
     must("name", TEXT),
     must("kind", INT),
     URI,
-    must("range", RANGE),
+    IN_RANGE,
     must("selectionRange", RANGE),
-    nullable("tags", Type::Array(&INT)),
+    TAGS,
     nullable("detail", TEXT),
-    nullable("data", ANY)
+    DATA
 ];
 const CALL_HIERARCHY_INCOMING_CALLS_PARAMS: Type = object![
     must("item", CALL_HIERARCHY_ITEM),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN,
+    PARTIAL_RESULT_TOKEN
 ];
 const CALL_HIERARCHY_INCOMING_CALL: Type = object![
     must("from", CALL_HIERARCHY_ITEM),
@@ -41,8 +44,8 @@ const CALL_HIERARCHY_INCOMING_CALL: Type = object![
 ];
 const CALL_HIERARCHY_OUTGOING_CALLS_PARAMS: Type = object![
     must("item", CALL_HIERARCHY_ITEM),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN,
+    PARTIAL_RESULT_TOKEN
 ];
 const CALL_HIERARCHY_OUTGOING_CALL: Type = object![
     must("to", CALL_HIERARCHY_ITEM),
@@ -57,25 +60,25 @@ const REGISTRATION_PARAMS: Type = object![must("registrations", Type::Array(&REG
 const UNREGISTRATION: Type = object![must("id", TEXT), must("method", TEXT)];
 const UNREGISTRATION_PARAMS: Type = object![must("unregisterations", Type::Array(&UNREGISTRATION))];
 const CODE_DESCRIPTION: Type = object![must("href", TEXT)];
-const LOCATION: Type = object![URI, must("range", RANGE)];
+const LOCATION: Type = object![URI, IN_RANGE];
 const DIAGNOSTIC_RELATED_INFORMATION: Type =
     object![must("location", LOCATION), must("message", TEXT)];
 const DIAGNOSTIC: Type = object![
-    must("range", RANGE),
+    IN_RANGE,
     must("message", TEXT),
     nullable("severity", INT),
-    nullable("code", Type::Either(&[INT, TEXT])),
+    nullable("code", INT_OR_TEXT),
     nullable("codeDescription", CODE_DESCRIPTION),
     nullable("source", TEXT),
-    nullable("tags", Type::Array(&INT)),
+    TAGS,
     nullable(
         "relatedInformation",
         Type::Array(&DIAGNOSTIC_RELATED_INFORMATION)
     ),
-    nullable("data", ANY)
+    DATA
 ];
 const CODE_ACTION_DISABLED: Type = object![must("reason", TEXT)];
-const TEXT_EDIT: Type = object![must("range", RANGE), must("newText", TEXT)];
+const TEXT_EDIT: Type = object![IN_RANGE, must("newText", TEXT)];
 const WORKSPACE_EDIT: Type = object![
     nullable("changes", OBJECT),
     nullable("documentChanges", ARRAY),
@@ -95,21 +98,17 @@ const CODE_ACTION: Type = object![
     nullable("disabled", CODE_ACTION_DISABLED),
     nullable("edit", WORKSPACE_EDIT),
     nullable("command", COMMAND),
-    nullable("data", ANY),
-    nullable("tags", Type::Array(&INT))
+    DATA,
+    TAGS
 ];
-const CODE_LENS: Type = object![
-    must("range", RANGE),
-    nullable("command", COMMAND),
-    nullable("data", ANY)
-];
+const CODE_LENS: Type = object![IN_RANGE, nullable("command", COMMAND), DATA];
 const COMPLETION_ITEM_LABEL_DETAILS: Type =
     object![nullable("detail", TEXT), nullable("description", TEXT)];
 const COMPLETION_ITEM: Type = object![
     must("label", TEXT),
     nullable("labelDetails", COMPLETION_ITEM_LABEL_DETAILS),
     nullable("kind", INT),
-    nullable("tags", Type::Array(&INT)),
+    TAGS,
     nullable("detail", TEXT),
     nullable("documentation", ANY),
     nullable("deprecated", BOOL),
@@ -124,13 +123,13 @@ const COMPLETION_ITEM: Type = object![
     nullable("additionalTextEdits", Type::Array(&TEXT_EDIT)),
     nullable("commitCharacters", Type::Array(&TEXT)),
     nullable("command", COMMAND),
-    nullable("data", ANY)
+    DATA
 ];
 const DOCUMENT_LINK: Type = object![
-    must("range", RANGE),
+    IN_RANGE,
     nullable("target", TEXT),
     nullable("tooltip", TEXT),
-    nullable("data", ANY)
+    DATA
 ];
 const CLIENT_INFO: Type = object![must("name", TEXT), nullable("version", TEXT)];
 const WORKSPACE_FOLDER: Type = object![URI, must("name", TEXT)];
@@ -143,7 +142,7 @@ const INITIALIZE_PARAMS: Type = object![
     nullable("rootUri", TEXT),
     nullable("initializationOptions", ANY),
     nullable("trace", TEXT),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
+    WORK_DONE_TOKEN,
     nullable("workspaceFolders", Type::Array(&WORKSPACE_FOLDER))
 ];
 const SERVER_INFO: Type = object![must("name", TEXT), nullable("version", TEXT)];
@@ -152,14 +151,14 @@ const INITIALIZE_RESULT: Type = object![
     nullable("serverInfo", SERVER_INFO)
 ];
 const INLAY_HINT: Type = object![
-    must("position", POSITION),
+    AT_POSITION,
     must("label", ANY),
     nullable("kind", INT),
     nullable("textEdits", Type::Array(&TEXT_EDIT)),
     nullable("tooltip", ANY),
     nullable("paddingLeft", BOOL),
     nullable("paddingRight", BOOL),
-    nullable("data", ANY)
+    DATA
 ];
 const VERSIONED_NOTEBOOK_DOCUMENT_IDENTIFIER: Type = object![must("version", INT), URI];
 const EXECUTION_SUMMARY: Type = object![must("executionOrder", UINT), nullable("success", BOOL)];
@@ -231,17 +230,13 @@ const CODE_ACTION_CONTEXT: Type = object![
     nullable("triggerKind", INT)
 ];
 const CODE_ACTION_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("range", RANGE),
+    DOCUMENT,
+    IN_RANGE,
     must("context", CODE_ACTION_CONTEXT),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN,
+    PARTIAL_RESULT_TOKEN
 ];
-const CODE_LENS_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
+const CODE_LENS_PARAMS: Type = object![DOCUMENT, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
 const COLOR: Type = object![
     must("red", Type::Number),
     must("green", Type::Number),
@@ -249,11 +244,11 @@ const COLOR: Type = object![
     must("alpha", Type::Number)
 ];
 const COLOR_PRESENTATION_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
+    DOCUMENT,
     must("color", COLOR),
-    must("range", RANGE),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
+    IN_RANGE,
+    WORK_DONE_TOKEN,
+    PARTIAL_RESULT_TOKEN
 ];
 const COLOR_PRESENTATION: Type = object![
     must("label", TEXT),
@@ -263,18 +258,18 @@ const COLOR_PRESENTATION: Type = object![
 const COMPLETION_CONTEXT: Type =
     object![must("triggerKind", INT), nullable("triggerCharacter", TEXT)];
 const COMPLETION_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
+    DOCUMENT,
+    AT_POSITION,
     nullable("context", COMPLETION_CONTEXT),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN,
+    PARTIAL_RESULT_TOKEN
 ];
 const COMPLETION_ITEM_DEFAULTS: Type = object![
     nullable("commitCharacters", Type::Array(&TEXT)),
     nullable("editRange", ANY),
     nullable("insertTextFormat", INT),
     nullable("insertTextMode", INT),
-    nullable("data", ANY)
+    DATA
 ];
 const COMPLETION_ITEM_APPLY_KINDS: Type =
     object![nullable("commitCharacters", INT), nullable("data", INT)];
@@ -284,64 +279,32 @@ const COMPLETION_LIST: Type = object![
     nullable("itemDefaults", COMPLETION_ITEM_DEFAULTS),
     nullable("applyKind", COMPLETION_ITEM_APPLY_KINDS)
 ];
-const DECLARATION_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
-const DEFINITION_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
+const DECLARATION_PARAMS: Type =
+    object![DOCUMENT, AT_POSITION, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
+const DEFINITION_PARAMS: Type =
+    object![DOCUMENT, AT_POSITION, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
 const DOCUMENT_DIAGNOSTIC_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
+    DOCUMENT,
     nullable("identifier", TEXT),
     nullable("previousResultId", TEXT),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN,
+    PARTIAL_RESULT_TOKEN
 ];
 const DID_CHANGE_TEXT_DOCUMENT_PARAMS: Type = object![
     must("textDocument", VERSIONED_TEXT_DOCUMENT_IDENTIFIER),
     must("contentChanges", ARRAY)
 ];
-const DID_CLOSE_TEXT_DOCUMENT_PARAMS: Type =
-    object![must("textDocument", TEXT_DOCUMENT_IDENTIFIER)];
+const DID_CLOSE_TEXT_DOCUMENT_PARAMS: Type = object![DOCUMENT];
 const DID_OPEN_TEXT_DOCUMENT_PARAMS: Type = object![must("textDocument", TEXT_DOCUMENT_ITEM)];
-const DID_SAVE_TEXT_DOCUMENT_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    nullable("text", TEXT)
-];
-const DOCUMENT_COLOR_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
-const COLOR_INFORMATION: Type = object![must("range", RANGE), must("color", COLOR)];
-const DOCUMENT_HIGHLIGHT_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
-const DOCUMENT_HIGHLIGHT: Type = object![must("range", RANGE), nullable("kind", INT)];
-const DOCUMENT_LINK_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
-const DOCUMENT_SYMBOL_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
-const FOLDING_RANGE_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
+const DID_SAVE_TEXT_DOCUMENT_PARAMS: Type = object![DOCUMENT, nullable("text", TEXT)];
+const DOCUMENT_COLOR_PARAMS: Type = object![DOCUMENT, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
+const COLOR_INFORMATION: Type = object![IN_RANGE, must("color", COLOR)];
+const DOCUMENT_HIGHLIGHT_PARAMS: Type =
+    object![DOCUMENT, AT_POSITION, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
+const DOCUMENT_HIGHLIGHT: Type = object![IN_RANGE, nullable("kind", INT)];
+const DOCUMENT_LINK_PARAMS: Type = object![DOCUMENT, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
+const DOCUMENT_SYMBOL_PARAMS: Type = object![DOCUMENT, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
+const FOLDING_RANGE_PARAMS: Type = object![DOCUMENT, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
 const FOLDING_RANGE: Type = object![
     must("startLine", UINT),
     must("endLine", UINT),
@@ -350,38 +313,23 @@ const FOLDING_RANGE: Type = object![
     nullable("kind", TEXT),
     nullable("collapsedText", TEXT)
 ];
-const DOCUMENT_FORMATTING_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("options", OBJECT),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
-];
-const HOVER_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
-];
+const DOCUMENT_FORMATTING_PARAMS: Type =
+    object![DOCUMENT, must("options", OBJECT), WORK_DONE_TOKEN];
+const HOVER_PARAMS: Type = object![DOCUMENT, AT_POSITION, WORK_DONE_TOKEN];
 const HOVER: Type = object![must("contents", ANY), nullable("range", RANGE)];
-const IMPLEMENTATION_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
-const INLAY_HINT_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("range", RANGE),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
-];
-const SELECTED_COMPLETION_INFO: Type = object![must("range", RANGE), must("text", TEXT)];
+const IMPLEMENTATION_PARAMS: Type =
+    object![DOCUMENT, AT_POSITION, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
+const INLAY_HINT_PARAMS: Type = object![DOCUMENT, IN_RANGE, WORK_DONE_TOKEN];
+const SELECTED_COMPLETION_INFO: Type = object![IN_RANGE, must("text", TEXT)];
 const INLINE_COMPLETION_CONTEXT: Type = object![
     must("triggerKind", INT),
     nullable("selectedCompletionInfo", SELECTED_COMPLETION_INFO)
 ];
 const INLINE_COMPLETION_PARAMS: Type = object![
     must("context", INLINE_COMPLETION_CONTEXT),
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
+    DOCUMENT,
+    AT_POSITION,
+    WORK_DONE_TOKEN
 ];
 const INLINE_COMPLETION_ITEM: Type = object![
     must("insertText", ANY),
@@ -392,26 +340,17 @@ const INLINE_COMPLETION_ITEM: Type = object![
 const INLINE_COMPLETION_LIST: Type = object![must("items", Type::Array(&INLINE_COMPLETION_ITEM))];
 const INLINE_VALUE_CONTEXT: Type = object![must("frameId", INT), must("stoppedLocation", RANGE)];
 const INLINE_VALUE_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("range", RANGE),
+    DOCUMENT,
+    IN_RANGE,
     must("context", INLINE_VALUE_CONTEXT),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN
 ];
-const LINKED_EDITING_RANGE_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
-];
+const LINKED_EDITING_RANGE_PARAMS: Type = object![DOCUMENT, AT_POSITION, WORK_DONE_TOKEN];
 const LINKED_EDITING_RANGES: Type = object![
     must("ranges", Type::Array(&RANGE)),
     nullable("wordPattern", TEXT)
 ];
-const MONIKER_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
+const MONIKER_PARAMS: Type = object![DOCUMENT, AT_POSITION, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
 const MONIKER: Type = object![
     must("scheme", TEXT),
     must("identifier", TEXT),
@@ -419,92 +358,68 @@ const MONIKER: Type = object![
     nullable("kind", TEXT)
 ];
 const DOCUMENT_ON_TYPE_FORMATTING_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
+    DOCUMENT,
+    AT_POSITION,
     must("ch", TEXT),
     must("options", OBJECT)
 ];
-const CALL_HIERARCHY_PREPARE_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
-];
-const PREPARE_RENAME_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
-];
-const TYPE_HIERARCHY_PREPARE_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
-];
+const CALL_HIERARCHY_PREPARE_PARAMS: Type = object![DOCUMENT, AT_POSITION, WORK_DONE_TOKEN];
+const PREPARE_RENAME_PARAMS: Type = object![DOCUMENT, AT_POSITION, WORK_DONE_TOKEN];
+const TYPE_HIERARCHY_PREPARE_PARAMS: Type = object![DOCUMENT, AT_POSITION, WORK_DONE_TOKEN];
 const TYPE_HIERARCHY_ITEM: Type = object![
     must("name", TEXT),
     must("kind", INT),
     URI,
-    must("range", RANGE),
+    IN_RANGE,
     must("selectionRange", RANGE),
-    nullable("tags", Type::Array(&INT)),
+    TAGS,
     nullable("detail", TEXT),
-    nullable("data", ANY)
+    DATA
 ];
 const PUBLISH_DIAGNOSTICS_PARAMS: Type = object![
     URI,
     must("diagnostics", Type::Array(&DIAGNOSTIC)),
     nullable("version", INT)
 ];
-const DOCUMENT_RANGE_FORMATTING_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("range", RANGE),
-    must("options", OBJECT),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
-];
+const DOCUMENT_RANGE_FORMATTING_PARAMS: Type =
+    object![DOCUMENT, IN_RANGE, must("options", OBJECT), WORK_DONE_TOKEN];
 const DOCUMENT_RANGES_FORMATTING_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
+    DOCUMENT,
     must("ranges", Type::Array(&RANGE)),
     must("options", OBJECT),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN
 ];
 const REFERENCE_CONTEXT: Type = object![must("includeDeclaration", BOOL)];
 const REFERENCE_PARAMS: Type = object![
     must("context", REFERENCE_CONTEXT),
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
+    DOCUMENT,
+    AT_POSITION,
+    WORK_DONE_TOKEN,
+    PARTIAL_RESULT_TOKEN
 ];
 const RENAME_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
+    DOCUMENT,
+    AT_POSITION,
     must("newName", TEXT),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN
 ];
 const SELECTION_RANGE_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
+    DOCUMENT,
     must("positions", Type::Array(&POSITION)),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN,
+    PARTIAL_RESULT_TOKEN
 ];
-const SELECTION_RANGE: Type = object![must("range", RANGE), nullable("parent", OBJECT)];
-const SEMANTIC_TOKENS_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
+const SELECTION_RANGE: Type = object![IN_RANGE, nullable("parent", OBJECT)];
+const SEMANTIC_TOKENS_PARAMS: Type = object![DOCUMENT, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
 const SEMANTIC_TOKENS: Type = object![must("data", Type::Array(&INT)), nullable("resultId", TEXT)];
 const SEMANTIC_TOKENS_DELTA_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
+    DOCUMENT,
     must("previousResultId", TEXT),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN,
+    PARTIAL_RESULT_TOKEN
 ];
-const SEMANTIC_TOKENS_RANGE_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("range", RANGE),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
+const SEMANTIC_TOKENS_RANGE_PARAMS: Type =
+    object![DOCUMENT, IN_RANGE, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
 const PARAMETER_INFORMATION: Type = object![must("label", ANY), nullable("documentation", ANY)];
 const SIGNATURE_INFORMATION: Type = object![
     must("label", TEXT),
@@ -524,30 +439,23 @@ const SIGNATURE_HELP_CONTEXT: Type = object![
     nullable("activeSignatureHelp", SIGNATURE_HELP)
 ];
 const SIGNATURE_HELP_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
+    DOCUMENT,
+    AT_POSITION,
     nullable("context", SIGNATURE_HELP_CONTEXT),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN
 ];
-const TYPE_DEFINITION_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("position", POSITION),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
-const WILL_SAVE_TEXT_DOCUMENT_PARAMS: Type = object![
-    must("textDocument", TEXT_DOCUMENT_IDENTIFIER),
-    must("reason", INT)
-];
+const TYPE_DEFINITION_PARAMS: Type =
+    object![DOCUMENT, AT_POSITION, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
+const WILL_SAVE_TEXT_DOCUMENT_PARAMS: Type = object![DOCUMENT, must("reason", INT)];
 const TYPE_HIERARCHY_SUBTYPES_PARAMS: Type = object![
     must("item", TYPE_HIERARCHY_ITEM),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN,
+    PARTIAL_RESULT_TOKEN
 ];
 const TYPE_HIERARCHY_SUPERTYPES_PARAMS: Type = object![
     must("item", TYPE_HIERARCHY_ITEM),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN,
+    PARTIAL_RESULT_TOKEN
 ];
 const LOG_MESSAGE_PARAMS: Type = object![must("type", INT), must("message", TEXT)];
 const SHOW_DOCUMENT_PARAMS: Type = object![
@@ -564,8 +472,8 @@ const SHOW_MESSAGE_REQUEST_PARAMS: Type = object![
     must("message", TEXT),
     nullable("actions", Type::Array(&MESSAGE_ACTION_ITEM))
 ];
-const WORK_DONE_PROGRESS_CANCEL_PARAMS: Type = object![must("token", Type::Either(&[INT, TEXT]))];
-const WORK_DONE_PROGRESS_CREATE_PARAMS: Type = object![must("token", Type::Either(&[INT, TEXT]))];
+const WORK_DONE_PROGRESS_CANCEL_PARAMS: Type = object![must("token", INT_OR_TEXT)];
+const WORK_DONE_PROGRESS_CREATE_PARAMS: Type = object![must("token", INT_OR_TEXT)];
 const WORKSPACE_EDIT_METADATA: Type = object![nullable("isRefactoring", BOOL)];
 const APPLY_WORKSPACE_EDIT_PARAMS: Type = object![
     must("edit", WORKSPACE_EDIT),
@@ -573,7 +481,7 @@ const APPLY_WORKSPACE_EDIT_PARAMS: Type = object![
     nullable("metadata", WORKSPACE_EDIT_METADATA)
 ];
 const APPLY_WORKSPACE_EDIT_RESULT: Type = object![
-    APPLIED,
+    must("applied", BOOL).marked(&[Mark::Fails(&["false"])]),
     nullable("failureReason", TEXT),
     nullable("failedChange", UINT)
 ];
@@ -583,8 +491,8 @@ const PREVIOUS_RESULT_ID: Type = object![URI, must("value", TEXT)];
 const WORKSPACE_DIAGNOSTIC_PARAMS: Type = object![
     must("previousResultIds", Type::Array(&PREVIOUS_RESULT_ID)),
     nullable("identifier", TEXT),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN,
+    PARTIAL_RESULT_TOKEN
 ];
 const WORKSPACE_DIAGNOSTIC_REPORT: Type = object![must("items", ARRAY)];
 const DID_CHANGE_CONFIGURATION_PARAMS: Type = object![must("settings", ANY)];
@@ -603,21 +511,18 @@ const DELETE_FILES_PARAMS: Type = object![must("files", Type::Array(&FILE_DELETE
 const FILE_RENAME: Type = object![must("oldUri", TEXT), must("newUri", TEXT)];
 const RENAME_FILES_PARAMS: Type = object![must("files", Type::Array(&FILE_RENAME))];
 const EXECUTE_COMMAND_PARAMS: Type = object![
-    COMMAND_NAME,
+    must("command", TEXT).marked(&[Mark::Name]),
     nullable("arguments", ARRAY),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT]))
+    WORK_DONE_TOKEN
 ];
-const WORKSPACE_SYMBOL_PARAMS: Type = object![
-    must("query", TEXT),
-    nullable("workDoneToken", Type::Either(&[INT, TEXT])),
-    nullable("partialResultToken", Type::Either(&[INT, TEXT]))
-];
+const WORKSPACE_SYMBOL_PARAMS: Type =
+    object![must("query", TEXT), WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
 const WORKSPACE_SYMBOL: Type = object![
     must("location", ANY),
     must("name", TEXT),
     must("kind", INT),
-    nullable("data", ANY),
-    nullable("tags", Type::Array(&INT)),
+    DATA,
+    TAGS,
     nullable("containerName", TEXT)
 ];
 const TEXT_DOCUMENT_CONTENT_PARAMS: Type = object![URI];
