@@ -70,7 +70,7 @@ Exit codes:
 /// Commands for oracle: felts, values and connection strings
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
-#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(disable_help_subcommand = true)]
 pub struct Args {
     #[command(subcommand)]
     command: OracleCommand,

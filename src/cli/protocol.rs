@@ -34,11 +34,7 @@ Exit codes:
 /// Check, show and draft descriptions of protocols
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
-#[command(
-    arg_required_else_help = true,
-    subcommand_required = true,
-    disable_help_subcommand = true
-)]
+#[command(disable_help_subcommand = true)]
 pub struct Args {
     #[command(subcommand)]
     what: ProtocolCommand,

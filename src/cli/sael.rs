@@ -25,11 +25,7 @@ Exit codes:
 /// Commands for sael: capability tokens and filters
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
-#[command(
-    arg_required_else_help = true,
-    subcommand_required = true,
-    disable_help_subcommand = true
-)]
+#[command(disable_help_subcommand = true)]
 pub struct Args {
     #[command(subcommand)]
     what: SaelCommand,

@@ -9,6 +9,8 @@ mod names;
 #[cfg(feature = "rules")]
 mod operations;
 pub(super) mod script;
+#[cfg(feature = "rules")]
+pub(super) mod session_run;
 
 use super::*;
 use crate::encoding::{Encoding, Want, json, lossless};

@@ -23,7 +23,7 @@ Exit codes:
 
 /// Show settings and where they come from
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP, arg_required_else_help = true)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 #[command(disable_help_subcommand = true)]
 pub struct Args {
     #[command(subcommand)]

@@ -53,11 +53,7 @@ Exit codes:
 /// Capability tokens: inspect, verify, mint, match
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = ANSWERS, help_template = options::HELP)]
-#[command(
-    arg_required_else_help = true,
-    subcommand_required = true,
-    disable_help_subcommand = true
-)]
+#[command(disable_help_subcommand = true)]
 pub struct Args {
     #[command(subcommand)]
     what: TokenCommand,

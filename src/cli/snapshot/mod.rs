@@ -70,7 +70,7 @@ Exit codes:
 
 /// Use captures as regression tests
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP, arg_required_else_help = true)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
 pub struct Args {
     #[command(subcommand)]
     command: SnapshotCommand,

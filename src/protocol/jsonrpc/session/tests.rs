@@ -2,57 +2,37 @@
 
 use super::JsonRpcSession;
 use crate::conversation::{RuleSettings, check};
-use crate::decoder::{DecodeOptions, Decoder};
+use crate::decoder::DecodeOptions;
+use crate::protocol::Direction;
 use crate::protocol::jsonrpc::JsonRpc;
 use crate::protocol::rpc::session::RpcSession;
-use crate::protocol::session::{
-    Behavior as _, ConnectionChange, Report, Session as _, SessionConfig,
-};
-use crate::protocol::{Direction, Origin};
+use crate::protocol::session::{Behavior as _, ConnectionChange};
+use crate::protocol::tests::session_run::{SessionRun, at_most, on};
 
-/// A conversation: findings as rule and index, and pairs as answer and request.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Found {
-    broken: Vec<(&'static str, u64)>,
-    answers: Vec<(u64, u64)>,
-}
-
-/// Follows messages: connection, direction (`>` or `<`) and text; a text of `lost` is lost bytes.
-fn found(max_open: usize, said: &[(u32, char, String)]) -> Found {
-    let mut decoder = Decoder::new(DecodeOptions::new(vec![&JsonRpc]));
-    let mut session = RpcSession::<JsonRpcSession>::new(&SessionConfig {
-        max_open,
-        ..SessionConfig::default()
-    });
-    let mut all = Found::default();
+/// Follows messages: connection, direction (`>` or `<`) and text; a text of `lost` is lost bytes. Returns the rule and
+/// the index of each finding, and the pairs of answer and request.
+fn found(
+    max_open: usize,
+    said: &[(u32, char, String)],
+) -> (Vec<(&'static str, u64)>, Vec<(u64, u64)>) {
+    let session = RpcSession::<JsonRpcSession>::new(&at_most(max_open));
+    let mut run = SessionRun::new(&JsonRpc, session);
     for (conn, way, text) in said {
-        let origin = Origin {
-            conn: Some(*conn),
-            direction: Some(match way {
+        let origin = on(
+            *conn,
+            match way {
                 '>' => Direction::ToServer,
                 _ => Direction::ToClient,
-            }),
-            ..Origin::default()
-        };
-        let mut report = Report::default();
+            },
+        );
         if text == "lost" {
-            session.event(origin, ConnectionChange::Lost, &mut report);
+            run.event(origin, ConnectionChange::Lost);
+        } else {
+            run.push(origin, text);
         }
-        let bytes = if text == "lost" { b"" } else { text.as_bytes() };
-        decoder.push(origin, bytes, &mut |decoded| {
-            let mut report = Report::default();
-            session.message(&decoded.seen(), &mut report);
-            all.broken
-                .extend(report.broken.iter().map(|b| (b.rule.name(), b.place.index)));
-            all.answers
-                .extend(report.answer.iter().map(|a| (decoded.index, a.to)));
-        });
     }
-    let mut report = Report::default();
-    session.finish(&mut report);
-    all.broken
-        .extend(report.broken.iter().map(|b| (b.rule.name(), b.place.index)));
-    all
+    run.finish();
+    (run.broken(), run.pairs())
 }
 
 fn line(conn: u32, way: char, text: &str) -> (u32, char, String) {
@@ -81,11 +61,7 @@ fn equal_ids_over_http_pair_on_their_connections() {
         http(1, '<', ANSWER),
         http(0, '<', ANSWER),
     ];
-    let found = found(9, &said);
-    assert_eq!(
-        (found.broken, found.answers),
-        (vec![], vec![(2, 1), (3, 0)])
-    );
+    assert_eq!(found(9, &said), (vec![], vec![(2, 1), (3, 0)]));
 }
 
 #[test]
@@ -102,8 +78,7 @@ fn answers_on_another_http_connection_are_paired() {
         ),
         (0, '<', format!("data: {ANSWER}\n\n")),
     ];
-    let found = found(9, &said);
-    assert_eq!((found.broken, found.answers), (vec![], vec![(4, 2)]));
+    assert_eq!(found(9, &said), (vec![], vec![(4, 2)]));
 }
 
 #[test]
@@ -122,11 +97,7 @@ fn members_of_a_batch_pair_one_by_one() {
         ),
         line(0, '>', r#"{"jsonrpc":"2.0","id":7,"result":1}"#),
     ];
-    let found = found(9, &said);
-    assert_eq!(
-        (found.broken, found.answers),
-        (vec![], vec![(2, 0), (3, 1)])
-    );
+    assert_eq!(found(9, &said), (vec![], vec![(2, 0), (3, 1)]));
 }
 
 #[test]
@@ -137,10 +108,10 @@ fn lost_bytes_and_full_tables_cause_no_findings() {
         lost,
         line(0, '<', &ANSWER.replace("-1", "5")),
     ];
-    assert_eq!(found(9, &said).broken, []);
+    assert_eq!(found(9, &said).0, []);
     let ask = |id: &str| line(0, '>', &ASK.replace("-1", id));
     let said = [ask("1"), ask("2"), line(0, '<', &ANSWER.replace("-1", "1"))];
-    assert_eq!(found(1, &said).answers, [(2, 0)]);
+    assert_eq!(found(1, &said).1, [(2, 0)]);
     // The second request is not tracked: its answer is no orphan.
     let said = [
         ask("1"),
@@ -148,8 +119,7 @@ fn lost_bytes_and_full_tables_cause_no_findings() {
         line(0, '<', &ANSWER.replace("-1", "1")),
         line(0, '<', &ANSWER.replace("-1", "2")),
     ];
-    let found = found(1, &said);
-    assert_eq!((found.broken, found.answers), (vec![], vec![(2, 0)]));
+    assert_eq!(found(1, &said), (vec![], vec![(2, 0)]));
 }
 
 fn refused(conn: u32) -> (u32, char, String) {
@@ -194,8 +164,7 @@ fn responses_belong_to_posts_in_their_order() {
         ),
     ];
     for (said, broken, answers) in cases {
-        let found = found(9, &said);
-        assert_eq!((found.broken, found.answers), (broken, answers), "{said:?}");
+        assert_eq!(found(9, &said), (broken, answers), "{said:?}");
     }
 }
 
@@ -212,7 +181,7 @@ fn lost_events_may_be_answers_to_requests_of_another_connection() {
             // Connection 2 is not one of HTTP.
             (conn, '<', "lost".to_owned()),
         ];
-        assert_eq!(found(9, &said).broken, broken, "{conn}");
+        assert_eq!(found(9, &said).0, broken, "{conn}");
     }
 }
 

@@ -1,62 +1,62 @@
 //! The waiting messages and their reasons.
 
-use super::{C2S, INITIALIZE, INITIALIZED, Run, S2C, VERSION, execute, output, put, ready, stored};
+use super::{INITIALIZE, INITIALIZED, VERSION, execute, on, output, put, ready, start, stored};
 use crate::protocol::session::ConnectionChange;
 
 #[test]
 fn waiting_lists_the_handshake() {
-    let mut run = Run::new(9);
-    run.line(C2S, INITIALIZE);
+    let mut run = start(9);
+    run.client(0, INITIALIZE);
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
         "#0 request initialize s2c: no request is allowed before initialize is answered",
     ]
     "##);
-    run.line(S2C, VERSION);
+    run.server(0, VERSION);
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
         "#1 the runtime, for initialized c2s: initialize is answered; a server may refuse other requests before initialized",
     ]
     "##);
-    run.line(C2S, INITIALIZED);
+    run.client(0, INITIALIZED);
     assert_eq!(run.waiting(), [""; 0]);
 }
 
 #[test]
 fn an_execute_waits_for_its_callback() {
     let mut run = ready();
-    run.line(C2S, &execute("\"e\"")).line(S2C, &put("\"c\""));
+    run.client(0, &execute("\"e\"")).server(0, &put("\"c\""));
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
         "#3 request components/execute /store s2c: callback unanswered inside an execute: request blobs/put (\"c\")",
         "#4 request blobs/put c2s",
     ]
     "##);
-    run.line(C2S, &stored("\"c\""));
+    run.client(0, &stored("\"c\""));
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
         "#3 request components/execute /store s2c",
     ]
     "##);
-    run.connection_event(0, None, ConnectionChange::Exited);
+    run.event(on(0, None), ConnectionChange::Exited);
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
         "#3 request components/execute /store s2c",
     ]
     "##);
-    assert_eq!(run.broken, []);
+    assert_eq!(run.broken(), []);
     run.finish();
-    assert_eq!(run.broken, [("unanswered", 3)]);
+    assert_eq!(run.broken(), [("unanswered", 3)]);
 }
 
 /// One pipe does not show the execute of a callback; only the callback is reported.
 #[test]
 fn several_executes_may_wait_for_one_callback() {
     let mut run = ready();
-    run.line(C2S, &execute("1"))
-        .line(C2S, &execute("2"))
-        .line(S2C, &put("\"c\""))
-        .line(C2S, &execute("3"));
+    run.client(0, &execute("1"))
+        .client(0, &execute("2"))
+        .server(0, &put("\"c\""))
+        .client(0, &execute("3"));
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
         "#3 request components/execute /store s2c: callback unanswered inside an execute: request blobs/put (\"c\"), perhaps its own",
@@ -66,13 +66,13 @@ fn several_executes_may_wait_for_one_callback() {
     ]
     "##);
     // Either execute may be answered first: nothing shows which one sent the callback.
-    run.line(S2C, &output("1")).line(S2C, &output("2"));
-    assert_eq!(run.broken, []);
+    run.server(0, &output("1")).server(0, &output("2"));
+    assert_eq!(run.broken(), []);
 }
 
 #[test]
 fn over_http_the_stream_shows_the_execute_of_a_callback() {
-    let mut run = Run::new(99);
+    let mut run = start(99);
     run.post(0, INITIALIZE)
         .respond(0, "200 OK", VERSION)
         .post(0, INITIALIZED)
@@ -81,7 +81,7 @@ fn over_http_the_stream_shows_the_execute_of_a_callback() {
         .post(1, &execute("2"))
         .stream(0)
         .stream(1)
-        .event(1, &put("\"c\""));
+        .sse(1, &put("\"c\""));
     insta::assert_debug_snapshot!(run.waiting(), @r##"
     [
         "#4 request components/execute /store s2c",
@@ -89,11 +89,11 @@ fn over_http_the_stream_shows_the_execute_of_a_callback() {
         "#8 request blobs/put c2s",
     ]
     "##);
-    run.event(0, &output("1"))
+    run.sse(0, &output("1"))
         .post(2, &stored("\"c\""))
         .respond(2, "202 Accepted", "\"\"")
-        .event(1, &output("2"))
+        .sse(1, &output("2"))
         .finish();
-    assert_eq!(run.broken, []);
-    assert_eq!(run.answers, [(1, 0), (9, 4), (10, 8), (12, 5)]);
+    assert_eq!(run.broken(), []);
+    assert_eq!(run.pairs(), [(1, 0), (9, 4), (10, 8), (12, 5)]);
 }
