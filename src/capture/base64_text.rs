@@ -47,6 +47,43 @@ impl Bits {
     }
 }
 
+/// How Base64 begins of an object, a list of them, a header with a length, and an event.
+const BEGINNINGS: [&str; 8] = [
+    "eyJ",
+    "ewo",
+    "ew0K",
+    "eyA",
+    "W3s",
+    "Q29udGVudC",
+    "ZXZlbnQ6",
+    "ZGF0YTo",
+];
+
+/// Returns the text of a string in JSON, if it is Base64 that begins as a message does. It may have line ends of mail.
+pub(super) fn text_of_string(string: &[u8]) -> Option<Vec<u8>> {
+    let text = string.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if !BEGINNINGS
+        .iter()
+        .any(|mark| text.starts_with(mark.as_bytes()))
+    {
+        return None;
+    }
+    let mut bits = Bits::default();
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    let mut rest = text;
+    while let Some((&c, after)) = rest.split_first() {
+        rest = after;
+        match (c, after) {
+            (b'\\', [b'n' | b'r' | b'/', ..]) => {
+                rest = after.get(usize::from(after.first() != Some(&b'/'))..)?;
+            }
+            (b'=', _) => {}
+            _ => out.extend(bits.add(value(c)?)),
+        }
+    }
+    Some(out)
+}
+
 #[derive(Default)]
 pub(super) struct Base64 {
     bits: Bits,

@@ -2,10 +2,13 @@
 //!
 //! Unlike [`super::unreadable`], this is asked only at the end: a wrong name costs no message.
 
+mod encoded;
+
 use crate::encoding::{Parsed, Want, lossless, msgpack};
 use crate::framing::fields::masked;
 use crate::framing::{Framing, header_framings};
 use crate::span::Span;
+use encoded::encoded_text;
 use std::borrow::Cow;
 
 /// The name of something, and a way to its messages.
@@ -199,37 +202,6 @@ fn of_text(text: &str) -> Option<LookAlike> {
     None
 }
 
-/// Texts that a command turns into what is inside.
-fn encoded_text(text: &str) -> Option<(&'static str, &'static str)> {
-    const LEAST: usize = 32;
-    let first = text.lines().next()?;
-    let lines = || text.lines().map(str::trim_end);
-    let is_digit = |c: char| matches!(c, '2'..='7');
-    let is_base32 = |line: &str| {
-        let bare = line.trim_end_matches('=');
-        bare.chars().all(|c| c.is_ascii_uppercase() || is_digit(c))
-    };
-    // Hex in capital letters has no such letter.
-    let is_late = |c: char| matches!(c, 'G'..='Z');
-    if first.len() >= LEAST
-        && lines().all(is_base32)
-        && text.contains(is_digit)
-        && text.contains(is_late)
-    {
-        return Some(("Base32", "base32 -d FILE | wiretool decode"));
-    }
-    if first.contains("\\{\\\"")
-        && first.contains("\\\":")
-        && !first.replace("\\\"", "").contains('"')
-    {
-        return Some((
-            "messages as printf %q of bash quotes them",
-            "sed 's/\\\\\\(.\\)/\\1/g' FILE | wiretool decode",
-        ));
-    }
-    None
-}
-
 /// Messages that are written in another notation than JSON.
 fn shown_by_a_language(text: &str) -> Option<LookAlike> {
     let lower = text.to_lowercase();
@@ -276,9 +248,10 @@ fn shown_by_a_language(text: &str) -> Option<LookAlike> {
             "print them as JSON: ObjectMapper.writeValueAsString(message), json.Marshal(message)",
         )
     } else if has(&[": "])
-        && lower
+        && (lower
             .lines()
             .any(|line| line.trim().starts_with("jsonrpc: "))
+            || has(&[": '2.0'"]))
     {
         (
             "messages in YAML",
@@ -516,6 +489,28 @@ mod tests {
                 "Base32",
             ),
             (b"00112233445566778899AABBCCDDEEFF\n", ""),
+            (b"[{id: 7, jsonrpc: '2.0', method: a/b}]\n", "messages in YAML"),
+            (
+                b"begin 644 x\nM$0   !+ZN^4   <    #    86)C40\n`\nend\n",
+                "a uuencoded file",
+            ),
+            (b"begin 2026 with a line\nof text\n", "text without messages"),
+            (
+                b":100000001100000012FABBE5000007000000030029\n:00000001FF\n",
+                "Intel HEX",
+            ),
+            (
+                b"S00F000068656C6C6F202020202000003C\nS9030000FC\n",
+                "S-records of Motorola",
+            ),
+            (
+                b".data:0000000140003000    db 11h, 00h, 12h, 0FAh\n",
+                "bytes in assembly language",
+            ),
+            (
+                b"out \\021\\000\\000\\000\\022\\372\\273\\345\\000\n",
+                "bytes with octal escapes",
+            ),
             (
                 b"\\{\\\"jsonrpc\\\":\\ \\\"2.0\\\"\\,\\ \\\"id\\\":\\ 1\\}\n",
                 "messages as printf %q of bash quotes them",

@@ -135,6 +135,8 @@ struct PlainInput {
 enum TextEncoding {
     /// Too few bytes to decide.
     Undecided(Vec<u8>),
+    /// The input begins with this number of zero bytes.
+    Zeros(u64),
     /// UTF-8, or no text.
     Bytes,
     Utf16(Utf16),
@@ -325,6 +327,14 @@ impl PlainInput {
         match &mut self.encoding {
             TextEncoding::Bytes => self.push_form(bytes, sink),
             TextEncoding::Utf16(_) => self.push_utf16(bytes, sink),
+            TextEncoding::Zeros(count) => {
+                let zeros = bytes.iter().take_while(|c| **c == 0).count();
+                *count += zeros as u64;
+                let rest = bytes.get(zeros..).unwrap_or_default();
+                if !rest.is_empty() {
+                    self.end_zeros(rest, sink);
+                }
+            }
             TextEncoding::Undecided(held) => {
                 held.extend_from_slice(bytes);
                 if let Some(is_utf16) = utf16::is_utf16(held) {
@@ -338,10 +348,41 @@ impl PlainInput {
     fn set_encoding(&mut self, held: &[u8], is_utf16: bool, sink: &mut ItemSink<'_>) {
         self.encoding = if is_utf16 {
             TextEncoding::Utf16(Utf16::new(held))
+        } else if held.first() == Some(&0) && !self.is_exact {
+            TextEncoding::Zeros(0)
         } else {
             TextEncoding::Bytes
         };
         self.push(held, sink);
+    }
+
+    /// Leaves out the zero bytes before a text: programs go on at their old offset after `copytruncate` of logrotate. Other
+    /// bytes keep them.
+    fn end_zeros(&mut self, rest: &[u8], sink: &mut ItemSink<'_>) {
+        const LEAST: u64 = 256;
+        const PIECE: u64 = 4 << 10;
+        let TextEncoding::Zeros(count) = self.encoding else {
+            return;
+        };
+        self.encoding = TextEncoding::Bytes;
+        let is_text = rest
+            .first()
+            .is_some_and(|c| c.is_ascii_graphic() || c.is_ascii_whitespace());
+        if count >= LEAST && is_text {
+            let text = format!(
+                "{count} zero bytes before the text are left out: the log was truncated while its program had it open"
+            );
+            Problem::note(InputPlace::Whole, text).report(sink);
+        } else {
+            let zeros = [0; PIECE as usize];
+            let mut left = count;
+            while left > 0 {
+                let len = left.min(PIECE);
+                self.push_form(zeros.get(..len as usize).unwrap_or_default(), sink);
+                left -= len;
+            }
+        }
+        self.push_form(rest, sink);
     }
 
     fn push_utf16(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
@@ -406,6 +447,7 @@ impl PlainInput {
             let is_utf16 = held.len() >= 4 && utf16::is_utf16(&held).is_none();
             self.set_encoding(&held, is_utf16, sink);
         }
+        self.end_zeros(b"", sink);
         if let InputBody::Undecided(held) = &mut self.body {
             let held = std::mem::take(held);
             match detect::detect(&held, true, self.is_exact, self.expected) {

@@ -10,6 +10,7 @@
 //!   $ nc localhost 3000               a terminal, where the first line is a command
 //!   > POST /mcp HTTP/1.1              heads of HTTP behind a mark
 //!   ==> server.log <==                head and tail of several files
+//!   --------------------              Fiddler, between exchanges
 //! ```
 
 use super::form::FormVerdict;
@@ -66,12 +67,19 @@ pub(super) fn is_pasted(text: &[u8]) -> bool {
         MARKS.iter().any(|mark| line.starts_with(mark))
             || LINES.contains(&line)
             || is_block(line)
+            || is_rule(line)
             || is_file_heading(line)
             || !line.contains(&b'{') && PARTS.iter().any(has)
     };
     let start = text.trim_ascii_start();
     let is_http = is_native(start) && is_printed_http(start) == Yes(());
     is_http || is_session(start) || text.split(|&c| c == b'\n').any(is_mark)
+}
+
+/// Returns true for a line between exchanges, as Fiddler writes it.
+fn is_rule(line: &[u8]) -> bool {
+    const LEAST: usize = 20;
+    line.len() >= LEAST && line.iter().all(|c| matches!(c, b'-' | b'='))
 }
 
 /// Returns true for the heading of a file that head and tail print: `==> server.log <==`.

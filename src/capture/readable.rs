@@ -173,7 +173,13 @@ pub(super) fn is_readable(text: &[u8], end: InputEnd) -> FormVerdict {
                 // Go writes a type before its lists.
                 [b']', c, ..] if c.is_ascii_alphabetic() => found(),
                 [b'{', ..] => is_readable_object(rest),
-                [b'[' | b']', ..] => No,
+                [b'[', inner @ ..] => match inner.trim_ascii_start().first() {
+                    None => Open,
+                    // A list of lists that begin with a text, or a table of TOML.
+                    Some(c) if *c == b'"' || c.is_ascii_alphabetic() => found(),
+                    Some(_) => No,
+                },
+                [b']', ..] => No,
                 _ => found(),
             }
         }

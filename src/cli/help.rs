@@ -26,6 +26,50 @@ Exit codes:
   0  the text was printed
   2  no command and no topic has this name, or stdout cannot be written";
 
+/// Words for the list of commands and topics.
+const LIST: [&str; 5] = ["topics", "topic", "commands", "list", "all"];
+
+/// Words, in the singular, and the topic or the command that is about them.
+const SUBJECTS: &[(&str, &str)] = &[
+    (
+        "filter filtering condition select query expression regex grep",
+        "where",
+    ),
+    ("exit-code exit_code code return-code status", "exit"),
+    (
+        "format input capture dump har wireshark tshark strace paste import",
+        "inputs",
+    ),
+    (
+        "column color colour output sign symbol legend arrow",
+        "lines",
+    ),
+    ("jq ndjson", "json"),
+    (
+        "proxying tunnel address port network http https sse websocket tcp unix tls quic socket",
+        "live",
+    ),
+    (
+        "claude cursor vscode editor zed windsurf desktop mcp.json",
+        "clients",
+    ),
+    ("agent ai llm copilot claude-code", "agents"),
+    ("env environment setting variable option", "config"),
+    ("key keybinding shortcut tui ui screen", "watch"),
+    ("github gitlab jenkins action junit sarif annotation", "ci"),
+    ("pytest assertion", "test"),
+    ("otel otlp mermaid diagram", "export"),
+    ("sql csv duckdb clickhouse parquet database table", "scale"),
+    ("finding check severity", "rules"),
+    ("inject chaos", "faults"),
+    ("custom plugin own", "describe"),
+    ("glossary term vocabulary", "words"),
+    ("mock script", "scripts"),
+    ("secret security privacy mask", "redact"),
+    ("memory size", "limits"),
+    ("span tracing", "operations"),
+];
+
 /// Explain a command or a topic
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
@@ -43,7 +87,9 @@ pub fn run(args: &Args, display: DisplayOptions) -> Result<Exit> {
     let mut command = super::command();
     command.build();
     let mut found = Some(&mut command);
-    for name in &args.names {
+    let is_list =
+        matches!(args.names.as_slice(), [name] if LIST.contains(&name.to_lowercase().as_str()));
+    for name in args.names.iter().filter(|_| !is_list) {
         found = found.and_then(|command| command.find_subcommand_mut(name));
     }
     let topic = match args.names.as_slice() {
@@ -81,7 +127,17 @@ fn hint(given: &str) -> String {
     let command = super::command();
     let commands = command.get_subcommands().map(Command::get_name);
     let topics = TOPICS.iter().map(|topic| topic.name);
-    if let Some(tip) = command_tip(&given.to_lowercase()) {
+    let lower = given.to_lowercase();
+    let singular = lower.trim_end_matches('s');
+    let is_about = |(words, _): &&(&str, &str)| {
+        words
+            .split(' ')
+            .any(|word| word.trim_end_matches('s') == singular)
+    };
+    if let Some((_, name)) = SUBJECTS.iter().find(is_about) {
+        return format!("; wiretool help {name} is about that");
+    }
+    if let Some(tip) = command_tip(&lower) {
         return format!("; {tip}");
     }
     if registry::names().any(|name| name.eq_ignore_ascii_case(given)) {
@@ -92,7 +148,6 @@ fn hint(given: &str) -> String {
     {
         return format!("; help takes one name: wiretool help {first}");
     }
-    let singular = given.trim_end_matches('s');
     if let Some(tip) = command_tip(singular) {
         return format!("; {tip}");
     }
@@ -252,6 +307,32 @@ mod tests {
         command
             .get_subcommands_mut()
             .for_each(|below| check(below, wrong));
+    }
+
+    #[test]
+    fn words_lead_to_topics() {
+        for (word, wanted) in [
+            ("filters", "help where"),
+            ("Conditions", "help where"),
+            ("exit-codes", "help exit"),
+            ("formats", "help inputs"),
+            ("https", "help live"),
+            ("secrets", "help redact"),
+            ("examples", "--help has examples"),
+            ("recordings", "recording?"),
+            ("mcp-server", "lists them"),
+        ] {
+            let got = hint(word);
+            assert!(got.contains(wanted), "{word}: {got}");
+        }
+        let command = super::super::command();
+        let is_known =
+            |name: &str| topics::find(name).is_some() || command.find_subcommand(name).is_some();
+        let unknown: Vec<_> = SUBJECTS
+            .iter()
+            .filter(|(_, name)| !is_known(name))
+            .collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 mod candidate;
 
 use super::DecodeOptions;
+use super::recovery::START_UNKNOWN;
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Framing, header_framings, starts_http3};
 use crate::protocol::{Direction, Lane, Protocol};
@@ -159,7 +160,8 @@ impl<'p> Detector<'p> {
         for candidate in self.candidates.iter_mut().filter(|_| gap.is_some()) {
             candidate.framer.seek();
         }
-        self.is_first_line &= gap.is_none();
+        // Where the start is not known, a start line of HTTP shows it.
+        self.is_first_line &= gap.is_none_or(|gap| *gap == START_UNKNOWN);
         self
     }
 

@@ -143,8 +143,12 @@ fn frame_time(line: &[u8]) -> Option<Time> {
     parse_time(&[stamp])
 }
 
+/// The heading of indented lines before a packet.
+const COMMENTS: &[u8] = b"Packet comments";
+
 /// The output of tshark and Wireshark before the packets.
-const NOTES: [&[u8]; 4] = [
+const NOTES: [&[u8]; 5] = [
+    COMMENTS,
     b"Running as user ",
     b"Capturing on ",
     b" ** (",
@@ -153,10 +157,12 @@ const NOTES: [&[u8]; 4] = [
 
 pub(in super::super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
     let mut packet = Vec::new();
+    let has_comments = text.starts_with(COMMENTS);
+    let is_comment = |line: &[u8]| has_comments && line.starts_with(b" ");
     for (line, is_whole) in split_lines(text, end) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if !is_whole {
-            if packet.is_empty() && !may_begin(line) {
+            if packet.is_empty() && !may_begin(line) && !is_comment(line) {
                 return No;
             }
             break;
@@ -173,7 +179,8 @@ pub(in super::super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
             }
             Some(_) => return No,
             None if !packet.is_empty() => return judge(&packet),
-            None if line.is_empty() || NOTES.iter().any(|note| line.starts_with(note)) => {}
+            None if line.is_empty() || is_comment(line) => {}
+            None if NOTES.iter().any(|note| line.starts_with(note)) => {}
             None => match heading(line) {
                 Some(TsharkHeading::Packet(_)) => {
                     return Yes("its first line is a packet of tshark".into());

@@ -96,3 +96,11 @@ fn values_that_a_console_leaves_out_are_noted() {
     assert!(got[1].contains("\"content\":\"Array(1)\""), "{got:?}");
     assert!(got[2].starts_with("the print leaves out values"), "{got:?}");
 }
+
+#[test]
+fn numbers_that_json_lacks_are_noted() {
+    let got = read("DEBUG send {'jsonrpc': '2.0', 'id': 1, 'method': 'a', 'params': [nan, 1]}\n");
+    assert_eq!(got.len(), 2, "{got:?}");
+    let is_noted = |one: &String| one.starts_with("the print has NaN or infinity");
+    assert!(got.iter().any(is_noted), "{got:?}");
+}

@@ -188,7 +188,8 @@ fn form_is_detected_from_the_bytes() {
 #[test]
 fn form_is_reported_as_soon_as_it_is_decided() {
     for (input, want) in [
-        (&b"\0"[..], Form::Raw),
+        (&b"\0"[..], Form::Auto),
+        (b"\0\x01", Form::Raw),
         (b"\x81", Form::Raw),
         (b"{\"jsonrpc\"", Form::Auto),
         (

@@ -1,6 +1,6 @@
 //! Messages in the forms that other programs print: tables, folded text, recordings of terminals, exports.
 
-use super::messages::{ANSWER, CALL, LIST, read, wrapped};
+use super::messages::{ANSWER, CALL, LIST, pretty, read, wrapped};
 use super::*;
 
 const NEWEST: &str = "the text begins with the newest message, and answers are before their requests (tac turns lines round, jq reverse a list in JSON)";
@@ -115,6 +115,140 @@ fn text_that_was_broken_at_a_width_is_joined() {
         !read(text).iter().any(|line| line.contains("ab cd")),
         "{text}"
     );
+}
+
+/// The handler of `rich` breaks words at the width that the place of the call leaves, and pads the lines.
+#[test]
+fn records_of_rich_are_joined() {
+    let record = |way: &str, lines: &[&str]| {
+        let margin = " ".repeat(29);
+        let line = |line: &&str| format!("{margin}{line:<41}          \n");
+        let lines: String = lines.iter().map(line).collect();
+        format!("[11/27/26 14:31:07] DEBUG    {way:<41} gen.py:20\n{lines}")
+    };
+    let text = record(
+        "sending",
+        &[
+            r#"{"jsonrpc":"2.0","id":7,"method":"tools/c"#,
+            r#"all","params":{"name":"dial","arguments":"#,
+            r#"{"to":"+49 30 \"x\""#,
+            r#"ü","n":[1,2.5,null,true]}}}"#,
+        ],
+    ) + &record(
+        "received",
+        &[
+            r#"{"jsonrpc":"2.0","id":7,"error":{"code":-"#,
+            r#"32603,"message":"Internal error"}}"#,
+        ],
+    );
+    let wanted = [
+        r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"dial","arguments":{"to":"+49 30 \"x\" ü","n":[1,2.5,null,true]}}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"Internal error"}}"#,
+    ];
+    for text in [text.clone(), text.replace("          \n", "\n")] {
+        let got = read(&text);
+        let messages: Vec<_> = got
+            .iter()
+            .filter_map(|one| one.find('{').and_then(|at| one.get(at..)))
+            .collect();
+        assert_eq!(messages, wanted, "{text}");
+    }
+    // A break at a blank, in lines that are padded to the whole width.
+    let text = format!(
+        "[14:31:07] DEBUG    received {:<30}\n{:21}{:<38}\n{:21}{:<38}\n",
+        "", "", r#"{"jsonrpc":"2.0","id":1,"result":"a"#, "", r#"b"}"#
+    );
+    let got = read(&text).concat();
+    assert!(
+        got.ends_with(r#"{"jsonrpc":"2.0","id":1,"result":"a b"}"#),
+        "{got}"
+    );
+}
+
+/// Strings beside each other are one, as languages write long ones.
+#[test]
+fn strings_on_several_lines_are_joined() {
+    let pieces = |text: &str| -> Vec<String> {
+        let chars: Vec<char> = text.chars().collect();
+        chars
+            .chunks(20)
+            .map(|piece| piece.iter().collect())
+            .collect()
+    };
+    let double = |text: &String| serde_json::to_string(text).unwrap();
+    let single = |text: &String| format!("'{text}'");
+    let all = |quote: &dyn Fn(&String) -> String, join: &str, end: &str| {
+        let string = |text: &str| {
+            let pieces: Vec<_> = pieces(text).iter().map(quote).collect();
+            format!("m = {}{end}\n", pieces.join(join))
+        };
+        [CALL, ANSWER, LIST].map(string).concat()
+    };
+    for text in [
+        all(&double, "\n    ", ";"),
+        all(&double, "\r\n    ", ";\r"),
+        all(&single, " +\n  ", ";"),
+        all(&double, "\n        + ", ";"),
+        all(&single, " .\n  ", ";"),
+        all(&single, " \\\n  ", ""),
+        all(&|text| format!("b'{text}'"), "\n  ", ")"),
+    ] {
+        let got = read(&text);
+        assert_eq!(
+            got,
+            [CALL, ANSWER, LIST].map(|one| format!("- - {one}")),
+            "{text}"
+        );
+    }
+    // Python chooses the quotes of each part.
+    let call = CALL.replace("echo", "it's a");
+    let (head, tail) = call.split_once("s a").unwrap();
+    let text = format!(
+        "('{}'\n \"s a{}\")\n",
+        head.replace('\'', "\\'"),
+        tail.replace('"', "\\\"")
+    );
+    assert_eq!(read(&text), [format!("- - {call}")], "{text}");
+    // Strings that are messages themselves are several.
+    let text = [CALL, ANSWER]
+        .map(|one| format!("{}\n", single(&one.to_owned())))
+        .concat();
+    assert_eq!(
+        read(&text),
+        [CALL, ANSWER].map(|one| format!("- - {one}")),
+        "{text}"
+    );
+}
+
+#[test]
+fn cells_of_csv_on_several_lines_are_read() {
+    let call = CALL.replace("echo", "it's");
+    let cell = |text: &str| format!("\"{}\"", pretty(text).replace('"', "\"\""));
+    for (comma, is_first, end) in [(",", true, "\r\n"), (";", true, "\n"), (",", false, "\n")] {
+        let row = |(way, text): (&str, &str)| {
+            let cells = if is_first {
+                [way.to_owned(), cell(text)]
+            } else {
+                [cell(text), way.to_owned()]
+            };
+            cells.join(comma) + end
+        };
+        let text = [("out", &*call), ("in", ANSWER)].map(row).concat();
+        let got: Vec<_> = read(&text)
+            .iter()
+            .map(|one| {
+                let (way, json) = one.split_at(one.find('{').unwrap());
+                let value: serde_json::Value = serde_json::from_str(json).unwrap();
+                format!("{way}{value}")
+            })
+            .collect();
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        let wanted = [
+            format!("c2s - {}", value(&call)),
+            format!("s2c - {}", value(ANSWER)),
+        ];
+        assert_eq!(got, wanted, "{text}");
+    }
 }
 
 #[test]

@@ -69,6 +69,8 @@ fn prints_of_one_frame_are_read() {
         })
     };
     let texts = [
+        // Serial.print of Arduino
+        format!("bytes: {}\n", joined(&bytes, " ", |b| format!("{b:X}"))),
         // Python's hexdump module, and DevTools.
         rows.map(|(row, n)| format!("{:08X}: {}\n", n * 16, halves(row)))
             .collect::<Vec<_>>()

@@ -185,3 +185,94 @@ fn dots_are_noted_only_where_there_are_some() {
         assert_eq!(is_noted, wanted, "{text}: {got:?}");
     }
 }
+
+/// A direction can be a remark behind its message, or stand alone on a line.
+#[test]
+fn directions_beside_compact_messages_are_read() {
+    let both = |form: &dyn Fn(&str, bool) -> String| {
+        [(CALL, true), (ANSWER, false), (LIST, true)].map(|(text, is_sent)| form(text, is_sent))
+    };
+    let way = |is_sent: bool, out: &str, back: &str| if is_sent { out } else { back }.to_owned();
+    for (out, back) in [
+        ("sent", "received"),
+        ("-->", "<--"),
+        ("-> server", "<- server"),
+        ("# to server", "# from server"),
+        ("// client -> server", "// server -> client"),
+        ("\tout", "\tin"),
+    ] {
+        let text = both(&|text, is_sent| format!("{text} {}\n", way(is_sent, out, back))).concat();
+        let wanted = both(&|text, is_sent| format!("{} - {text}", way(is_sent, "c2s", "s2c")));
+        assert_eq!(read(&text), wanted, "{text}");
+    }
+    for (out, back) in [
+        (">>>", "<<<"),
+        ("Client:", "Server:"),
+        ("---- request ----", "---- response ----"),
+        (
+            "--> Content-Length: 99\r\n\r",
+            "<-- Content-Length: 99\r\n\r",
+        ),
+    ] {
+        let text = both(&|text, is_sent| format!("{}\n{text}\n", way(is_sent, out, back))).concat();
+        let wanted = both(&|text, is_sent| format!("{} - {text}", way(is_sent, "c2s", "s2c")));
+        assert_eq!(read(&text), wanted, "{text}");
+    }
+    // The arrow is between the request and its answer.
+    let got = read(&format!("{CALL} => {ANSWER}\n"));
+    let wanted = [format!("- - {CALL}"), format!("- - {ANSWER}")];
+    assert_eq!(got.get(got.len() - 2..), Some(&wanted[..]), "{got:?}");
+    // Other text is an error in a stream.
+    let got = read(&format!("{CALL} garbage\n"));
+    assert_eq!(got, [format!("- - {CALL} garbage")]);
+}
+
+/// A log that was truncated while its program wrote begins with a hole.
+#[test]
+fn zero_bytes_before_a_text_are_left_out() {
+    for (count, is_left_out) in [(8, false), (300, true), (70_000, true)] {
+        let log = format!("02:13:11 DEBUG send {CALL}\n");
+        let text = "\0".repeat(count) + &log;
+        let got = read_in(&text, text.len());
+        let is_noted = got.first().is_some_and(|one| {
+            one.starts_with(&format!("{count} zero bytes before the text are left out"))
+        });
+        assert_eq!(is_noted, is_left_out, "{count}: {got:?}");
+        assert_eq!(got.concat().contains('\0'), !is_left_out, "{count}");
+    }
+    let binary = "\0".repeat(300) + "\u{1}\u{2}";
+    assert_eq!(read_in(&binary, 7).concat().matches('\0').count(), 300);
+}
+
+#[test]
+fn base64_in_members_is_read_wherever_they_are() {
+    let record = |text: &str| {
+        format!(
+            "{{\n  \"kinesis\": {{\n    \"sequenceNumber\": \"49590338271490256608559692538361571095921575989136588898\",\n    \"data\": \"{}\",\n    \"approximateArrivalTimestamp\": 1\n  }}\n}}",
+            base64(text)
+        )
+    };
+    let event = format!(
+        "{{\n\"Records\": [\n{},\n{}\n]\n}}\n",
+        record(CALL),
+        record(ANSWER)
+    );
+    let envelope = |id: u32, text: &str| {
+        format!(
+            "{{\"id\":\"e{id}\",\"headers\":{{\"dir\":\"send\"}},\"value\":\"{}\"}}\n",
+            base64(text)
+        )
+    };
+    for (text, wanted) in [
+        (
+            event,
+            [format!("- - {CALL}"), format!("- - {ANSWER}")].to_vec(),
+        ),
+        (
+            envelope(1, CALL) + &envelope(2, LIST),
+            [format!("c2s - {CALL}"), format!("c2s - {LIST}")].to_vec(),
+        ),
+    ] {
+        assert_eq!(read(&text), wanted, "{text}");
+    }
+}

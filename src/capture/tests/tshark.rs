@@ -227,6 +227,10 @@ fn text_without_bytes_is_named() {
             "tshark",
         ),
         (
+            "Packet comments\n    connection 1\n        [Group: Comment]\nFrame 1: 40 bytes on wire (320 bits)\n",
+            "tshark",
+        ),
+        (
             "  1 0.0 10.0.0.1 \u{2192} 10.0.0.2 TCP 74 4 \u{2192} 7 [SYN]\n",
             "tshark",
         ),

@@ -5,8 +5,15 @@
 //!   hod":"h=C3=A9"}
 //!   0x7ffc7f0:      "{\"id\":1,\"resu"...        x/s of GDB: each line has at most 200 characters
 //!   0x7ffc8b8:      "lt\":{}}"
+//!   "{\"id\":1,\"meth"                       strings beside each other are one: C, Python, JavaScript with +
+//!       "od\":\"ping\"}"
+//!   1,"{                                     a cell of CSV, in which quotes are doubled
+//!     ""id"": 1
+//!   }"
 //! ```
 
+use super::escapes::UTF8;
+use super::objects::Balance;
 use crate::capture::hex::nibble;
 
 /// The most bytes of a line that is held.
@@ -20,6 +27,108 @@ pub(super) struct BrokenLines {
     printable: Option<Vec<u8>>,
     /// The start of a string of GDB.
     string: Option<Vec<u8>>,
+    literal: Option<OpenLiteral>,
+    /// The start of a row of CSV with a cell that is not closed.
+    row: Option<OpenRow>,
+}
+
+/// A line that ends with a string in which an object is open.
+struct OpenLiteral {
+    /// Up to the quote that ends the string.
+    line: Vec<u8>,
+    quote: u8,
+    object: Balance,
+    /// What stands behind the string.
+    end: Vec<u8>,
+}
+
+impl OpenLiteral {
+    /// Returns a line whose last string is the beginning of an object.
+    fn new(line: &[u8]) -> Option<Self> {
+        let (&quote, _) = without_join(line).split_last()?;
+        if !matches!(quote, b'"' | b'\'') {
+            return None;
+        }
+        let start = memchr::memmem::find(line, &[quote, b'{'])? + 1;
+        let (head, body) = line.split_at_checked(start)?;
+        let mut literal = Self {
+            line: head.to_vec(),
+            quote,
+            object: Balance::default(),
+            end: Vec::new(),
+        };
+        literal.add(quote, body)?.then_some(literal)
+    }
+
+    /// Adds the body of a string with this quote; returns true if the next line may continue it, and `None` if the string is
+    /// not closed.
+    fn add(&mut self, quote: u8, body: &[u8]) -> Option<bool> {
+        let mut text = Vec::new();
+        let after = UTF8.read(body, Some(quote), &mut text).rest?;
+        let shown = body.get(..body.len() - after.len() - 1)?;
+        let mut is_escaped = false;
+        for &c in shown {
+            if c == self.quote && !is_escaped {
+                self.line.push(b'\\');
+            }
+            is_escaped = c == b'\\' && !is_escaped;
+            self.line.push(c);
+        }
+        self.end = after.to_vec();
+        let is_open = self.object.add(&text).is_none() && !self.object.is_closed();
+        Some(is_open && without_join(after).is_empty() && self.line.len() <= MAX_HELD)
+    }
+
+    fn into_line(mut self) -> Vec<u8> {
+        self.line.push(self.quote);
+        self.line.append(&mut self.end);
+        self.line
+    }
+}
+
+/// Returns a text without the sign that joins strings, and without blanks at its end.
+fn without_join(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii_end();
+    let bare = text.strip_suffix(b"+").or(text.strip_suffix(b"\\"));
+    let bare = bare.or(text.strip_suffix(b" ."));
+    bare.unwrap_or(text).trim_ascii_end()
+}
+
+/// Returns the quote and the body of the string that a line begins with, behind the sign that joins it to the one before.
+fn string_of_line(line: &[u8]) -> Option<(u8, &[u8])> {
+    let line = line.trim_ascii_start();
+    let line = line
+        .strip_prefix(b"+")
+        .or(line.strip_prefix(b". "))
+        .unwrap_or(line);
+    let line = line.trim_ascii_start();
+    // Strings of bytes in Python.
+    let line = line.strip_prefix(b"b").unwrap_or(line);
+    let (&quote, body) = line.split_first()?;
+    matches!(quote, b'"' | b'\'').then_some((quote, body))
+}
+
+struct OpenRow {
+    text: Vec<u8>,
+    /// Its second line shows doubled quotes.
+    is_certain: bool,
+}
+
+impl OpenRow {
+    fn new(line: &[u8]) -> Option<Self> {
+        let line = line.trim_ascii_end();
+        let begins_object =
+            line.ends_with(b"\"{") || memchr::memmem::find(line, b"\"{\"\"").is_some();
+        (begins_object && has_open_quote(line)).then(|| Self {
+            text: line.to_vec(),
+            is_certain: false,
+        })
+    }
+}
+
+/// Returns true if the number of quotes is odd.
+fn has_open_quote(line: &[u8]) -> bool {
+    memchr::memchr_iter(b'"', line).count() % 2 == 1
 }
 
 impl BrokenLines {
@@ -37,6 +146,15 @@ impl BrokenLines {
     pub(super) fn ended_by(&mut self, line: &[u8]) -> Option<Vec<u8>> {
         if string_of_gdb(line).is_some() {
             return None;
+        }
+        let is_next =
+            |row: &mut OpenRow| !row.is_certain && !line.trim_ascii().starts_with(b"\"\"");
+        if let Some(row) = self.row.take_if(is_next) {
+            return Some(row.text);
+        }
+        let is_next = |_: &mut OpenLiteral| string_of_line(line).is_none();
+        if let Some(literal) = self.literal.take_if(is_next) {
+            return Some(literal.into_line());
         }
         self.unfinished_string()
     }
@@ -60,10 +178,40 @@ impl BrokenLines {
             }
             None => line,
         };
+        if let Some(mut row) = self.row.take() {
+            row.is_certain = true;
+            row.text.push(b'\n');
+            row.text.extend_from_slice(&line);
+            if has_open_quote(&line) || row.text.len() > MAX_HELD {
+                return Some(row.text);
+            }
+            self.row = Some(row);
+            return None;
+        }
         match string_of_gdb(&line) {
             Some(start) => self.string(line, start),
-            None => Some(line),
+            None => self.literal(line),
         }
+    }
+
+    /// Joins a line with the string that the line before it began.
+    fn literal(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
+        let next = match self.literal.take().zip(string_of_line(&line)) {
+            Some((mut held, (quote, body))) => match held.add(quote, body) {
+                Some(true) => held,
+                Some(false) => return Some(held.into_line()),
+                None => return Some(line),
+            },
+            None => match OpenLiteral::new(&line) {
+                Some(held) => held,
+                None => {
+                    self.row = OpenRow::new(&line);
+                    return self.row.is_none().then_some(line);
+                }
+            },
+        };
+        self.literal = Some(next);
+        None
     }
 
     fn string(&mut self, line: Vec<u8>, start: usize) -> Option<Vec<u8>> {
@@ -90,7 +238,12 @@ impl BrokenLines {
     /// Returns the start of a line that nothing continues.
     pub(super) fn finish(&mut self) -> Option<Vec<u8>> {
         let printable = self.printable.take().filter(|text| !text.is_empty());
-        printable.or_else(|| self.unfinished_string())
+        let row = self.row.take().map(|row| row.text);
+        let literal = self.literal.take().map(OpenLiteral::into_line);
+        printable
+            .or(row)
+            .or(literal)
+            .or_else(|| self.unfinished_string())
     }
 }
 

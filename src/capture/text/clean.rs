@@ -201,6 +201,8 @@ const REPLACED: Replacements = &[
     ("←", "<-"),
     // Browsers mark frames of WebSocket so.
     ("⬆", "->"),
+    ("➡", "->"),
+    ("⬅", "<-"),
     ("⬇", "<-"),
 ];
 

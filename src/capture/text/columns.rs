@@ -94,14 +94,14 @@ fn same_beginning(lines: &[&[u8]]) -> Option<Vec<usize>> {
 }
 
 /// Joins lines that were broken at a fixed width, or at blanks; a column at the right end and the margin are left out.
-/// Nothing is left of rows of a table, whose borders would become text.
-pub(super) fn unwrapped(text: &[u8]) -> Vec<u8> {
+/// Nothing is left of rows of a table, whose borders would become text. `width`: that of the lines, if the text has shown it.
+pub(super) fn unwrapped(text: &[u8], width: Option<usize>) -> Vec<u8> {
     let mut lines: Vec<&[u8]> = text.split(|&c| c == b'\n').collect();
     let bar = |line: &&[u8]| line.starts_with("│".as_bytes()) || line.starts_with(b"|");
     if lines.iter().skip(1).any(bar) {
         return Vec::new();
     }
-    let width = cut_right(&mut lines);
+    let width = cut_right(&mut lines).or(width);
     let folds = folds(&lines, width);
     let (last, before) = lines
         .split_last()
@@ -122,13 +122,15 @@ pub(super) fn unwrapped(text: &[u8]) -> Vec<u8> {
         .map(blanks)
         .min();
     let margin = margin.filter(|&margin| margin > 1).unwrap_or(0);
+    let widest = lines.iter().map(|line| chars(line.trim_ascii_end())).max();
+    let room = width.or(widest).unwrap_or_default().saturating_sub(margin);
     for line in lines.iter_mut().skip(1) {
         *line = line.get(margin..).unwrap_or_default();
     }
     if is_fixed {
         lines.concat()
     } else {
-        joined_at_blanks(&lines, &folds).unwrap_or_default()
+        joined_at_blanks(&lines, &folds, (margin, room)).unwrap_or_default()
     }
 }
 
@@ -147,21 +149,28 @@ fn folds(lines: &[&[u8]], width: Option<usize>) -> Vec<bool> {
         is_word && Some(chars(bare)) == width
     };
     // Some characters are as wide as two.
-    let is_filled = |len: usize| {
-        let count = lines.iter().filter(|line| chars(line) == len).count();
-        count * 4 >= lines.len() * 3 && lines.iter().all(|line| line.ends_with(b" "))
-    };
+    let first = lines.first().map(|line| chars(line));
+    let count = lines.iter().filter(|line| Some(chars(line)) == first);
+    let are_alike = count.count() * 4 >= lines.len() * 3;
+    let is_padded = |line: &&[u8]| line.ends_with(b" ");
+    // Other lines are padded to the width of these.
+    let is_filled = are_alike && lines.iter().any(|line| is_padded(line));
     let are_words = lines.iter().filter(|line| is_full(line, widest)).count() > 1;
-    let is_padded = lines.first().is_some_and(|line| is_filled(chars(line)));
-    // A place at the right end shows the width; otherwise two words that fill their lines show it.
-    let width = width.or(widest.filter(|_| are_words && is_padded));
+    let are_padded = are_alike && lines.iter().all(|line| is_padded(line));
+    // A place at the right end shows the width, or the blanks do; otherwise two words that fill their lines show it.
+    let width = width
+        .or(first.filter(|_| is_filled && !are_padded))
+        .or(widest.filter(|_| are_words && are_padded));
     lines.iter().map(|line| is_full(line, width)).collect()
 }
 
 /// Joins lines that were broken at blanks; `None` if a line inside a text has room for the word that follows, so that it
-/// was broken at another place.
-fn joined_at_blanks(lines: &[&[u8]], folds: &[bool]) -> Option<Vec<u8>> {
-    let widest = lines.iter().map(|line| line.trim_ascii_end().len()).max();
+/// was broken at another place. `room`: the characters of a full line without the margin, which only the first line still has.
+fn joined_at_blanks(
+    lines: &[&[u8]],
+    folds: &[bool],
+    (margin, room): (usize, usize),
+) -> Option<Vec<u8>> {
     let mut joined = Vec::new();
     let mut balance = Balance::default();
     let mut is_open = false;
@@ -187,7 +196,8 @@ fn joined_at_blanks(lines: &[&[u8]], folds: &[bool]) -> Option<Vec<u8>> {
         let word = next.split(u8::is_ascii_whitespace).next()?;
         let has_blank = bare.len() < line.len() || word.is_empty();
         // The blank at the end of a line is a part of the text.
-        if !has_blank && Some(bare.len() + 1 + word.len()) <= widest {
+        let before = if n == 0 { margin } else { 0 };
+        if !has_blank && chars(bare) + 1 + chars(word) <= before + room {
             return None;
         }
         balance.add(b" ");
@@ -197,13 +207,11 @@ fn joined_at_blanks(lines: &[&[u8]], folds: &[bool]) -> Option<Vec<u8>> {
 
 /// Removes `client.py:20` at the right end of all lines, or of the first one. Returns the number of characters before it.
 fn cut_right(lines: &mut [&[u8]]) -> Option<usize> {
-    // One blank is between the columns.
-    let width = |line: &[u8]| {
-        let before = line.get(..place_at_end(line)?)?;
-        Some(chars(before).saturating_sub(1))
-    };
-    let first = width(lines.first()?)?;
-    let mut others = lines.iter().skip(1).filter_map(|line| width(line));
+    let first = width_before_place(lines.first()?)?;
+    let mut others = lines
+        .iter()
+        .skip(1)
+        .filter_map(|line| width_before_place(line));
     if !others.all(|other| other == first) {
         return None;
     }
@@ -215,6 +223,12 @@ fn cut_right(lines: &mut [&[u8]]) -> Option<usize> {
     Some(first)
 }
 
+/// The number of characters before the place at the end of a line. One blank is between the columns.
+pub(super) fn width_before_place(line: &[u8]) -> Option<usize> {
+    let before = line.get(..place_at_end(line)?)?;
+    Some(chars(before).saturating_sub(1))
+}
+
 /// Where a file with the number of a line begins, which is the last word of a line.
 pub(super) fn place_at_end(line: &[u8]) -> Option<usize> {
     let line = line.trim_ascii_end();
@@ -224,8 +238,9 @@ pub(super) fn place_at_end(line: &[u8]) -> Option<usize> {
     let (name, number) = word.split_at_checked(colon)?;
     let number = number.get(1..)?;
     let is_number = !number.is_empty() && number.iter().all(u8::is_ascii_digit);
-    let is_name = |c: &u8| c.is_ascii_alphanumeric() || b"._-/".contains(c);
-    (is_number && name.contains(&b'.') && name.iter().all(is_name)).then_some(at)
+    let is_name = |c: &u8| c.is_ascii_alphanumeric() || b"._-/<>".contains(c);
+    let is_file = name.contains(&b'.') || name.starts_with(b"<");
+    (is_number && is_file && name.iter().all(is_name)).then_some(at)
 }
 
 /// Returns the two versions of a text that a diff shows.

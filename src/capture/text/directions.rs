@@ -18,6 +18,26 @@ pub(super) fn is_request_line(line: &[u8]) -> bool {
             .is_some_and(|target| target.starts_with(b"/") || target.starts_with(b"http"))
 }
 
+/// Returns true for a line that has nothing else than a direction: `>>>`, `^ sent to server`, `--> Content-Length: 77`.
+pub(super) fn is_direction_line(line: &[u8]) -> bool {
+    const MAX_WORDS: usize = 4;
+    let line = line.trim_ascii();
+    let end = memchr::memmem::find(line, b"Content-Length: ").filter(|at| *at > 0);
+    let text = line.get(..end.unwrap_or(line.len())).unwrap_or(line);
+    let is_short = text.split(u8::is_ascii_whitespace).count() <= MAX_WORDS;
+    let is_mark = |c: &u8| c.is_ascii_whitespace() || b"-=#*[]:".contains(c);
+    let start = text.iter().position(|c| !is_mark(c)).unwrap_or(text.len());
+    let last = text
+        .iter()
+        .rposition(|c| !is_mark(c))
+        .map_or(start, |at| at + 1);
+    let name = text.get(start..last).unwrap_or_default();
+    let is_label = ["request", "response", "client", "server"]
+        .iter()
+        .any(|label| name.eq_ignore_ascii_case(label.as_bytes()));
+    is_short && (is_label || find_direction(text, b"").is_some())
+}
+
 /// Methods of HTTP whose request has a body, or whose answer has one.
 const METHODS: [&[u8]; 5] = [b"GET", b"POST", b"PUT", b"PATCH", b"DELETE"];
 
@@ -73,13 +93,38 @@ pub(super) fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
     let is_sent = || CALLS.iter().any(calls) || is_request_line(&without_quotes(before));
     let sent = || is_sent().then_some(WrittenDirection::Fixed(ToServer));
     let found = named.or(nearest).or_else(labelled).or_else(sent);
-    Some(match found.or_else(|| label(last?, before))? {
+    let found = found.or_else(|| remark(after));
+    Some(match found.or_else(|| label(before))? {
         WrittenDirection::Fixed(direction) => direction,
         WrittenDirection::Sent if is_server => ToClient,
         WrittenDirection::Sent => ToServer,
         WrittenDirection::Received if is_server => ToServer,
         WrittenDirection::Received => ToClient,
     })
+}
+
+/// The direction that is all of the text behind bytes: `-->`, `",send`, `// client -> server`, `# to server`.
+fn remark(after: &[u8]) -> Option<WrittenDirection> {
+    const MAX_WORDS: usize = 3;
+    let mut all = words(after);
+    let found: Vec<&[u8]> = all.by_ref().take(MAX_WORDS).collect();
+    if all.next().is_some() {
+        return None;
+    }
+    match *found {
+        // One character closes a bracket.
+        [word] if word.len() > 1 => word_direction(word, true),
+        [arrow, peer] if from_differs(arrow) => {
+            let to = side(peer)?;
+            let is_back = arrow.first() == Some(&b'<');
+            Some(WrittenDirection::Fixed(if is_back {
+                to
+            } else {
+                to.other()
+            }))
+        }
+        _ => named_sides(after),
+    }
 }
 
 /// Flags of curl and PowerShell before the body of a request.
@@ -115,8 +160,14 @@ fn member<'a>(text: &'a [u8], names: &[&[u8]]) -> Option<&'a [u8]> {
 }
 
 /// The direction of a message with a label: `Request: `, `Response body = `.
-fn label(last: &[u8], before: &[u8]) -> Option<WrittenDirection> {
-    let at = last.as_ptr() as usize - before.as_ptr() as usize + last.len();
+fn label(before: &[u8]) -> Option<WrittenDirection> {
+    let is_name = |word: &&[u8]| word.first().is_some_and(|&c| class(c) == 0);
+    let mut names = words(before).rev().filter(is_name);
+    let end = names.next()?;
+    // `Request body:`
+    let is_part = matches!(end, b"body" | b"Body" | b"payload" | b"data");
+    let last = if is_part { names.next()? } else { end };
+    let at = end.as_ptr() as usize - before.as_ptr() as usize + end.len();
     let after = before.get(at..).unwrap_or_default();
     let ends = after.iter().any(|c| b":=".contains(c)) && after.len() <= 4;
     let direction = match last {
@@ -155,7 +206,8 @@ fn is_quoted(text: &[u8], word: &[u8]) -> bool {
     let before = text.get(..at).unwrap_or_default();
     let before = before.strip_suffix(b"\"").map(<[u8]>::trim_ascii_end);
     let after = text.get(at + word.len()..).unwrap_or_default();
-    before.is_some_and(|before| before.ends_with(b":")) && after.starts_with(b"\"")
+    let is_value = |before: &[u8]| before.ends_with(b":") || before.ends_with(b"=");
+    before.is_some_and(is_value) && after.starts_with(b"\"")
 }
 
 /// The direction of the member or the element that a word names: `"request":{`, `<response>`.
@@ -185,7 +237,7 @@ pub(super) fn words(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     let is_tag = |word: &[u8]| {
         // `<Buffer 00>` is a tag, `< TEXT` an arrow.
         let at = word.as_ptr() as usize - text.as_ptr() as usize;
-        let is_word = |c: Option<&u8>| c.is_some_and(u8::is_ascii_alphanumeric);
+        let is_word = |c: Option<&u8>| c.is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'/');
         (word == b"<" && is_word(text.get(at + 1)))
             || (word == b">" && at.checked_sub(1).is_some_and(|at| is_word(text.get(at))))
     };
@@ -336,6 +388,13 @@ mod tests {
             ("DEBUG Request: ", "", Some(ToServer)),
             ("Verbose,\"Response: ", "", Some(ToClient)),
             ("the request ", "", None),
+            ("DEBUG Request body: ", "", Some(ToServer)),
+            ("response=", "", Some(ToClient)),
+            ("<tr><td>received</td><td>", "</td></tr>", Some(ToClient)),
+            ("<entry dir=\"out\" n=\"1\">", "</entry>", Some(ToServer)),
+            ("", " -> server", Some(ToServer)),
+            ("", "\",recv", Some(ToClient)),
+            ("", " in 5 ms", None),
             (
                 "await fetch(\"http://h/mcp\", {\"body\": ",
                 "",

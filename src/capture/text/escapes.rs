@@ -18,7 +18,7 @@ pub(super) struct Escapes {
 }
 
 /// The escapes of a string that shows bytes in UTF-8.
-const UTF8: Escapes = Escapes {
+pub(super) const UTF8: Escapes = Escapes {
     latin1: false,
     radix: 8,
     is_text: false,

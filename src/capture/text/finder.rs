@@ -16,8 +16,10 @@ use super::found::{
 };
 use super::golang;
 use super::line::with_header;
+use super::literal::Lost;
 use super::objects;
 use super::probe::{Expected, MessageFraming, MessageTest, exchange, is_http_request};
+use crate::capture::base64_text;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -35,8 +37,10 @@ pub(super) struct Finder {
     test: MessageTest,
     /// The framing of all messages of the text, known from the first message that shows it.
     framing: Option<MessageFraming>,
-    /// An object was printed without all its values.
-    pub is_cut: bool,
+    /// The characters before the place of a call at the right end of the last line that has one.
+    pub width: Option<usize>,
+    /// What the messages of the text lack.
+    pub lost: Lost,
 }
 
 impl Finder {
@@ -118,7 +122,8 @@ impl Finder {
                         continue;
                     }
                     self.note(object.framing);
-                    self.is_cut |= object.is_cut;
+                    self.lost.parts |= object.lost.parts;
+                    self.lost.numbers |= object.lost.numbers;
                     let before = text.get(at..start).unwrap_or_default();
                     let after = text.get(end..).unwrap_or_default();
                     let after = if is_inside(before) {
@@ -158,7 +163,7 @@ impl Finder {
             self.in_text(&bare, 0, &mut messages);
         }
         if messages.is_empty() {
-            self.in_text(&columns::unwrapped(&bare), 0, &mut messages);
+            self.in_text(&columns::unwrapped(&bare, self.width), 0, &mut messages);
         }
         if messages.is_empty() {
             self.in_text(&unescaped(text), 0, &mut messages);
@@ -292,7 +297,7 @@ impl Finder {
         // A string whose text has an object: in JSON, or as a programming language prints it.
         let near = first(body, NEAR);
         let has = |mark: &[u8]| memchr::memmem::find(near, mark).is_some();
-        let is_doubled = c == b'"' && has(b"{\"\"");
+        let is_doubled = c == b'"' && (has(b"{\"\"") || begins_with_doubled(body));
         let begins = |mark: &&[u8]| body.starts_with(mark);
         let is_event = EVENT_FIELDS.iter().any(begins) && has(b"data: {");
         let is_text =
@@ -320,12 +325,15 @@ impl Finder {
 
     /// Finds the messages of a value in JSON.
     fn in_value(&mut self, value: &[u8], depth: u32, messages: &mut Vec<Found>) {
-        if depth > MAX_DEPTH
-            || memchr::memchr(b'{', value).is_none() && value.first() != Some(&b'[')
-        {
+        if depth > MAX_DEPTH {
             return;
         }
         match value.first() {
+            Some(b'"') if memchr::memchr(b'{', value).is_none() => {
+                if let Some(text) = base64_text::text_of_string(value) {
+                    self.in_text(&text, depth + 1, messages);
+                }
+            }
             Some(b'"') => {
                 if let Ok(text) = serde_json::from_slice::<String>(value) {
                     self.in_text(text.as_bytes(), depth + 1, messages);
@@ -510,6 +518,12 @@ fn in_strings(text: &[u8]) -> Option<Vec<u8>> {
     }
     out.extend_from_slice(rest);
     Some(out)
+}
+
+/// Returns true if a string begins as an object on several lines does in which quotes are doubled.
+fn begins_with_doubled(body: &[u8]) -> bool {
+    let inner = body.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    inner.is_some_and(|inner| inner.starts_with(b"\"\""))
 }
 
 /// Reads a string in which two quotes are one, as in C# and CSV; returns the text after it.

@@ -82,8 +82,10 @@ pub(super) fn is_inside(text: &[u8]) -> bool {
 
 /// The text up to the next object.
 pub(super) fn until_object(text: &[u8]) -> &[u8] {
-    let end = memchr::memchr(b'{', text).unwrap_or(text.len());
+    let whole = text.len();
+    let end = memchr::memchr(b'{', text).unwrap_or(whole);
     let text = text.get(..end).unwrap_or(text);
-    let is_element = text.trim_ascii_start().starts_with(b",");
-    if is_element && end > 0 { b"" } else { text }
+    // Behind the last one is a column of CSV.
+    let is_element = end < whole && text.trim_ascii_start().starts_with(b",");
+    if is_element { b"" } else { text }
 }

@@ -6,24 +6,37 @@
 //!   Request { id: Number(1), next: None }        Rust
 //!   {"id"=>1, :ok=>true, next: nil}              Ruby
 //!   ['id' => 1], ["id": 1], { id = 1 }           PHP, Swift, Lua
+//!   {'ok' => bless( do{\(my $o = 1)}, 'JSON::PP::Boolean' )}    Perl
 //! ```
 //!
 //! A member without a value is left out where a class has it: `None` of a Python object or a Rust struct, and `undefined`.
 
+mod classes;
+
 use super::escapes::{Escapes, read_string};
 use crate::encoding::lossless::write_bytes;
+use classes::{boolean_of_perl, pairs_as_members};
 
 /// The maximum depth of values.
 const MAX_DEPTH: u32 = 128;
 
 /// The result of reading a text.
 pub(super) enum Literal {
-    /// A value of this length; `is_cut` if its writer left out a part of it.
-    Value { len: usize, is_cut: bool },
+    /// A value of this length.
+    Value { len: usize, lost: Lost },
     /// The text ends inside a value.
     Open,
     /// The text is no value.
     None,
+}
+
+/// What JSON does not have of a printed value.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Lost {
+    /// Its writer left out a part of it.
+    pub parts: bool,
+    /// It has NaN or infinity, which JSON cannot write.
+    pub numbers: bool,
 }
 
 /// The reason why a text is no complete value.
@@ -46,13 +59,13 @@ pub(super) fn read_with_bytes(text: &[u8], out: &mut Vec<u8>) -> Literal {
 fn read_as(text: &[u8], keeps_bytes: bool, out: &mut Vec<u8>) -> Literal {
     let mut reader = Reader {
         rest: text,
-        is_cut: false,
+        lost: Lost::default(),
         keeps_bytes,
     };
     match reader.value(out, 0) {
         Ok(_) => Literal::Value {
             len: text.len() - reader.rest.len(),
-            is_cut: reader.is_cut,
+            lost: reader.lost,
         },
         Err(Failure::Open) => Literal::Open,
         Err(Failure::Other) => Literal::None,
@@ -78,16 +91,17 @@ enum Presence {
     Undefined,
 }
 
-/// Ends a list that begins at `start`. `presence`: that of its last value.
+/// Ends a list that begins at `start`. `presence`: that of its last value. A comma behind the only value of brackets makes
+/// them a list in Python.
 fn end_list(
-    (open, is_class): (u8, bool),
+    (open, is_class, has_comma): (u8, bool, bool),
     count: u32,
     start: usize,
     presence: Presence,
     out: &mut Vec<u8>,
 ) -> Presence {
     // `Some(1)`, `JSONRPCMessage(..)`: a class around one value; brackets around one value in Python.
-    if open == b'(' && count == 1 {
+    if open == b'(' && count == 1 && (is_class || !has_comma) {
         out.remove(start);
         return presence;
     }
@@ -108,7 +122,7 @@ fn end_list(
 
 struct Reader<'a> {
     rest: &'a [u8],
-    is_cut: bool,
+    lost: Lost,
     /// Bytes are not read as text.
     keeps_bytes: bool,
 }
@@ -183,7 +197,7 @@ impl<'a> Reader<'a> {
                 self.take(&[open]);
                 // What the console of Chrome prints in place of an object.
                 if open == b'{' && self.take("…}".as_bytes()) {
-                    self.is_cut = true;
+                    self.lost.parts = true;
                     push_string("{…}".as_bytes(), out);
                     return Ok(Presence::Value);
                 }
@@ -294,7 +308,7 @@ impl<'a> Reader<'a> {
             b"true" | b"True" => b"true",
             b"false" | b"False" => b"false",
             b"null" | b"NULL" | b"Null" => b"null",
-            b"None" | b"nil" => {
+            b"None" | b"nil" | b"undef" => {
                 out.extend_from_slice(b"null");
                 return Ok(Presence::Empty);
             }
@@ -302,7 +316,10 @@ impl<'a> Reader<'a> {
                 out.extend_from_slice(b"null");
                 return Ok(Presence::Undefined);
             }
-            b"NaN" | b"nan" | b"Infinity" | b"-Infinity" | b"inf" => b"null",
+            b"NaN" | b"nan" | b"Infinity" | b"-Infinity" | b"inf" | b"-inf" => {
+                self.lost.numbers = true;
+                b"null"
+            }
             _ => b"",
         };
         if !keyword.is_empty() {
@@ -326,15 +343,22 @@ impl<'a> Reader<'a> {
             let end = memchr::memchr(b')', self.rest).ok_or(Failure::Open)?;
             let (count, rest) = self.rest.split_at_checked(end + 1).unwrap_or_default();
             if !rest.trim_ascii_start().starts_with(b"[") {
-                (self.is_cut, self.rest) = (true, rest);
+                (self.lost.parts, self.rest) = (true, rest);
                 push_string(&[b"Array", count].concat(), out);
                 return Ok(Presence::Value);
             }
         }
+        if word == b"bless"
+            && let Some((value, rest)) = boolean_of_perl(self.rest)
+        {
+            self.rest = rest;
+            out.extend_from_slice(value);
+            return Ok(Presence::Value);
+        }
         if self.keeps_bytes && word == b"Uint8Array" && self.rest.starts_with(b"(") {
             return self.array_of_bytes(out, depth);
         }
-        if self.rest.is_empty() {
+        if self.rest.trim_ascii_start().is_empty() {
             return Err(Failure::Open);
         }
         let is_class = word
@@ -344,7 +368,13 @@ impl<'a> Reader<'a> {
         match self.rest.first() {
             Some(open @ (b'{' | b'[' | b'(')) if is_class => {
                 self.rest = self.rest.get(1..).unwrap_or_default();
-                self.group(*open, true, out, depth)
+                let start = out.len();
+                let presence = self.group(*open, true, out, depth)?;
+                // Before Python 3.12.
+                if word.ends_with(b"OrderedDict") {
+                    pairs_as_members(out, start);
+                }
+                Ok(presence)
             }
             _ => Err(Failure::Other),
         }
@@ -364,6 +394,7 @@ impl<'a> Reader<'a> {
         let mut is_object = (open == b'{').then_some(true);
         let mut count = 0;
         let mut presence = Presence::Value;
+        let mut has_comma = false;
         out.push(b'{');
         loop {
             if self.peek()? == close {
@@ -418,6 +449,7 @@ impl<'a> Reader<'a> {
             } else {
                 count += 1;
             }
+            has_comma = matches!(self.peek()?, b',' | b';');
             match self.peek()? {
                 b',' | b';' => self.rest = self.rest.get(1..).unwrap_or_default(),
                 c if c == close => {}
@@ -428,12 +460,18 @@ impl<'a> Reader<'a> {
             out.push(b'}');
             return Ok(Presence::Value);
         }
-        Ok(end_list((open, is_class), count, start, presence, out))
+        Ok(end_list(
+            (open, is_class, has_comma),
+            count,
+            start,
+            presence,
+            out,
+        ))
     }
 
     /// Passes over what Node prints in place of values, and returns it.
     fn left_out(&mut self) -> Result<&'a [u8], Failure> {
-        self.is_cut = true;
+        self.lost.parts = true;
         let end = self.rest.iter().position(|c| *c == b']');
         let end = end.ok_or(Failure::Open)?;
         let text = self.rest.get(..end).unwrap_or_default();

@@ -14,7 +14,7 @@
 use super::broken::BrokenLines;
 use super::cast::{Cast, ShownLine};
 use super::clean::{is_escaped, latin1_as_utf8, without_entities, without_outer_escapes};
-use super::columns::place_at_end;
+use super::columns::{place_at_end, width_before_place};
 use super::container::Part;
 use super::cut::{self, CutMessages};
 use super::fields::{Fields, HeldMessage};
@@ -164,6 +164,7 @@ impl Log {
 
     /// Finds the messages of a line, or the beginning of one.
     fn find(&mut self, text: &[u8]) -> FoundAll {
+        self.finder.width = width_before_place(text).or(self.finder.width);
         let mut all = self.finder.find(text);
         if all.messages.is_empty()
             && all.open.is_none()
@@ -526,9 +527,16 @@ impl Log {
 
     /// Reports what is not shown, and how the text differs from what a peer sends.
     fn note_what_is_left_out(&mut self, sink: &mut ItemSink<'_>) {
-        if self.finder.is_cut {
+        if self.finder.lost.parts {
             Problem::note(InputPlace::Whole, "the print leaves out values of messages")
                 .hint("in Node, util.inspect(message, {depth: null}) or JSON.stringify(message) prints all")
+                .report(sink);
+        }
+        if self.finder.lost.numbers {
+            let text =
+                "the print has NaN or infinity, which JSON cannot write: they are shown as null";
+            Problem::note(InputPlace::Whole, text)
+                .hint("a peer refuses a message with NaN or Infinity")
                 .report(sink);
         }
         let has_messages = !self.key.is_empty();

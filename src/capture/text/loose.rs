@@ -9,9 +9,11 @@
 //!   {"jsonrpc":"2.0","id":1,...}\0{"jsonrpc":...}  zero bytes between messages
 //!   {<LF>  "jsonrpc":"2.0",...<LF>}<LF>Response:   indented messages and other text
 //!   {"jsonrpc":"2.0","id":1,...}   59  02:03:00    a row of a table, as browsers copy it
+//!   {"jsonrpc":"2.0","id":1,...} sent              the direction is behind the message
 //! ```
 
 use super::columns::unwrapped;
+use super::directions::find_direction;
 use super::finder::{Finder, json_len};
 use super::objects;
 use super::probe::{Expected, MessageFraming, MessageTest, are_pair};
@@ -86,7 +88,10 @@ pub(in super::super) fn detect_loose(
                 _ if blanks.contains(&b'\n') => No,
                 None if end == InputEnd::More => Open,
                 Some(b'{') => is_second(rest, end),
-                _ => has_columns(after, end),
+                _ => match has_direction(rest, end) {
+                    No => has_columns(after, end),
+                    verdict => verdict,
+                },
             };
         }
         let message: Value = serde_json::from_slice(message).unwrap_or_default();
@@ -119,7 +124,7 @@ fn has_text_between(rest: &[u8], end: InputEnd) -> FormVerdict {
 /// Says if a line has a second message: what cannot be read behind the first one is an error in a stream.
 fn is_second(rest: &[u8], end: InputEnd) -> FormVerdict {
     let is_whole = json_len(rest)
-        .or_else(|| json_len(&unwrapped(rest)))
+        .or_else(|| json_len(&unwrapped(rest, None)))
         .is_some();
     let has_end = rest.contains(&b'\n');
     match (is_whole, has_end, end) {
@@ -141,6 +146,27 @@ fn is_filled(message: &[u8]) -> bool {
         .any(|mark| memchr::memmem::find(first, mark).is_some());
     let is_margin = |line: &[u8]| matches!(line.first(), Some(b' ' | b'\t' | b'}' | b']') | None);
     has_members && lines.next().is_some_and(|line| !is_margin(line))
+}
+
+/// Says if a line has a direction behind its message, and perhaps a second message behind an arrow.
+fn has_direction(rest: &[u8], end: InputEnd) -> FormVerdict {
+    const MAX_WORDS: usize = 4;
+    let line = memchr::memchr(b'\n', rest);
+    let line_end = line.unwrap_or(rest.len());
+    let next = memchr::memchr(b'{', rest).filter(|at| *at < line_end);
+    let word = rest
+        .get(..next.unwrap_or(line_end))
+        .unwrap_or(rest)
+        .trim_ascii();
+    let has_end = line.is_some() || next.is_some() || end == InputEnd::Real;
+    let count = word.split(u8::is_ascii_whitespace).count();
+    match next.and_then(|at| rest.get(at..)) {
+        _ if count > MAX_WORDS || word.len() > 40 => No,
+        _ if !has_end && end == InputEnd::More => Open,
+        _ if find_direction(word, b"").is_none() => No,
+        Some(second) => is_second(second, end),
+        None => Yes("directions are behind its messages".into()),
+    }
 }
 
 /// Says if a line has the other columns of a table after its message: a number, a time; or a second pane.
@@ -198,7 +224,7 @@ fn is_loose_beginning(text: &[u8], end: InputEnd, known: &mut MessageTest) -> Fo
             let last = (end != InputEnd::More).then_some(text.len());
             let mut joined = breaks
                 .chain(last)
-                .map(|at| unwrapped(text.get(..at).unwrap_or(text)));
+                .map(|at| unwrapped(text.get(..at).unwrap_or(text), None));
             let is_message = |line: Vec<u8>| {
                 let message = json_len(&line).and_then(|len| line.get(..len));
                 message.is_some_and(|message| known.is_message(message))

@@ -172,17 +172,24 @@ fn heading_direction(line: &[u8]) -> Option<Direction> {
         return None;
     }
     // `SEND on 0(in): 'Content-Length: 193`
-    let line = match memchr::memmem::find(line, QUOTED_HEADER) {
+    let headers = [QUOTED_HEADER, b"Content-Length: "];
+    let header = headers
+        .iter()
+        .find_map(|mark| memchr::memmem::find(line, mark));
+    let line = match header {
         Some(end) => line.get(..end).unwrap_or(line).trim_ascii_end(),
         None => line,
     };
+    if words(line).count() == 1 && line.iter().all(|c| b"<>=-".contains(c)) {
+        return find_direction(line, b"");
+    }
     let has_letters = |word: &&[u8]| word.iter().any(u8::is_ascii_alphabetic);
     let mut all = words(line).filter(has_letters);
     let (first, second) = (all.next()?, all.next());
     let is_alone = second.is_none_or(|word| word.eq_ignore_ascii_case(b"body"));
     match first {
-        b"Request" | b"REQUEST" if is_alone => return Some(ToServer),
-        b"Response" | b"RESPONSE" if is_alone => return Some(ToClient),
+        b"request" | b"Request" | b"REQUEST" if is_alone => return Some(ToServer),
+        b"response" | b"Response" | b"RESPONSE" if is_alone => return Some(ToClient),
         _ => {}
     }
     if is_alone
@@ -225,7 +232,9 @@ fn http_direction(line: &[u8]) -> Option<Direction> {
         .iter()
         .position(|c| !b"<>*- ".contains(c))
         .and_then(|at| line.get(at..))?;
-    if shown.starts_with(b"HTTP/") {
+    // OkHttp: `<-- 200 OK http://h/mcp (31ms)`
+    let is_status = line.starts_with(b"<-- ") && shown.starts_with(b"2");
+    if shown.starts_with(b"HTTP/") || is_status {
         return Some(ToClient);
     }
     if line.starts_with(b"event: ") {

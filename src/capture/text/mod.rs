@@ -56,7 +56,7 @@ use super::lines::{LineForm, Lines};
 use super::pasted::{is_native, is_pasted, is_unchunked};
 use crate::protocol::Direction;
 use call_log::{CallLog, CallLogKind};
-use directions::is_request_line;
+use directions::{is_direction_line, is_request_line};
 use finder::{Finder, has_bare_message, has_only_cut_messages};
 use line::introduces_quotation;
 pub(super) use loose::detect_loose;
@@ -119,11 +119,19 @@ fn is_doubtful(score: Score, text: &[u8]) -> bool {
     is_list_of_values(text)
         || memchr::memmem::find(text, QUOTED_HEADER).is_some()
         || score.faults > score.whole && has_only_cut_messages(text)
-        || text.len() <= MAX_DOUBTFUL && is_pasted(text)
+        || text.len() <= MAX_DOUBTFUL && is_shown(text)
         || score.faults > score.whole
             && score.faults > 2
             && text.len() <= MAX_DOUBTFUL
             && !has_bare_message(text)
+}
+
+/// Returns true if lines show that messages were copied out of something else, or if directions alone are between them.
+fn is_shown(text: &[u8]) -> bool {
+    let lines = || text.split(|&c| c == b'\n').map(<[u8]>::trim_ascii);
+    let is_other = |line: &&[u8]| !line.is_empty() && !matches!(line.first(), Some(b'{' | b'['));
+    let others = || lines().filter(is_other);
+    is_pasted(text) || others().next().is_some() && others().all(is_direction_line)
 }
 
 /// Returns true if later lines do not change what is known about the directions.
@@ -265,7 +273,7 @@ impl Text {
                 && self.wanted.is_none()
                 && score.is_sure()
                 && has_bare_message(text)
-                && !is_pasted(text)
+                && !is_shown(text)
             {
                 if is_open && !last {
                     return None;

@@ -12,7 +12,7 @@
 //!
 //! A message is the first printed object that a protocol may have written, also inside other objects.
 
-use super::literal::{self, Literal};
+use super::literal::{self, Literal, Lost};
 use super::probe::{MessageFraming, MessageTest, is_http_request};
 
 /// The most places of a text where an object may begin.
@@ -36,8 +36,7 @@ pub(super) struct Printed {
     pub is_certain: bool,
     /// Where the object begins and ends in the text.
     pub place: (usize, usize),
-    /// The print leaves out values.
-    pub is_cut: bool,
+    pub lost: Lost,
 }
 
 /// Finds the first message of a text that begins at a place or after it.
@@ -60,7 +59,7 @@ pub(super) fn find(text: &[u8], from: usize, messages: &mut MessageTest) -> Sear
         {
             let mut json = Vec::new();
             match literal::read(text.get(start..).unwrap_or_default(), &mut json) {
-                Literal::Value { len, is_cut } => {
+                Literal::Value { len, lost } => {
                     let known = messages.certain_framing(&json);
                     if let Some((framing, is_certain)) = known.filter(|_| !is_http_request(&json)) {
                         return Search::Found(Printed {
@@ -68,7 +67,7 @@ pub(super) fn find(text: &[u8], from: usize, messages: &mut MessageTest) -> Sear
                             framing,
                             is_certain,
                             place: (start, start + len),
-                            is_cut,
+                            lost,
                         });
                     }
                 }

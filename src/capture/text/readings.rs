@@ -132,6 +132,7 @@ pub(super) const READINGS: &[Reading] = &[
     reading(Form::Hex, "lines that begin with hex bytes", Kind::HexLines),
     runs("hex inside text", RunKind::Hex),
     runs("hex in numbered lines", RunKind::NumberedHex),
+    runs("hex without leading zeros", RunKind::UnpaddedHex),
     plain("hex bytes", Columns::Pairs),
     plain("2-byte hex words", Columns::little(16, 2)),
     plain("4-byte hex words", Columns::little(16, 4)),

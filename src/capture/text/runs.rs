@@ -23,6 +23,8 @@ pub(super) enum RunKind {
     Hex,
     /// Hex, and the first word of each line is its number.
     NumberedHex,
+    /// Hex in which a small byte has one digit.
+    UnpaddedHex,
     /// Base64 that may go on in the next line.
     WrappedBase64,
     /// Base64, each line for itself.
@@ -78,12 +80,16 @@ impl Runs {
     }
 
     fn is_hex(&self) -> bool {
-        matches!(self.kind, RunKind::Hex | RunKind::NumberedHex)
+        !matches!(self.kind, RunKind::WrappedBase64 | RunKind::Base64)
+    }
+
+    fn is_unpadded(&self) -> bool {
+        self.kind == RunKind::UnpaddedHex
     }
 
     fn longest<'a>(&self, text: &'a [u8]) -> Option<Run<'a>> {
         if self.is_hex() {
-            longest_hex(text)
+            longest_hex(text, self.is_unpadded())
         } else {
             longest_base64(text)
         }
@@ -224,7 +230,7 @@ impl Runs {
     fn take(&mut self, text: &[u8], run: &Run<'_>, sink: &mut ItemSink<'_>) {
         self.bytes.clear();
         if self.is_hex() {
-            push_hex(run.text, &mut self.bytes);
+            push_hex(run.text, self.is_unpadded(), &mut self.bytes);
         } else {
             self.decode_base64(run);
             // A line that is a whole message.
@@ -275,9 +281,10 @@ fn beginning(run: &Run<'_>) -> Option<[u8; 2]> {
     text.first_chunk().copied()
 }
 
-/// Returns true for the name of a field in a head: `Content-Transfer-Encoding: base64`.
+/// Returns true for the name of a field in a head, `Content-Transfer-Encoding: base64`, or of a member in JSON.
 fn is_field_name(run: &Run<'_>) -> bool {
-    run.before.is_empty() && run.after.starts_with(b": ")
+    let is_key = run.after.starts_with(b"\":") || run.after.starts_with(b"\" :");
+    run.before.is_empty() && run.after.starts_with(b": ") || is_key
 }
 
 /// A part of a line.
@@ -300,8 +307,9 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The length of a hex token and the number of its bytes: an even number of digits, with a mark before them or not.
-fn hex_token(text: &[u8]) -> Option<(usize, usize)> {
+/// The length of a hex token and the number of its bytes: an even number of digits, with a mark before them or not. One or two
+/// digits are a byte if a small byte has one digit.
+fn hex_token(text: &[u8], is_unpadded: bool) -> Option<(usize, usize)> {
     const MARKS: [&[u8]; 6] = [b"0x", b"0X", b"\\x", b"%", b"$", b"#"];
     let mark = MARKS.iter().find(|mark| text.starts_with(mark));
     let mark = mark.map_or(0, |mark| mark.len());
@@ -309,19 +317,24 @@ fn hex_token(text: &[u8]) -> Option<(usize, usize)> {
     let ends = rest
         .first()
         .is_none_or(|c| !c.is_ascii_alphanumeric() && *c != b'_');
-    (!digits.is_empty() && digits.len() % 2 == 0 && ends)
-        .then_some((mark + digits.len(), digits.len() / 2))
+    let len = digits.len();
+    let is_token = if is_unpadded {
+        (1..=2).contains(&len)
+    } else {
+        len > 0 && len % 2 == 0
+    };
+    (is_token && ends).then_some((mark + len, len.div_ceil(2)))
 }
 
 /// The run of tokens with the same separator that has most bytes.
-fn longest_hex(line: &[u8]) -> Option<Run<'_>> {
+fn longest_hex(line: &[u8], is_unpadded: bool) -> Option<Run<'_>> {
     let mut best: Option<(usize, usize, usize)> = None;
     let mut run: Option<(usize, usize, usize)> = None;
     let mut separator: Option<u8> = None;
     let mut at = 0;
     while at < line.len() {
         let rest = line.get(at..).unwrap_or_default();
-        let Some((len, size)) = hex_token(rest) else {
+        let Some((len, size)) = hex_token(rest, is_unpadded) else {
             // A word ends the run; inside it no token begins.
             let word = rest
                 .iter()
@@ -372,17 +385,17 @@ fn is_separator(c: Option<u8>) -> bool {
     c.is_some_and(|c| c.is_ascii_whitespace() || b",:;-.|'\"`\\{}[]()<".contains(&c))
 }
 
-fn push_hex(run: &[u8], out: &mut Vec<u8>) {
+fn push_hex(run: &[u8], is_unpadded: bool, out: &mut Vec<u8>) {
     let mut rest = run;
     while !rest.is_empty() {
-        if let Some((len, _)) = hex_token(rest) {
+        if let Some((len, _)) = hex_token(rest, is_unpadded) {
             let token = rest.get(..len).unwrap_or_default();
             let digits = token
                 .iter()
                 .rposition(|c| !c.is_ascii_hexdigit())
                 .and_then(|mark| token.get(mark + 1..))
                 .unwrap_or(token);
-            out.extend(digits.chunks_exact(2).map(|pair| {
+            out.extend(digits.chunks(2).map(|pair| {
                 pair.iter()
                     .fold(0, |byte, &digit| byte << 4 | nibble(digit))
             }));
@@ -445,10 +458,10 @@ mod tests {
             ("a 0041 b 00418500 c", "00418500", 4),
             ("(1772618404, X'940102C0C0')", "940102C0C0", 5),
         ] {
-            let run = longest_hex(line.as_bytes()).expect(line);
+            let run = longest_hex(line.as_bytes(), false).expect(line);
             assert_eq!((run.text, run.size), (want.as_bytes(), size), "{line}");
         }
-        assert!(longest_hex(b"nothing here, 123 456").is_none());
+        assert!(longest_hex(b"nothing here, 123 456", false).is_none());
     }
 
     #[test]

@@ -11,7 +11,7 @@
 
 use super::finder::is_json;
 use super::line::Common;
-use super::literal::{self, Literal};
+use super::literal::{self, Literal, Lost};
 use crate::capture::chunk::ItemSink;
 use crate::capture::lines::{Line, LineForm};
 use crate::encoding::{json, msgpack};
@@ -47,7 +47,10 @@ impl Unpacked {
             let (before, rest) = text.split_at_checked(at).unwrap_or_default();
             let mut value = Vec::new();
             match literal::read_with_bytes(rest, &mut value) {
-                Literal::Value { len, is_cut: false } => {
+                Literal::Value {
+                    len,
+                    lost: Lost { parts: false, .. },
+                } => {
                     at += len;
                     self.has_bytes |= memchr::memmem::find(&value, b"{\"$bin\":").is_some();
                     let is_read = self.has_bytes || !is_json(rest);

@@ -21,6 +21,12 @@ impl Inputs<'_, '_, '_> {
         pairs: &[(&PathBuf, &PathBuf)],
         source: &Source,
     ) -> Result<ReadEnd> {
+        if let Some((file, _)) = pairs.iter().find(|(c2s, s2c)| c2s == s2c) {
+            anyhow::bail!(
+                "--c2s and --s2c name the same file, {file}; each is one direction: wiretool {file} reads a capture of both",
+                file = file.display()
+            );
+        }
         let first = pairs.first().map_or(Path::new(""), |(c2s, _)| c2s);
         let (options, _) = settings().options_for_path(self.options, None, first);
         let names = pairs.iter();

@@ -16,13 +16,16 @@ pub fn misread_flag(
     let own = own.filter_map(|word| word.to_str());
     let mut flags = own.filter_map(|word| Some((word, long_name(word)?)));
     let commands = commands_of(root, args);
-    let (flag, _) = flags.find(|(_, name)| {
+    let (flag, name) = flags.find(|(_, name)| {
         *name != "help"
             && (is_long_flag(&commands, name)
                 || row_of(&commands, name).is_some()
+                || file_of(&commands, name).is_some()
                 || is_command(name))
     })?;
-    if error.is_some_and(|error| !is_about_flags(error, &commands)) {
+    let is_file = file_of(&commands, name).is_some()
+        && error.is_none_or(|error| is_before(flag, args, error));
+    if !is_file && error.is_some_and(|error| !is_about_flags(error, &commands)) {
         return None;
     }
     let mut error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(root);
@@ -30,6 +33,25 @@ pub fn misread_flag(
     let flag = ContextValue::String(flag.to_owned());
     error.insert(ContextKind::InvalidArg, flag);
     Some(error)
+}
+
+/// Returns true if a flag is before the argument of an error.
+fn is_before(flag: &str, args: &[OsString], error: &clap::Error) -> bool {
+    let word = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+    let place = |word: &str| args.iter().position(|arg| *arg == *word);
+    place(flag) < word.and_then(|word| place(&word))
+}
+
+/// Returns the short flag with a file as a value that a name begins with, and the rest: `-w here` of `-where`.
+fn file_of<'n>(commands: &[&Command], name: &'n str) -> Option<(char, &'n str)> {
+    const LEAST: usize = 3;
+    let short = name
+        .chars()
+        .next()
+        .filter(|short| matches!(short, 'w' | 'o'))?;
+    let mut all = commands.iter().flat_map(|command| command.get_arguments());
+    let is_own = name.len() >= LEAST && all.any(|arg| arg.get_short() == Some(short));
+    is_own.then(|| (short, name.get(1..).unwrap_or_default()))
 }
 
 /// Returns false if the error is not about a flag, or if the flag may be one of a program to start: `proxy ./server -port 1`.
@@ -100,10 +122,18 @@ impl Situation<'_> {
         if let Some(tip) = row_of(&commands, name) {
             return Some(self.with_value(tip, flag));
         }
-        let command = self.root.find_subcommand(name)?;
-        Some(format!(
-            "{name} is a command: wiretool {} FILE",
-            command.get_name()
-        ))
+        if let Some(command) = self.root.find_subcommand(name) {
+            return Some(format!(
+                "{name} is a command: wiretool {} FILE",
+                command.get_name()
+            ));
+        }
+        let (short, file) = file_of(&commands, name)?;
+        let mut all = commands.iter().flat_map(|command| command.get_arguments());
+        let longer = all.find_map(|arg| arg.get_long().filter(|long| long.starts_with(name)));
+        Some(match longer {
+            Some(long) => format!("a long name has two dashes: --{long}"),
+            None => format!("there is no --{name}; a file of this name is -{short} {file}"),
+        })
     }
 }

@@ -622,6 +622,13 @@ const GUESSES: &[(&str, &str)] = &[
     ("playback FILE", "--from-recording FILE"),
     ("run -- ./server 'a b'", "wiretool proxy -- ./server 'a b'"),
     ("redact --dry-run FILE", "-o FILE"),
+    (
+        "send mcp initialize -where x -- S",
+        "there is no --where; a file of this name is -w here",
+    ),
+    ("record -where x -- S", "--follow FILE --where EXPR"),
+    ("redact FILE -out b", "two dashes: --output"),
+    ("make mcp initialize -outfile b", "there is no --outfile"),
 ];
 
 fn error_of(line: &str) -> (clap::Error, Vec<OsString>) {

@@ -30,6 +30,16 @@ fn printed_objects_are_json() {
             "{'a': ('bc'\n 'd'), 'e': b'\\xc3\\xa9\\n'}",
             "{\"a\":\"bcd\",\"e\":\"é\\n\"}",
         ),
+        (
+            "OrderedDict([('a', 1), ('b', OrderedDict([('c', (2,))]))])",
+            r#"{"a":1,"b":{"c":[2]}}"#,
+        ),
+        ("{'a': nan, 'b': -inf}", r#"{"a":null,"b":null}"#),
+        // Perl
+        (
+            "{ 'a' => undef, 'b' => bless( do{\\(my $o = 1)}, 'JSON::PP::Boolean' ) }",
+            r#"{"a":null,"b":true}"#,
+        ),
         // JavaScript
         (
             "{ a: 'x', 'b-c': undefined, d: null, e: [ [Object], 1 ], f: 10n }",
@@ -59,6 +69,7 @@ fn printed_objects_are_json() {
         ("{'a': 'b", "open"),
         ("Sending {'a': None}", r#"{"a":null}"#),
         ("[\"a\": [:], \"b\": []]", r#"{"a":{},"b":[]}"#),
+        ("{'a': -   ", "open"),
         ("R(", "open"),
         ("{1, 2}", "-"),
         ("(see the log)", "-"),
