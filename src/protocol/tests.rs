@@ -15,13 +15,21 @@ pub(super) mod session_run;
 use super::*;
 use crate::encoding::{Encoding, Want, json, lossless};
 use crate::framing::{Framer, Framing, Limits, Step};
-use crate::span::Span;
 use crate::tape::Tape;
 use proptest::prelude::*;
 
 /// Returns the protocol with this name.
 pub(super) fn of(name: &str) -> &'static dyn Protocol {
     registry::find(name).expect("a protocol")
+}
+
+/// Returns the cells of each row of a table, between `|`.
+pub(super) fn rows<'t, const N: usize>(table: &'t str) -> impl Iterator<Item = [&'t str; N]> {
+    let rows = table.lines().filter(|row| !row.is_empty());
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        cells.try_into().expect("a cell for each column")
+    })
 }
 
 /// Returns the body that is written for a JSON message.
@@ -31,9 +39,7 @@ pub(super) fn written(
     options: &WriteOptions,
 ) -> Result<(Vec<u8>, MessageHead), String> {
     let (mut tape, mut out) = (Tape::new(), b"before".to_vec());
-    let span = Span::new(0, text.len());
-    json::parse(text.as_bytes(), span, 1000, &mut tape).expect("JSON");
-    let root = tape.root(text.as_bytes()).expect("a value");
+    let root = json::root(text.as_bytes(), 1000, &mut tape).expect("JSON");
     match protocol.write(root, options, &mut out) {
         Ok(written) => Ok((out.split_off(6), written.head)),
         Err(refusal) => {

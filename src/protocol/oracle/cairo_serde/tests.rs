@@ -1,11 +1,9 @@
 //! Encoding and decoding by table and with random values; refused values and their errors.
 
-// Long: tables of values and errors, a row each.
-
 use super::*;
 use crate::encoding::json;
 use crate::protocol::oracle::felt::Felt;
-use crate::span::Span;
+use crate::protocol::tests::rows;
 use crate::tape::Tape;
 use num_bigint::BigInt;
 use proptest::collection::vec;
@@ -14,8 +12,8 @@ use std::sync::Arc;
 
 fn felts_of(ty: &CairoType, text: &str, dialect: CairoDialect) -> Result<Vec<Felt>, SerdeError> {
     let mut tape = Tape::new();
-    json::parse(text.as_bytes(), Span::new(0, text.len()), 512, &mut tape).unwrap();
-    encode(ty, tape.root(text.as_bytes()).unwrap(), dialect)
+    let root = json::root(text.as_bytes(), 512, &mut tape).unwrap();
+    encode(ty, root, dialect)
 }
 
 fn felts(text: &str) -> Vec<Felt> {
@@ -23,10 +21,20 @@ fn felts(text: &str) -> Vec<Felt> {
     felts.map(|t| Felt::read(t).unwrap()).collect()
 }
 
+/// Parses a type, or the name of one below.
+fn parse(ty: &str) -> CairoType {
+    let text = match ty {
+        "POINT" => POINT,
+        "SHAPE" => SHAPE,
+        text => text,
+    };
+    CairoType::parse(text).unwrap()
+}
+
 /// Describes the result of decoding: the value or the error, and the remaining felts.
 fn decoded(ty: &str, text: &str, dialect: CairoDialect) -> String {
     let felts = felts(text);
-    match decode(&CairoType::parse(ty).unwrap(), &felts, dialect) {
+    match decode(&parse(ty), &felts, dialect) {
         Ok((value, used)) if used < felts.len() => {
             format!("{value} and {} left over", felts.len() - used)
         }
@@ -36,8 +44,7 @@ fn decoded(ty: &str, text: &str, dialect: CairoDialect) -> String {
 }
 
 fn encoded(ty: &str, value: &str, dialect: CairoDialect) -> String {
-    let ty = CairoType::parse(ty).unwrap();
-    match felts_of(&ty, value, dialect) {
+    match felts_of(&parse(ty), value, dialect) {
         Ok(felts) => {
             let felts: Vec<String> = felts.iter().map(Felt::to_hex).collect();
             felts.join(" ")
@@ -51,85 +58,43 @@ const SHAPE: &str = "enum Shape { Dot, Circle: u64, Rect: (u32, u32) }";
 
 #[test]
 fn values_are_encoded_and_decoded() {
-    for (ty, text, value) in [
-        ("felt252", "0x10", "\"0x10\""),
-        (
-            "core::felt252",
-            "-1",
-            &format!("\"0x800000000000011{}\"", "0".repeat(48)),
-        ),
-        ("core::integer::u8", "0xff", "255"),
-        ("usize", "0xffffffff", "4294967295"),
-        (
-            "u128",
-            "0xffffffffffffffffffffffffffffffff",
-            "340282366920938463463374607431768211455",
-        ),
-        ("i8", "-128", "-128"),
-        (
-            "i128",
-            "0x7fffffffffffffffffffffffffffffff",
-            "170141183460469231731687303715884105727",
-        ),
-        ("bool", "0x1", "true"),
-        ("u256", "0x1 0x2", "680564733841876926926749214863536422913"),
-        (
-            "u512",
-            "0x1 0x0 0x0 0x1",
-            "39402006196394479212279040100143613805079739270465446667948293404245721771497210611414266254884915640806627990306817",
-        ),
-        ("bytes31", "0x1", "\"0x1\""),
-        (
-            "EthAddress",
-            "0xffffffffffffffffffffffffffffffffffffffff",
-            "\"0xffffffffffffffffffffffffffffffffffffffff\"",
-        ),
-        (
-            "NonZero<u256>",
-            "0x0 0x1",
-            "340282366920938463463374607431768211456",
-        ),
-        ("shortstring", "0x68656c6c6f", "\"hello\""),
-        ("shortstring", "0x0", "\"\""),
-        ("()", "", "[]"),
-        ("(u8)", "0x1", "1"),
-        ("(u8,)", "0x1", "[1]"),
-        ("(u8, ((), bool))", "0x1 0x0", "[1,[[],false]]"),
-        ("[u16; 2]", "0x1 0x2", "[1,2]"),
-        ("Span<u256>", "0x1 0x1 0x0", "[1]"),
-        (
-            "core::array::Array::<core::integer::u8>",
-            "0x2 0x1 0x0",
-            "[1,0]",
-        ),
-        (
-            "@Array<Option<felt252>>",
-            "0x2 0x0 0x5 0x1",
-            "[{\"Some\":\"0x5\"},\"None\"]",
-        ),
-        ("Option<Option<()>>", "0x0 0x0", "{\"Some\":\"Some\"}"),
-        ("Option<Array<u8>>", "0x0 0x0", "{\"Some\":[]}"),
-        (
-            "Result<u8, ByteArray>",
-            "0x1 0x0 0x6e6f 0x2",
-            "{\"Err\":\"no\"}",
-        ),
-        ("ByteArray", "0x0 0x0 0x0", "\"\""),
-        ("ByteArray", "0x0 0xff 0x1", "{\"$str\":\"ff\"}"),
-        ("ByteArray", "0x0 0x22 0x3", "\"\\u0000\\u0000\\\"\""),
-        (
-            POINT,
-            "0x2 0x1 -2 0x3 0x4",
-            "[{\"x\":1,\"y\":-2},{\"x\":3,\"y\":4}]",
-        ),
-        (SHAPE, "0x0", "\"Dot\""),
-        (SHAPE, "0x2 0x3 0x4", "{\"Rect\":[3,4]}"),
-        (
-            "struct A{a:u8} struct B{a:A,b:A}; enum C{X:B,Y}; (B, C,)",
-            "0x1 0x2 0x1",
-            "[{\"a\":{\"a\":1},\"b\":{\"a\":2}},\"Y\"]",
-        ),
-    ] {
+    for [ty, text, value] in rows(
+        r#"
+felt252 | 0x10 | "0x10"
+core::felt252 | -1 | "0x800000000000011000000000000000000000000000000000000000000000000"
+core::integer::u8 | 0xff | 255
+usize | 0xffffffff | 4294967295
+u128 | 0xffffffffffffffffffffffffffffffff | 340282366920938463463374607431768211455
+i8 | -128 | -128
+i128 | 0x7fffffffffffffffffffffffffffffff | 170141183460469231731687303715884105727
+bool | 0x1 | true
+u256 | 0x1 0x2 | 680564733841876926926749214863536422913
+u512 | 0x1 0x0 0x0 0x1 | 39402006196394479212279040100143613805079739270465446667948293404245721771497210611414266254884915640806627990306817
+bytes31 | 0x1 | "0x1"
+EthAddress | 0xffffffffffffffffffffffffffffffffffffffff | "0xffffffffffffffffffffffffffffffffffffffff"
+NonZero<u256> | 0x0 0x1 | 340282366920938463463374607431768211456
+shortstring | 0x68656c6c6f | "hello"
+shortstring | 0x0 | ""
+() |  | []
+(u8) | 0x1 | 1
+(u8,) | 0x1 | [1]
+(u8, ((), bool)) | 0x1 0x0 | [1,[[],false]]
+[u16; 2] | 0x1 0x2 | [1,2]
+Span<u256> | 0x1 0x1 0x0 | [1]
+core::array::Array::<core::integer::u8> | 0x2 0x1 0x0 | [1,0]
+@Array<Option<felt252>> | 0x2 0x0 0x5 0x1 | [{"Some":"0x5"},"None"]
+Option<Option<()>> | 0x0 0x0 | {"Some":"Some"}
+Option<Array<u8>> | 0x0 0x0 | {"Some":[]}
+Result<u8, ByteArray> | 0x1 0x0 0x6e6f 0x2 | {"Err":"no"}
+ByteArray | 0x0 0x0 0x0 | ""
+ByteArray | 0x0 0xff 0x1 | {"$str":"ff"}
+ByteArray | 0x0 0x22 0x3 | "\u0000\u0000\""
+POINT | 0x2 0x1 -2 0x3 0x4 | [{"x":1,"y":-2},{"x":3,"y":4}]
+SHAPE | 0x0 | "Dot"
+SHAPE | 0x2 0x3 0x4 | {"Rect":[3,4]}
+struct A{a:u8} struct B{a:A,b:A}; enum C{X:B,Y}; (B, C,) | 0x1 0x2 0x1 | [{"a":{"a":1},"b":{"a":2}},"Y"]
+"#,
+    ) {
         let felts: Vec<String> = felts(text).iter().map(Felt::to_hex).collect();
         assert_eq!(
             decoded(ty, text, CairoDialect::Cairo),
@@ -146,35 +111,16 @@ fn values_are_encoded_and_decoded() {
 
 #[test]
 fn dialects_differ() {
-    let full = "0x0 0x12345678901234567890123456789012345678901234567890123456789012 0x1f";
-    for (ty, text, cairo, sdk) in [
-        ("[u8; 3]", "3 1 2 3", "[3,1,2] and 1 left over", "[1,2,3]"),
-        (
-            "[u8; 3]",
-            "1 2 3",
-            "[1,2,3]",
-            "felt 0: [u8; 3]: wanted the length 3, as the SDK writes it, got 1",
-        ),
-        ("bool", "2", "true", "felt 0: bool: wanted 0 or 1, got 2"),
-        (
-            "ByteArray",
-            "0 0x6869 1",
-            "felt 1: ByteArray: wanted a pending word within its length, 1, got 0x6869",
-            "\"i\"",
-        ),
-        (
-            "ByteArray",
-            full,
-            "felt 2: ByteArray: wanted a pending length of 0 to 30, got 0x1f (31)",
-            "{\"$str\":\"12345678901234567890123456789012345678901234567890123456789012\"}",
-        ),
-        (
-            "ByteArray",
-            "0 0 33",
-            "felt 2: ByteArray: wanted a pending length of 0 to 30, got 0x21 (33)",
-            "felt 2: ByteArray: wanted a pending length of 0 to 32, got 0x21 (33)",
-        ),
-    ] {
+    for [ty, text, cairo, sdk] in rows(
+        r#"
+[u8; 3] | 3 1 2 3 | [3,1,2] and 1 left over | [1,2,3]
+[u8; 3] | 1 2 3 | [1,2,3] | felt 0: [u8; 3]: wanted the length 3, as the SDK writes it, got 1
+bool | 2 | true | felt 0: bool: wanted 0 or 1, got 2
+ByteArray | 0 0x6869 1 | felt 1: ByteArray: wanted a pending word within its length, 1, got 0x6869 | "i"
+ByteArray | 0x0 0x12345678901234567890123456789012345678901234567890123456789012 0x1f | felt 2: ByteArray: wanted a pending length of 0 to 30, got 0x1f (31) | {"$str":"12345678901234567890123456789012345678901234567890123456789012"}
+ByteArray | 0 0 33 | felt 2: ByteArray: wanted a pending length of 0 to 30, got 0x21 (33) | felt 2: ByteArray: wanted a pending length of 0 to 32, got 0x21 (33)
+"#,
+    ) {
         assert_eq!(
             decoded(ty, text, CairoDialect::Cairo),
             cairo,
@@ -191,95 +137,29 @@ fn dialects_differ() {
 
 #[test]
 fn felts_that_do_not_fit_are_refused() {
-    for (ty, text, error) in [
-        ("u8", "256", "felt 0: u8: wanted 0 to 255, got 0x100 (256)"),
-        (
-            "u64",
-            "-1",
-            "felt 0: u64: wanted 0 to 2^64 - 1, got 0x800000000000011000000000000000000000000000000000000000000000000 (-1)",
-        ),
-        (
-            "i8",
-            "128",
-            "felt 0: i8: wanted -128 to 127, got 0x80 (128)",
-        ),
-        (
-            "i128",
-            "0x80000000000000000000000000000000",
-            "felt 0: i128: wanted -2^127 to 2^127 - 1, got 0x80000000000000000000000000000000 (170141183460469231731687303715884105728)",
-        ),
-        ("u8", "", "felt 0: u8: wanted a felt, got the end of them"),
-        (
-            "u256",
-            "1",
-            "felt 1: u256: wanted a felt, got the end of them",
-        ),
-        (
-            "(u8, u256)",
-            "1 2 0x100000000000000000000000000000000",
-            "felt 2: [1]: u256: wanted limb 1 below 2^128, got 0x100000000000000000000000000000000",
-        ),
-        (
-            "NonZero<u8>",
-            "0",
-            "felt 0: NonZero<u8>: wanted anything but 0, got 0",
-        ),
-        (
-            "NonZero<felt252>",
-            "0",
-            "felt 0: NonZero<felt252>: wanted anything but 0, got 0",
-        ),
-        (
-            "EthAddress",
-            "0x10000000000000000000000000000000000000000",
-            "felt 0: EthAddress: wanted below 2^160, got 0x10000000000000000000000000000000000000000",
-        ),
-        (
-            "ClassHash",
-            "-1",
-            "felt 0: ClassHash: wanted below 2^251, got 0x800000000000011000000000000000000000000000000000000000000000000 (-1)",
-        ),
-        (
-            "shortstring",
-            "0xff",
-            "felt 0: shortstring: wanted at most 31 ASCII characters, got 0xff",
-        ),
-        (
-            "Option<u8>",
-            "2",
-            "felt 0: Option<u8>: wanted a variant: 0 Some, 1 None, got 2",
-        ),
-        (
-            "Result<u8, u8>",
-            "0 256",
-            "felt 1: Ok: u8: wanted 0 to 255, got 0x100 (256)",
-        ),
-        (
-            POINT,
-            "1 5 200",
-            "felt 2: [0].y: i8: wanted -128 to 127, got 0xc8 (200)",
-        ),
-        (
-            "Array<Array<u8>>",
-            "2 1 7 2 1",
-            "felt 3: [1]: Array<u8>: wanted at least 2 felts for the length 2, got 1 felt",
-        ),
-        (
-            "ByteArray",
-            "0 1",
-            "felt 0: ByteArray: wanted at least 2 felts for the length 0, got 1 felt",
-        ),
-        (
-            "ByteArray",
-            "1 0x100000000000000000000000000000000000000000000000000000000000000 0 0",
-            "felt 1: ByteArray: wanted a word of 31 bytes, got 0x100000000000000000000000000000000000000000000000000000000000000",
-        ),
-        (
-            "enum Never {}",
-            "0",
-            "felt 0: Never: wanted a variant: , got 0",
-        ),
-    ] {
+    for [ty, text, error] in rows(
+        r#"
+u8 | 256 | felt 0: u8: wanted 0 to 255, got 0x100 (256)
+u64 | -1 | felt 0: u64: wanted 0 to 2^64 - 1, got 0x800000000000011000000000000000000000000000000000000000000000000 (-1)
+i8 | 128 | felt 0: i8: wanted -128 to 127, got 0x80 (128)
+i128 | 0x80000000000000000000000000000000 | felt 0: i128: wanted -2^127 to 2^127 - 1, got 0x80000000000000000000000000000000 (170141183460469231731687303715884105728)
+u8 |  | felt 0: u8: wanted a felt, got the end of them
+u256 | 1 | felt 1: u256: wanted a felt, got the end of them
+(u8, u256) | 1 2 0x100000000000000000000000000000000 | felt 2: [1]: u256: wanted limb 1 below 2^128, got 0x100000000000000000000000000000000
+NonZero<u8> | 0 | felt 0: NonZero<u8>: wanted anything but 0, got 0
+NonZero<felt252> | 0 | felt 0: NonZero<felt252>: wanted anything but 0, got 0
+EthAddress | 0x10000000000000000000000000000000000000000 | felt 0: EthAddress: wanted below 2^160, got 0x10000000000000000000000000000000000000000
+ClassHash | -1 | felt 0: ClassHash: wanted below 2^251, got 0x800000000000011000000000000000000000000000000000000000000000000 (-1)
+shortstring | 0xff | felt 0: shortstring: wanted at most 31 ASCII characters, got 0xff
+Option<u8> | 2 | felt 0: Option<u8>: wanted a variant: 0 Some, 1 None, got 2
+Result<u8, u8> | 0 256 | felt 1: Ok: u8: wanted 0 to 255, got 0x100 (256)
+POINT | 1 5 200 | felt 2: [0].y: i8: wanted -128 to 127, got 0xc8 (200)
+Array<Array<u8>> | 2 1 7 2 1 | felt 3: [1]: Array<u8>: wanted at least 2 felts for the length 2, got 1 felt
+ByteArray | 0 1 | felt 0: ByteArray: wanted at least 2 felts for the length 0, got 1 felt
+ByteArray | 1 0x100000000000000000000000000000000000000000000000000000000000000 0 0 | felt 1: ByteArray: wanted a word of 31 bytes, got 0x100000000000000000000000000000000000000000000000000000000000000
+enum Never {} | 0 | felt 0: Never: wanted a variant: , got 0
+"#,
+    ) {
         assert_eq!(
             decoded(ty, text, CairoDialect::Cairo),
             error,
@@ -330,108 +210,48 @@ fn hostile_lengths_allocate_nothing() {
 
 #[test]
 fn json_that_does_not_fit_is_refused() {
-    for (ty, value, error) in [
-        ("u8", "256", "u8: wanted 0 to 255, got 256"),
-        (
-            "u8",
-            "1.0",
-            "u8: wanted an integer, as a number or in a string, got 1.0",
-        ),
-        (
-            "u8",
-            "true",
-            "u8: wanted an integer, as a number or in a string, got true",
-        ),
-        ("i8", "-129", "i8: wanted -128 to 127, got -129"),
-        ("u256", "-1", "u256: wanted 0 to 2^256 - 1, got -1"),
-        (
-            "felt252",
-            "\"0X1\"",
-            "felt252: wanted a felt, got \"0X1\" (wanted 0x and hex digits, a decimal number, or a short string in quotes: 'abc')",
-        ),
-        (
-            "ContractAddress",
-            "-1",
-            "ContractAddress: wanted below 2^251, got 0x800000000000011000000000000000000000000000000000000000000000000",
-        ),
-        (
-            "NonZero<u8>",
-            "0",
-            "NonZero<u8>: wanted anything but 0, got 0",
-        ),
-        ("bool", "1", "bool: wanted true or false, got 1"),
-        (
-            "shortstring",
-            "\"żółw\"",
-            "shortstring: wanted a string of at most 31 ASCII characters, not beginning with NUL, got \"żółw\"",
-        ),
-        (
-            "ByteArray",
-            "{\"$bin\":\"f\"}",
-            "ByteArray: wanted a string, or bytes as {\"$bin\":\"hex\"}, got {\"$bin\":\"f\"}",
-        ),
-        ("Array<u8>", "{}", "Array<u8>: wanted an array, got {}"),
-        (
-            "(u8, u8)",
-            "[1]",
-            "(u8, u8): wanted an array of 2 items, got [1]",
-        ),
-        (
-            "[u8; 2]",
-            "[1,2,3]",
-            "[u8; 2]: wanted an array of 2 items, got [1,2,3]",
-        ),
-        (
-            POINT,
-            "[{\"x\":1}]",
-            "[0].y: i8: wanted a value, got nothing",
-        ),
-        (
-            POINT,
-            "[{\"x\":1,\"y\":1,\"z\":1}]",
-            "[0]: Point: wanted only x, y, got \"z\"",
-        ),
-        (
-            POINT,
-            "[{\"x\":1,\"y\":1,\"x\":1}]",
-            "[0]: Point: wanted each member once, got \"x\"",
-        ),
-        (
-            "Option<u8>",
-            "null",
-            "Option<u8>: wanted {\"Some\": u8} or \"None\", got null",
-        ),
-        (
-            "Option<u8>",
-            "\"Some\"",
-            "Option<u8>: wanted {\"Some\": u8} or \"None\", got \"Some\"",
-        ),
-        (
-            "Option<u8>",
-            "{\"Some\":1,\"None\":[]}",
-            "Option<u8>: wanted {\"Some\": u8} or \"None\", got {\"Some\":1,\"None\":[]}",
-        ),
-        (
-            SHAPE,
-            "{\"Rect\":[1,-1]}",
-            "Rect[1]: u32: wanted 0 to 4294967295, got -1",
-        ),
-    ] {
+    for [ty, value, error] in rows(
+        r#"
+u8 | 256 | u8: wanted 0 to 255, got 256
+u8 | 1.0 | u8: wanted an integer, as a number or in a string, got 1.0
+u8 | true | u8: wanted an integer, as a number or in a string, got true
+i8 | -129 | i8: wanted -128 to 127, got -129
+u256 | -1 | u256: wanted 0 to 2^256 - 1, got -1
+felt252 | "0X1" | felt252: wanted a felt, got "0X1" (wanted 0x and hex digits, a decimal number, or a short string in quotes: 'abc')
+ContractAddress | -1 | ContractAddress: wanted below 2^251, got 0x800000000000011000000000000000000000000000000000000000000000000
+NonZero<u8> | 0 | NonZero<u8>: wanted anything but 0, got 0
+bool | 1 | bool: wanted true or false, got 1
+shortstring | "żółw" | shortstring: wanted a string of at most 31 ASCII characters, not beginning with NUL, got "żółw"
+ByteArray | {"$bin":"f"} | ByteArray: wanted a string, or bytes as {"$bin":"hex"}, got {"$bin":"f"}
+Array<u8> | {} | Array<u8>: wanted an array, got {}
+(u8, u8) | [1] | (u8, u8): wanted an array of 2 items, got [1]
+[u8; 2] | [1,2,3] | [u8; 2]: wanted an array of 2 items, got [1,2,3]
+POINT | [{"x":1}] | [0].y: i8: wanted a value, got nothing
+POINT | [{"x":1,"y":1,"z":1}] | [0]: Point: wanted only x, y, got "z"
+POINT | [{"x":1,"y":1,"x":1}] | [0]: Point: wanted each member once, got "x"
+Option<u8> | null | Option<u8>: wanted {"Some": u8} or "None", got null
+Option<u8> | "Some" | Option<u8>: wanted {"Some": u8} or "None", got "Some"
+Option<u8> | {"Some":1,"None":[]} | Option<u8>: wanted {"Some": u8} or "None", got {"Some":1,"None":[]}
+SHAPE | {"Rect":[1,-1]} | Rect[1]: u32: wanted 0 to 4294967295, got -1
+"#,
+    ) {
         assert_eq!(
             encoded(ty, value, CairoDialect::Cairo),
             error,
             "{ty} from {value}"
         );
     }
-    for (ty, value, felts) in [
-        ("u256", "\"0x100000000000000000000000000000000\"", "0x0 0x1"),
-        ("u8", "\"7\"", "0x7"),
-        ("felt252", "\"'abc'\"", "0x616263"),
-        ("felt252", "10000", "0x2710"),
-        ("ByteArray", "{\"$bin\":\"00\"}", "0x0 0x0 0x1"),
-        ("Option<u8>", "{\"None\":[]}", "0x1"),
-        (POINT, "[{\"y\":2,\"x\":1}]", "0x1 0x1 0x2"),
-    ] {
+    for [ty, value, felts] in rows(
+        r#"
+u256 | "0x100000000000000000000000000000000" | 0x0 0x1
+u8 | "7" | 0x7
+felt252 | "'abc'" | 0x616263
+felt252 | 10000 | 0x2710
+ByteArray | {"$bin":"00"} | 0x0 0x0 0x1
+Option<u8> | {"None":[]} | 0x1
+POINT | [{"y":2,"x":1}] | 0x1 0x1 0x2
+"#,
+    ) {
         assert_eq!(
             encoded(ty, value, CairoDialect::Cairo),
             felts,

@@ -1,5 +1,6 @@
 use super::*;
 use crate::protocol::peer::with_json;
+use crate::protocol::tests::rows;
 
 /// Describes the definition of a message, and the first mismatch.
 fn judged(file: &SchemaFile, message: &str, direction: Option<Direction>) -> String {
@@ -108,182 +109,83 @@ const META_MODEL: &str = r#"{
 
 #[test]
 fn messages_have_the_definition_whose_constants_they_have() {
-    use Direction::{ToClient, ToServer};
-    for (file, direction, message, want) in [
+    for (file, cases) in [
         (
             DAP,
-            None,
-            r#"{"seq":1,"type":"request","command":"cancel","arguments":{"requestId":1}}"#,
-            "CancelRequest: fits",
+            r#"
+- | {"seq":1,"type":"request","command":"cancel","arguments":{"requestId":1}} | CancelRequest: fits
+- | {"seq":1,"type":"request","command":"cancel","arguments":{"requestId":"1"}} | CancelRequest: message.arguments.requestId is a string; it must be an integer
+- | {"type":"request","command":"cancel"} | CancelRequest: message has no `seq`, which is required
+- | {"seq":1,"type":"request","command":"other"} | Request: fits
+- | {"seq":1,"type":"other"} | no definition
+"#,
         ),
-        (
-            DAP,
-            None,
-            r#"{"seq":1,"type":"request","command":"cancel","arguments":{"requestId":"1"}}"#,
-            "CancelRequest: message.arguments.requestId is a string; it must be an integer",
-        ),
-        (
-            DAP,
-            None,
-            r#"{"type":"request","command":"cancel"}"#,
-            "CancelRequest: message has no `seq`, which is required",
-        ),
-        (
-            DAP,
-            None,
-            r#"{"seq":1,"type":"request","command":"other"}"#,
-            "Request: fits",
-        ),
-        (DAP, None, r#"{"seq":1,"type":"other"}"#, "no definition"),
         (
             MCP,
-            None,
-            r#"{"method":"ping","params":[]}"#,
-            "PingRequest: message.params is an array; it must be an object",
-        ),
-        (MCP, None, r#"{"jsonrpc":"2.0","method":"x"}"#, "Base: fits"),
-        (
-            ACP,
-            Some(ToServer),
-            r#"{"method":"session/prompt","params":{}}"#,
-            "PromptRequest: params has no `sessionId`, which is required",
+            r#"
+- | {"method":"ping","params":[]} | PingRequest: message.params is an array; it must be an object
+- | {"jsonrpc":"2.0","method":"x"} | Base: fits
+"#,
         ),
         (
             ACP,
-            Some(ToClient),
-            r#"{"method":"session/prompt","params":{}}"#,
-            "no definition",
+            r#"
+c2s | {"method":"session/prompt","params":{}} | PromptRequest: params has no `sessionId`, which is required
+s2c | {"method":"session/prompt","params":{}} | no definition
+"#,
         ),
         (
             OPEN_RPC,
-            None,
-            r#"{"method":"eth_getBalance","params":["0x12ab","latest"]}"#,
-            "eth_getBalance: fits",
-        ),
-        (
-            OPEN_RPC,
-            None,
-            r#"{"method":"eth_getBalance","params":{"Address":"0x12ab"}}"#,
-            "eth_getBalance: fits",
-        ),
-        (
-            OPEN_RPC,
-            None,
-            r#"{"method":"eth_getBalance","params":["12ab"]}"#,
-            "eth_getBalance: params[0] does not match the pattern ^0x[0-9a-f]{4}$",
-        ),
-        (
-            OPEN_RPC,
-            None,
-            r#"{"method":"eth_getBalance","params":[]}"#,
-            "eth_getBalance: params has 0 elements; at least 1 are wanted",
-        ),
-        (
-            OPEN_RPC,
-            None,
-            r#"{"method":"eth_getBalance","params":["0x12ab","new"]}"#,
-            "eth_getBalance: params[1] is not one of the allowed values",
-        ),
-        (
-            OPEN_RPC,
-            None,
-            r#"{"method":"named","params":[null]}"#,
-            "named: params is an array; it must be an object",
+            r#"
+- | {"method":"eth_getBalance","params":["0x12ab","latest"]} | eth_getBalance: fits
+- | {"method":"eth_getBalance","params":{"Address":"0x12ab"}} | eth_getBalance: fits
+- | {"method":"eth_getBalance","params":["12ab"]} | eth_getBalance: params[0] does not match the pattern ^0x[0-9a-f]{4}$
+- | {"method":"eth_getBalance","params":[]} | eth_getBalance: params has 0 elements; at least 1 are wanted
+- | {"method":"eth_getBalance","params":["0x12ab","new"]} | eth_getBalance: params[1] is not one of the allowed values
+- | {"method":"named","params":[null]} | named: params is an array; it must be an object
+"#,
         ),
         (
             META_MODEL,
-            Some(ToServer),
-            r#"{"method":"textDocument/hover","params":{"uri":"x","line":1}}"#,
-            "textDocument/hover: fits",
-        ),
-        (
-            META_MODEL,
-            Some(ToServer),
-            r#"{"method":"textDocument/hover","params":{"uri":"x","line":-1}}"#,
-            "textDocument/hover: params.line is -1, but its minimum is 0",
-        ),
-        (
-            META_MODEL,
-            Some(ToClient),
-            r#"{"method":"textDocument/hover","params":{}}"#,
-            "no definition",
-        ),
-        (
-            META_MODEL,
-            None,
-            r#"{"method":"shutdown"}"#,
-            "shutdown: fits",
-        ),
-        (
-            META_MODEL,
-            None,
-            r#"{"method":"window/logMessage","params":{"type":1,"tags":["a",0.5],"more":{"x":[true]}}}"#,
-            "window/logMessage: fits",
-        ),
-        (
-            META_MODEL,
-            None,
-            r#"{"method":"window/logMessage","params":{"type":2}}"#,
-            "window/logMessage: params.type is not one of the allowed values",
-        ),
-        (
-            META_MODEL,
-            None,
-            r#"{"method":"window/logMessage","params":{"type":1,"more":{"x":[1]}}}"#,
-            "window/logMessage: params.more.x[0] is an integer; it must be a bool",
+            r#"
+c2s | {"method":"textDocument/hover","params":{"uri":"x","line":1}} | textDocument/hover: fits
+c2s | {"method":"textDocument/hover","params":{"uri":"x","line":-1}} | textDocument/hover: params.line is -1, but its minimum is 0
+s2c | {"method":"textDocument/hover","params":{}} | no definition
+- | {"method":"shutdown"} | shutdown: fits
+- | {"method":"window/logMessage","params":{"type":1,"tags":["a",0.5],"more":{"x":[true]}}} | window/logMessage: fits
+- | {"method":"window/logMessage","params":{"type":2}} | window/logMessage: params.type is not one of the allowed values
+- | {"method":"window/logMessage","params":{"type":1,"more":{"x":[1]}}} | window/logMessage: params.more.x[0] is an integer; it must be a bool
+"#,
         ),
     ] {
         let file = SchemaFile::read(file).unwrap();
-        assert_eq!(judged(&file, message, direction), want, "{message}");
+        for [direction, message, want] in rows(cases) {
+            let direction = Direction::from_name(direction);
+            assert_eq!(judged(&file, message, direction), want, "{message}");
+        }
     }
 }
 
 #[test]
 fn answers_have_the_definition_of_their_request() {
-    for (file, request, answer, want) in [
-        (
-            DAP,
-            r#"{"seq":1,"type":"request","command":"cancel"}"#,
-            r#"{"seq":2,"type":"response"}"#,
-            "CancelResponse: message has no `request_seq`, which is required",
-        ),
-        (
-            MCP,
-            r#"{"method":"ping"}"#,
-            r#"{"result":1}"#,
-            "PingResult: message.result is an integer; it must be an object",
-        ),
-        (
-            ACP,
-            r#"{"method":"session/prompt","params":{}}"#,
-            r#"{"result":{}}"#,
-            "PromptResponse: result has no `stopReason`, which is required",
-        ),
-        (
-            OPEN_RPC,
-            r#"{"method":"eth_getBalance","params":[]}"#,
-            r#"{"result":"5"}"#,
-            "eth_getBalance: result does not match the pattern ^0x[0-9a-f]+$",
-        ),
-        (
-            OPEN_RPC,
-            r#"{"method":"named","params":{}}"#,
-            r#"{"result":1}"#,
-            "no definition",
-        ),
-        (
-            META_MODEL,
-            r#"{"method":"textDocument/hover"}"#,
-            r#"{"result":null}"#,
-            "textDocument/hover: fits",
-        ),
-        (
-            META_MODEL,
-            r#"{"method":"textDocument/hover"}"#,
-            r#"{"result":{"contents":1}}"#,
-            "textDocument/hover: result fits none of the schemas of anyOf",
-        ),
-    ] {
+    for [file, request, answer, want] in rows(
+        r#"
+DAP | {"seq":1,"type":"request","command":"cancel"} | {"seq":2,"type":"response"} | CancelResponse: message has no `request_seq`, which is required
+MCP | {"method":"ping"} | {"result":1} | PingResult: message.result is an integer; it must be an object
+ACP | {"method":"session/prompt","params":{}} | {"result":{}} | PromptResponse: result has no `stopReason`, which is required
+OPEN_RPC | {"method":"eth_getBalance","params":[]} | {"result":"5"} | eth_getBalance: result does not match the pattern ^0x[0-9a-f]+$
+OPEN_RPC | {"method":"named","params":{}} | {"result":1} | no definition
+META_MODEL | {"method":"textDocument/hover"} | {"result":null} | textDocument/hover: fits
+META_MODEL | {"method":"textDocument/hover"} | {"result":{"contents":1}} | textDocument/hover: result fits none of the schemas of anyOf
+"#,
+    ) {
+        let file = match file {
+            "DAP" => DAP,
+            "MCP" => MCP,
+            "ACP" => ACP,
+            "OPEN_RPC" => OPEN_RPC,
+            _ => META_MODEL,
+        };
         let file = SchemaFile::read(file).unwrap();
         assert_eq!(answered(&file, request, answer), want, "{answer}");
     }

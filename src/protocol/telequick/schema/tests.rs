@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::protocol::schema::Fresh;
+use crate::protocol::tests::rows;
 use crate::tape;
 
 #[test]
@@ -63,82 +64,25 @@ fn fixed_names_have_the_indexes_of_their_labels() {
 
 #[test]
 fn ids_are_derived_from_names() {
-    for (method, id, input, output) in [
-        (
-            "Originate",
-            1_430_677_891,
-            "OriginateRequest",
-            "OriginateResponse",
-        ),
-        ("OriginateBulk", 721_069_100, "BulkRequest", "BulkResponse"),
-        (
-            "AbortBulk",
-            3_861_915_064,
-            "AbortBulkRequest",
-            "BulkResponse",
-        ),
-        (
-            "Terminate",
-            3_834_253_405,
-            "TerminateRequest",
-            "TerminateResponse",
-        ),
-        (
-            "StreamEvents",
-            959_835_745,
-            "EventStreamRequest",
-            "CallEvent",
-        ),
-        (
-            "SetInboundRouting",
-            1_933_986_897,
-            "SetInboundRoutingRequest",
-            "Empty",
-        ),
-        (
-            "GetIncomingCalls",
-            1_161_946_746,
-            "GetIncomingCallsRequest",
-            "GetIncomingCallsResponse",
-        ),
-        (
-            "AnswerIncomingCall",
-            2_990_157_256,
-            "AnswerIncomingCallRequest",
-            "AnswerIncomingCallResponse",
-        ),
-        (
-            "GetActiveBuckets",
-            2_624_504_207,
-            "Empty",
-            "ListBucketsResponse",
-        ),
-        (
-            "GetBucketCalls",
-            1_217_351_135,
-            "BucketRequest",
-            "BucketCallList",
-        ),
-        (
-            "ExecuteBucketAction",
-            4_030_863_293,
-            "BucketActionRequest",
-            "BucketActionResponse",
-        ),
-        (
-            "ExecuteDialplan",
-            80_147_304,
-            "ExecuteDialplanRequest",
-            "ExecuteDialplanResponse",
-        ),
-        ("Barge", 3_854_301_714, "BargeRequest", "Empty"),
-        (
-            "SuperviseSubscribe",
-            425_376_200,
-            "SuperviseSubscribeRequest",
-            "SuperviseSubscribeResponse",
-        ),
-    ] {
+    for [method, id, input, output] in rows(
+        r#"
+Originate | 1430677891 | OriginateRequest | OriginateResponse
+OriginateBulk | 721069100 | BulkRequest | BulkResponse
+AbortBulk | 3861915064 | AbortBulkRequest | BulkResponse
+Terminate | 3834253405 | TerminateRequest | TerminateResponse
+StreamEvents | 959835745 | EventStreamRequest | CallEvent
+SetInboundRouting | 1933986897 | SetInboundRoutingRequest | Empty
+GetIncomingCalls | 1161946746 | GetIncomingCallsRequest | GetIncomingCallsResponse
+AnswerIncomingCall | 2990157256 | AnswerIncomingCallRequest | AnswerIncomingCallResponse
+GetActiveBuckets | 2624504207 | Empty | ListBucketsResponse
+GetBucketCalls | 1217351135 | BucketRequest | BucketCallList
+ExecuteBucketAction | 4030863293 | BucketActionRequest | BucketActionResponse
+ExecuteDialplan | 80147304 | ExecuteDialplanRequest | ExecuteDialplanResponse
+Barge | 3854301714 | BargeRequest | Empty
+SuperviseSubscribe | 425376200 | SuperviseSubscribeRequest | SuperviseSubscribeResponse
+"#,
+    ) {
+        let id = id.parse().unwrap();
         let derived = method_id("clutchcall::api", "clutchcall", method, input, output);
         assert_eq!(derived, id, "{method}");
         let known = Schema::builtin().method(id).unwrap();
@@ -148,123 +92,49 @@ fn ids_are_derived_from_names() {
 
 #[test]
 fn errors_have_positions() {
-    for (text, want) in [
+    let table = r#"
+strukt A {} | 1:1: wanted `framing`, `limit`, `service`, `enum`, `struct`, `method`, `stream`, `alias` or `mark`, got `strukt`
+struct A {\n  string 7;\n} | 2:10: wanted the field's name, got 7
+struct A { string a } | 1:21: wanted `;`, got `}`
+struct A { | 1:11: wanted a field's type or `}`, got the end of the text
+struct A { strin a; } | 1:12: wanted a built-in type, a struct or an enum, got `strin`
+struct A {} struct A {} | 1:20: wanted a type that is not there yet, got `A` again
+struct A { int32 a; int32 a; } | 1:27: wanted a field that is not there yet, got `a` again
+struct string {} | 1:8: wanted a name that no built-in type has, got `string`
+struct A version 300 {} | 1:18: wanted a version of 0 to 255, got 300
+struct A version 2 { int8 a @2; int8 b @1; } | 1:41: wanted a version of 2 to 2, the struct's own, got 1
+struct A version 2 { int8 a @3; } | 1:30: wanted a version of 0 to 2, the struct's own, got 3
+struct A version 2 { int8 a @1; int8 b; } | 1:39: wanted `@1` or later, as the field before has, got `;`
+struct A { B b; }\nstruct B { A a; } | 2:12: wanted a struct that does not hold itself (a vector of it may), got `A`
+enum E { A = 1; B = 1; } | 1:21: wanted a value that no other constant has, got 1
+enum E { A = 3000000000; } | 1:14: wanted an int32, got 3000000000
+struct A {} method M : A -> A; | 1:20: wanted `= id`, or a `service` to derive it from, got neither
+struct A {} method M = 1 : A -> B; | 1:33: wanted a struct, got `B`
+struct A {} method M = 1 : A -> A; stream S = 1 : A; | 1:47: wanted an id that nothing else has, got 1
+alias 5 = M; | 1:11: wanted a method or stream, got `M`
+alias 4294967296 = M; | 1:7: wanted an id of 0 to 4294967295, got 4294967296
+enum E { A = 1; } mark a = volatile; | 1:24: wanted a field or a constant, got `a`
+struct S { int8 a; } struct T { int8 b; } mark T.a = volatile; | 1:50: wanted a field of T, got `a`
+struct S { int8 a; } mark a = generated b new; | 1:43: wanted `id`, `time`, `given` or `same`, got `new`
+struct S { int8 a; } mark a = names x; | 1:37: wanted a name in quotes, got `x`
+struct S { int8 a; } mark a = names "x; | 1:37: wanted `"` at the end of the text in quotes, got none
+/* x | 1:1: wanted `*/` after `/*`, got the end of the text
+limit frame = 0xzz; | 1:15: wanted a number, decimal or 0x and hex, got `0xzz`
+struct é {} | 1:8: wanted a name, a number or punctuation, got 'é'
+"#;
+    let cases = rows(table).map(|[text, want]| (text.replace("\\n", "\n"), want));
+    let hostile = [
         (
-            "strukt A {}",
-            "1:1: wanted `framing`, `limit`, `service`, `enum`, `struct`, `method`, `stream`, `alias` or `mark`, got `strukt`",
-        ),
-        (
-            "struct A {\n  string 7;\n}",
-            "2:10: wanted the field's name, got 7",
-        ),
-        ("struct A { string a }", "1:21: wanted `;`, got `}`"),
-        (
-            "/// di\u{1b}[31mals\nstruct A {}",
+            "/// di\u{1b}[31mals\nstruct A {}".to_owned(),
             "1:1: wanted text without control characters, got '\\u{1b}'",
         ),
         (
-            "mark a = names \"x\u{202e}\";",
+            "mark a = names \"x\u{202e}\";".to_owned(),
             "1:16: wanted text without control characters, got '\\u{202e}'",
         ),
-        (
-            "struct A {",
-            "1:11: wanted a field's type or `}`, got the end of the text",
-        ),
-        (
-            "struct A { strin a; }",
-            "1:12: wanted a built-in type, a struct or an enum, got `strin`",
-        ),
-        (
-            "struct A {} struct A {}",
-            "1:20: wanted a type that is not there yet, got `A` again",
-        ),
-        (
-            "struct A { int32 a; int32 a; }",
-            "1:27: wanted a field that is not there yet, got `a` again",
-        ),
-        (
-            "struct string {}",
-            "1:8: wanted a name that no built-in type has, got `string`",
-        ),
-        (
-            "struct A version 300 {}",
-            "1:18: wanted a version of 0 to 255, got 300",
-        ),
-        (
-            "struct A version 2 { int8 a @2; int8 b @1; }",
-            "1:41: wanted a version of 2 to 2, the struct's own, got 1",
-        ),
-        (
-            "struct A version 2 { int8 a @3; }",
-            "1:30: wanted a version of 0 to 2, the struct's own, got 3",
-        ),
-        (
-            "struct A version 2 { int8 a @1; int8 b; }",
-            "1:39: wanted `@1` or later, as the field before has, got `;`",
-        ),
-        (
-            "struct A { B b; }\nstruct B { A a; }",
-            "2:12: wanted a struct that does not hold itself (a vector of it may), got `A`",
-        ),
-        (
-            "enum E { A = 1; B = 1; }",
-            "1:21: wanted a value that no other constant has, got 1",
-        ),
-        (
-            "enum E { A = 3000000000; }",
-            "1:14: wanted an int32, got 3000000000",
-        ),
-        (
-            "struct A {} method M : A -> A;",
-            "1:20: wanted `= id`, or a `service` to derive it from, got neither",
-        ),
-        (
-            "struct A {} method M = 1 : A -> B;",
-            "1:33: wanted a struct, got `B`",
-        ),
-        (
-            "struct A {} method M = 1 : A -> A; stream S = 1 : A;",
-            "1:47: wanted an id that nothing else has, got 1",
-        ),
-        ("alias 5 = M;", "1:11: wanted a method or stream, got `M`"),
-        (
-            "alias 4294967296 = M;",
-            "1:7: wanted an id of 0 to 4294967295, got 4294967296",
-        ),
-        (
-            "enum E { A = 1; } mark a = volatile;",
-            "1:24: wanted a field or a constant, got `a`",
-        ),
-        (
-            "struct S { int8 a; } struct T { int8 b; } mark T.a = volatile;",
-            "1:50: wanted a field of T, got `a`",
-        ),
-        (
-            "struct S { int8 a; } mark a = generated b new;",
-            "1:43: wanted `id`, `time`, `given` or `same`, got `new`",
-        ),
-        (
-            "struct S { int8 a; } mark a = names x;",
-            "1:37: wanted a name in quotes, got `x`",
-        ),
-        (
-            "struct S { int8 a; } mark a = names \"x;",
-            "1:37: wanted `\"` at the end of the text in quotes, got none",
-        ),
-        (
-            "/* x",
-            "1:1: wanted `*/` after `/*`, got the end of the text",
-        ),
-        (
-            "limit frame = 0xzz;",
-            "1:15: wanted a number, decimal or 0x and hex, got `0xzz`",
-        ),
-        (
-            "struct é {}",
-            "1:8: wanted a name, a number or punctuation, got 'é'",
-        ),
-    ] {
-        let error = Schema::parse(text).err().map(|e| e.to_string());
+    ];
+    for (text, want) in cases.chain(hostile) {
+        let error = Schema::parse(&text).err().map(|e| e.to_string());
         assert_eq!(error.as_deref(), Some(want), "{text}");
     }
     let deep = format!("struct A {{ {} a; }}", "vector<".repeat(100_000));
