@@ -18,7 +18,7 @@ pub(crate) use file::{
 pub(crate) use fixture::{COMMENT_MARK, comment_of};
 pub(crate) use options::FixtureOptions;
 #[cfg(all(test, feature = "cli"))]
-pub(crate) use table::Place;
+pub(crate) use table::SettingPlace;
 pub(crate) use table::{MAX_JOBS, SETTINGS, Setting, SettingKind, is_rule, nearest_rule, setting};
 
 /// A file, a comment or a value cannot be read as settings. The text names the place.

@@ -318,8 +318,8 @@ fn freedom(decoded: &Decoded<'_>, printed: &PrintedFrame) -> Option<EncodingChoi
         let mut plain = Vec::new();
         let mut tape = Tape::new();
         tape.clear(u32::MAX);
-        json::parse(&text, Span::new(0, text.len()), u32::MAX, &mut tape).ok()?;
-        msgpack::write(tape.root(&text)?, &mut plain).ok()?;
+        let root = json::root(&text, u32::MAX, &mut tape).ok()?;
+        msgpack::write(root, &mut plain).ok()?;
         let at = first_difference(bytes, &plain);
         return at_body(at, width(*bytes.get(at)?));
     }

@@ -150,11 +150,16 @@ pub fn project_file_here() -> Option<PathBuf> {
     project_file(&std::env::current_dir().ok()?)
 }
 
-/// Returns the folder of the user's files.
+/// Returns the folder of the user's settings and descriptions.
 pub fn user_folder() -> Option<PathBuf> {
-    let set = variable("XDG_CONFIG_HOME").map(PathBuf::from);
+    folder("XDG_CONFIG_HOME", ".config")
+}
+
+/// Returns a folder of the user's files: that of the variable, or one in the home folder.
+pub fn folder(name: &str, in_home: &str) -> Option<PathBuf> {
+    let set = variable(name).map(PathBuf::from);
     let folder = set.filter(|path| path.is_absolute());
-    let folder = folder.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".config")))?;
+    let folder = folder.or_else(|| Some(PathBuf::from(variable("HOME")?).join(in_home)))?;
     Some(folder.join("wiretool"))
 }
 
@@ -321,12 +326,12 @@ impl Config {
 mod tests {
     use super::*;
     use crate::protocol::registry;
-    use crate::settings::Place;
+    use crate::settings::SettingPlace;
 
     #[test]
     fn every_setting_of_a_path_has_an_effect() {
         let path = Path::new("captures/a.bin");
-        for setting in SETTINGS.iter().filter(|s| s.is_set_in(Place::Path)) {
+        for setting in SETTINGS.iter().filter(|s| s.is_set_in(SettingPlace::Path)) {
             let value = setting.words().into_iter().find(|word| *word != "auto");
             let rule = PathRule {
                 pattern: "*".to_owned(),

@@ -8,7 +8,6 @@ use crate::protocol::oracle::connection;
 use crate::protocol::oracle::felt::{Felt, NotAFelt};
 use crate::render::DisplayOptions;
 use crate::render::style::Highlight;
-use crate::span::Span;
 use crate::tape::Tape;
 use anyhow::{Context as _, Result};
 use clap::{Subcommand, ValueEnum};
@@ -293,14 +292,14 @@ fn encode(args: &EncodeArgs, out: &mut Vec<u8>) -> Result<Exit> {
         None => read_stdin("a value")?,
     };
     let mut tape = Tape::new();
-    if let Err(error) = json::parse(text.as_bytes(), Span::new(0, text.len()), 256, &mut tape) {
-        print_message(&format!(
-            "the value is not JSON: byte {}: {error}",
-            error.span.at()
-        ));
-        return Ok(Exit::Negative);
-    }
-    let root = tape.root(text.as_bytes()).context("there is no value")?;
+    let root = match json::root(text.as_bytes(), 256, &mut tape) {
+        Ok(root) => root,
+        Err(error) => {
+            let at = error.span.at();
+            print_message(&format!("the value is not JSON: byte {at}: {error}"));
+            return Ok(Exit::Negative);
+        }
+    };
     let Serde { ty, .. } = &args.serde;
     match cairo_serde::encode(ty, root, args.serde.dialect()) {
         Ok(felts) => {

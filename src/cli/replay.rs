@@ -5,7 +5,7 @@ pub mod show;
 use super::connect::{Callee, KnownConnections, check_all_taken};
 use super::options::{self, SharedArgs};
 use super::output::Output;
-use super::report::{FilePlace, Problem, ReportArgs};
+use super::report::{FilePlace, ReportArgs, ReportedProblem};
 use super::{Exit, count_text, print_message, recording};
 use crate::framing::{Framing, Limits};
 use crate::live::client::{Client, ClientConfig, LINGER, RunOutcome};
@@ -293,7 +293,7 @@ fn write_end(args: &Args, runs: u64, total: &RunOutcome, entries: &ReportEntries
         for (rule, text) in entries.iter() {
             let about =
                 "An answer differs from the recording, or an expected message does not come";
-            report.add_problem(&Problem { rule, about, text }, FilePlace::of(&name));
+            report.add_problem(&ReportedProblem { rule, about, text }, FilePlace::of(&name));
         }
         output.push(&report.text()?);
     } else if args.format.is_json() {

@@ -21,10 +21,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use github::Github;
 use sarif::Sarif;
 use std::borrow::Cow;
+use std::path::Path;
 
 /// The formats of `--report`.
 #[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-pub enum Kind {
+pub enum ReportKind {
     /// `JUnit` XML: one test case per input
     Junit,
     /// The Test Anything Protocol: one test per input
@@ -38,11 +39,11 @@ pub enum Kind {
 }
 
 /// Reads the name of a kind; only a command that has the messages can write a page.
-pub fn kinds(with_page: bool) -> impl TypedValueParser<Value = Kind> {
-    let all = Kind::value_variants().iter();
-    let some = all.filter(move |kind| with_page || **kind != Kind::Html);
+pub fn kinds(with_page: bool) -> impl TypedValueParser<Value = ReportKind> {
+    let all = ReportKind::value_variants().iter();
+    let some = all.filter(move |kind| with_page || **kind != ReportKind::Html);
     let names = some.filter_map(ValueEnum::to_possible_value);
-    PossibleValuesParser::new(names).try_map(|name| Kind::from_str(&name, false))
+    PossibleValuesParser::new(names).try_map(|name| ReportKind::from_str(&name, false))
 }
 
 /// The option of commands that write reports.
@@ -56,10 +57,15 @@ pub struct ReportArgs {
         help_heading = "Output",
         conflicts_with = "format"
     )]
-    pub report: Option<Kind>,
+    pub report: Option<ReportKind>,
 }
 
 impl ReportArgs {
+    /// Returns the file of the text, from that of `-o`: a report takes it.
+    pub fn text_path<'a>(&self, output: Option<&'a Path>) -> Option<&'a Path> {
+        output.filter(|_| self.report.is_none())
+    }
+
     /// Creates the requested report of a command.
     pub fn new_report(&self, command: &'static str) -> Option<Report> {
         let display = DisplayOptions::default();
@@ -117,7 +123,7 @@ impl<'a> FilePlace<'a> {
 }
 
 /// A problem of an input that is not a finding of lint.
-pub struct Problem<'p> {
+pub struct ReportedProblem<'p> {
     /// The rule, such as `snapshot/changed`.
     pub rule: &'p str,
     /// A sentence about all problems of this rule.
@@ -128,13 +134,13 @@ pub struct Problem<'p> {
 
 impl Report {
     /// Creates an empty report of a command.
-    pub fn new(kind: Kind, command: &'static str, display: DisplayOptions) -> Self {
+    pub fn new(kind: ReportKind, command: &'static str, display: DisplayOptions) -> Self {
         match kind {
-            Kind::Html => Self::Html(Box::new(Page::new(display))),
-            Kind::Junit => Self::Junit(Cases::new(command)),
-            Kind::Tap => Self::Tap(Cases::new(command)),
-            Kind::Sarif => Self::Sarif(Sarif::default()),
-            Kind::Github => Self::Github(Github::default()),
+            ReportKind::Html => Self::Html(Box::new(Page::new(display))),
+            ReportKind::Junit => Self::Junit(Cases::new(command)),
+            ReportKind::Tap => Self::Tap(Cases::new(command)),
+            ReportKind::Sarif => Self::Sarif(Sarif::default()),
+            ReportKind::Github => Self::Github(Github::default()),
         }
     }
 
@@ -167,7 +173,7 @@ impl Report {
     }
 
     /// Adds a problem of a file.
-    pub fn add_problem(&mut self, problem: &Problem<'_>, at: FilePlace<'_>) {
+    pub fn add_problem(&mut self, problem: &ReportedProblem<'_>, at: FilePlace<'_>) {
         match self {
             Self::Junit(cases) | Self::Tap(cases) => {
                 cases.add_failure(&at.name(), problem.rule, problem.text);

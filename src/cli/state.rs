@@ -6,7 +6,7 @@
 //!
 //! Only the user can read it. When a recording begins, the oldest ones are removed if all together are too large.
 
-use super::config::variable;
+use super::config;
 use crate::capture::Time;
 use crate::system;
 use anyhow::{Context as _, Result};
@@ -29,10 +29,7 @@ struct StoredRecording {
 
 /// Returns the folder of this user's files that are neither settings nor documents.
 pub fn folder() -> Option<PathBuf> {
-    let set = variable("XDG_STATE_HOME").map(PathBuf::from);
-    let folder = set.filter(|path| path.is_absolute());
-    let folder = folder.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".local/state")))?;
-    Some(folder.join("wiretool"))
+    config::folder("XDG_STATE_HOME", ".local/state")
 }
 
 /// Creates a folder that only the user can read.

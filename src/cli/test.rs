@@ -19,7 +19,7 @@ use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::{Output, without_nulls};
 use super::recording::has_header;
-use super::report::{FilePlace, Problem, Report, ReportArgs};
+use super::report::{FilePlace, Report, ReportArgs, ReportedProblem};
 use super::{Exit, count_text, print_lines, print_message};
 use crate::own_rules;
 use crate::render::DisplayOptions;
@@ -98,7 +98,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         shared,
         display,
         report: args.report.new_report("wiretool test"),
-        output: Output::open(text_path(args), &args.files)?,
+        output: Output::open(args.report.text_path(args.output.as_deref()), &args.files)?,
         passed: 0,
         failed: 0,
         broken: 0,
@@ -140,12 +140,6 @@ fn read_suite(file: &Path) -> Result<Result<Suite, String>> {
         }
         format!("{text}\ncases are written in TOML; in one, command = \"…\" starts a program (wiretool help test)")
     }))
-}
-
-/// Returns the file for the text.
-fn text_path(args: &Args) -> Option<&Path> {
-    let path = args.output.as_deref();
-    path.filter(|_| args.report.report.is_none())
 }
 
 fn is_chosen(args: &Args, case: &Case) -> bool {
@@ -317,7 +311,7 @@ fn add_to_report(report: &mut Report, suite: &Suite, case: &Case, result: &CaseR
         let about = "The messages of a case are not as its file says";
         let (rule, text) = (problem.rule.as_str(), problem.text.as_str());
         let at = place_of(suite, case, Some(problem));
-        report.add_problem(&Problem { rule, about, text }, at);
+        report.add_problem(&ReportedProblem { rule, about, text }, at);
     }
     for change in &result.compatible {
         report.add_note(at, &format!("compatible: {}", change.text));

@@ -10,7 +10,6 @@ use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::{Direction, registry};
 use crate::render::format::Format;
 use crate::settings::{Setting, setting};
-use crate::span::Span;
 use crate::tape::{Node, Tape};
 use anyhow::{Context as _, Result, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -138,9 +137,7 @@ pub fn parse_pattern(text: &str) -> Result<String, String> {
 /// Parses JSON of any usual depth.
 pub fn parse_json<'t>(text: &'t [u8], tape: &'t mut Tape) -> Result<Node<'t>, String> {
     const MAX_DEPTH: u32 = 1000;
-    let whole = Span::new(0, text.len());
-    json::parse(text, whole, MAX_DEPTH, tape).map_err(|error| error.to_string())?;
-    tape.root(text).ok_or_else(|| "JSON is wanted".to_owned())
+    json::root(text, MAX_DEPTH, tape).map_err(|error| error.to_string())
 }
 
 /// Parses the signature of a selector.

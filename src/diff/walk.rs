@@ -162,11 +162,7 @@ pub type Visit<'v> = dyn FnMut(&Path, WalkedValue) + 'v;
 /// Visits every value of a message in JSON text. Text that is not JSON has none.
 pub fn walk(message: &str, visit: &mut Visit<'_>) {
     let mut tape = Tape::new();
-    let whole = Span::new(0, message.len());
-    if json::parse(message.as_bytes(), whole, DEPTH, &mut tape).is_err() {
-        return;
-    }
-    if let Some(root) = tape.root(message.as_bytes()) {
+    if let Ok(root) = json::root(message.as_bytes(), DEPTH, &mut tape) {
         step(root, &mut Path::new(), visit);
     }
 }

@@ -10,7 +10,7 @@ mod write;
 
 use crate::error::DecodeError;
 use crate::span::Span;
-use crate::tape::{Scalar, Shape, Sink};
+use crate::tape::{Node, Scalar, Shape, Sink, Tape};
 use error::{JsonError, explain};
 pub(crate) use find::find_text;
 pub use scan::lone_surrogate;
@@ -31,6 +31,18 @@ pub struct JsonTraits {
     pub(crate) breaks: bool,
     /// An escape for one half of a surrogate pair without the other.
     pub(crate) lone_surrogate: bool,
+}
+
+/// Parses a text that is one value, and returns the value.
+pub(crate) fn root<'t>(
+    text: &'t [u8],
+    depth: u32,
+    tape: &'t mut Tape,
+) -> Result<Node<'t>, DecodeError> {
+    let whole = Span::new(0, text.len());
+    parse(text, whole, depth, tape)?;
+    let nothing = || DecodeError::new("bad-json", whole, "JSON", "a value", "nothing");
+    tape.root(text).ok_or_else(nothing)
 }
 
 /// Parses one value that fills `span` of `bytes`, white space around it allowed, at most `depth`

@@ -58,7 +58,7 @@ pub(super) struct Otlp {
     /// The child processes by connection: they serve it.
     children: BTreeMap<u32, u64>,
     /// The open operations, which the conversation limits.
-    operations: BTreeMap<u64, Span>,
+    operations: BTreeMap<u64, TraceSpan>,
     /// Trace and span of those that have ended.
     ended: BTreeMap<u64, (String, String)>,
     stated: ids::StatedSpans,
@@ -74,7 +74,7 @@ pub(super) struct Otlp {
 
 /// What is known about an operation before its end.
 #[derive(Debug, Default)]
-struct Span {
+struct TraceSpan {
     trace: String,
     id: String,
     parent: Option<String>,
@@ -122,7 +122,7 @@ impl Otlp {
     }
 
     /// Ends an operation; returns its span.
-    fn end_operation(&mut self, index: u64) -> Option<Span> {
+    fn end_operation(&mut self, index: u64) -> Option<TraceSpan> {
         let span = self.operations.remove(&index)?;
         if self.ended.len() >= MAX_ENDED {
             self.ended.pop_first();
@@ -150,7 +150,7 @@ impl Otlp {
     }
 
     /// Begins the span of the operation that a message begins.
-    fn begin_span(&mut self, decoded: &Decoded<'_>, of: MessageOperation) -> Span {
+    fn begin_span(&mut self, decoded: &Decoded<'_>, of: MessageOperation) -> TraceSpan {
         let stated = trace_ids(decoded);
         let inside = of.parent.and_then(|parent| self.place_of(parent));
         let index = of.index.to_be_bytes();
@@ -178,21 +178,21 @@ impl Otlp {
         let linked = inside.filter(|(_, id)| parent.as_ref() != Some(id));
         let own = own.filter(|own| parent.as_ref() != Some(own));
         let id = own.filter(|own| self.stated.is_new(&trace, own));
-        let mut span = Span {
+        let mut span = TraceSpan {
             trace,
             id: id.unwrap_or(derived),
             is_remote: stated.trace.is_some() && parent.is_some(),
             parent,
             linked,
             resource: self.resource_of(decoded),
-            ..Span::default()
+            ..TraceSpan::default()
         };
         self.describe(decoded, &mut span);
         span
     }
 
     /// Adds what the first message says.
-    fn describe(&self, decoded: &Decoded<'_>, span: &mut Span) {
+    fn describe(&self, decoded: &Decoded<'_>, span: &mut TraceSpan) {
         let (message, show) = (decoded.message, self.options.show_secrets);
         let all = &mut span.attributes;
         let name = decoded.protocol.name();
@@ -256,7 +256,7 @@ impl Otlp {
     }
 
     /// Notes the metrics of the duration, with attributes of few values.
-    fn describe_duration(&self, decoded: &Decoded<'_>, method: &str, span: &mut Span) {
+    fn describe_duration(&self, decoded: &Decoded<'_>, method: &str, span: &mut TraceSpan) {
         let Some(own) = decoded.protocol.descriptor().spans else {
             return;
         };
@@ -317,7 +317,7 @@ impl Otlp {
         decoded: &Decoded<'_>,
         verdict: Verdict<'_>,
         begins: bool,
-        span: &mut Span,
+        span: &mut TraceSpan,
     ) {
         let time = decoded.origin.time;
         let is_end = verdict.answer.is_some_and(|answer| answer.last);
@@ -510,7 +510,7 @@ impl Form for Otlp {
     }
 }
 
-impl Span {
+impl TraceSpan {
     /// Writes the span as JSON.
     fn write(
         &self,

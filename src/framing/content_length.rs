@@ -10,6 +10,7 @@
 //! LF alone ends a line too, and the case of names does not matter: some peers write and read that. Bytes that start no
 //! block are skipped up to the next `Content-Length:`.
 
+use super::fields::is_token;
 use super::resync::Resync;
 use super::{Buffer, Framing, Head, Step, Wire};
 use crate::error::DecodeError;
@@ -214,11 +215,6 @@ pub(crate) fn header_length(frame: &[u8]) -> Option<Span> {
         Block::Whole(_, length, _) => length,
         _ => None,
     }
-}
-
-/// Returns `true` for the characters of a field name (RFC 9110 section 5.6.2).
-fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 /// Returns a number of decimal digits; the largest one if it does not fit.

@@ -85,8 +85,8 @@ fn field(bytes: &[u8], range: Range<usize>) -> HeaderField<'_> {
 /// Returns the name of a field without blanks, quotes and other characters around it that cannot be
 /// part of a name.
 fn name(before: &[u8]) -> &[u8] {
-    let start = before.iter().position(|b| is_name(*b));
-    let end = before.iter().rposition(|b| is_name(*b)).map(|at| at + 1);
+    let start = before.iter().position(|b| is_token(*b));
+    let end = before.iter().rposition(|b| is_token(*b)).map(|at| at + 1);
     let name = start
         .zip(end)
         .and_then(|(start, end)| before.get(start..end));
@@ -94,7 +94,7 @@ fn name(before: &[u8]) -> &[u8] {
 }
 
 /// RFC 9110 section 5.6.2: the characters of a token.
-fn is_name(byte: u8) -> bool {
+pub(crate) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 

@@ -1,6 +1,6 @@
 //! Applies a fault to a message.
 
-use super::edit::{Operation, StreamEnd};
+use super::edit::{EditKind, StreamEnd};
 use super::queue::DirectionQueue;
 use super::{Action, CorruptSpot, corrupt, length};
 use crate::decoder::Decoded;
@@ -36,7 +36,7 @@ impl FaultTarget<'_, '_> {
         queue: &mut DirectionQueue,
         rng: &mut Rng,
         details: &mut Map<String, Value>,
-    ) -> Vec<(Range<u64>, Operation)> {
+    ) -> Vec<(Range<u64>, EditKind)> {
         let mut edits = Vec::new();
         let done = self.edits(action, queue, rng, details, &mut edits);
         if let Err(why) = done {
@@ -52,7 +52,7 @@ impl FaultTarget<'_, '_> {
         queue: &DirectionQueue,
         rng: &mut Rng,
         details: &mut Map<String, Value>,
-        edits: &mut Vec<(Range<u64>, Operation)>,
+        edits: &mut Vec<(Range<u64>, EditKind)>,
     ) -> EditResult {
         let (start, end) = (self.start(), self.end);
         let over = self.decoded.frame.fault.as_ref();
@@ -64,7 +64,7 @@ impl FaultTarget<'_, '_> {
         match action {
             Action::Delay(ns) => {
                 details.insert("ns".into(), (*ns).into());
-                edits.push((start..start, Operation::Wait(*ns)));
+                edits.push((start..start, EditKind::Wait(*ns)));
             }
             Action::Drop if self.is_event() => {
                 details.insert("as".into(), "comment".into());
@@ -72,16 +72,16 @@ impl FaultTarget<'_, '_> {
             }
             Action::Drop => {
                 let runs = self.own.iter().cloned();
-                edits.extend(runs.map(|run| (run, Operation::Put(Vec::new()))));
+                edits.extend(runs.map(|run| (run, EditKind::Put(Vec::new()))));
             }
             Action::Dup => {
                 let copy = queue.joined(&self.own);
                 details.insert("bytes".into(), copy.len().into());
                 if self.is_event() && queue.in_chunks() {
                     let data = self.data(queue);
-                    edits.push((end..end, Operation::Chunk(data)));
+                    edits.push((end..end, EditKind::Chunk(data)));
                 } else {
-                    edits.push((end..end, Operation::Put(copy)));
+                    edits.push((end..end, EditKind::Put(copy)));
                 }
             }
             Action::Corrupt(spot) => self.corrupt(spot, queue, rng, details, edits)?,
@@ -93,7 +93,7 @@ impl FaultTarget<'_, '_> {
                     let remaining = left.min(len);
                     left -= remaining;
                     if remaining < len {
-                        edits.push((run.start + remaining..run.end, Operation::Put(Vec::new())));
+                        edits.push((run.start + remaining..run.end, EditKind::Put(Vec::new())));
                         cut += len - remaining;
                     }
                 }
@@ -110,19 +110,19 @@ impl FaultTarget<'_, '_> {
                 details.insert("was".into(), changed.was.into());
                 details.insert("is".into(), changed.is.into());
                 let at = start + changed.at.start as u64..start + changed.at.end as u64;
-                edits.push((at, Operation::Put(changed.with)));
+                edits.push((at, EditKind::Put(changed.with)));
             }
             Action::Inject(file) => {
                 details.insert("bytes".into(), file.bytes.len().into());
-                edits.push((start..start, Operation::Put(file.bytes.to_vec())));
+                edits.push((start..start, EditKind::Put(file.bytes.to_vec())));
             }
             Action::Close(code) => {
-                edits.push((start..start, Operation::End(StreamEnd::Close(*code))));
+                edits.push((start..start, EditKind::End(StreamEnd::Close(*code))));
             }
             Action::Reset(code) => {
-                edits.push((start..start, Operation::End(StreamEnd::Reset(*code))));
+                edits.push((start..start, EditKind::End(StreamEnd::Reset(*code))));
             }
-            Action::Stall => edits.push((start..start, Operation::End(StreamEnd::Stall))),
+            Action::Stall => edits.push((start..start, EditKind::End(StreamEnd::Stall))),
         }
         Ok(())
     }
@@ -133,7 +133,7 @@ impl FaultTarget<'_, '_> {
         queue: &DirectionQueue,
         rng: &mut Rng,
         details: &mut Map<String, Value>,
-        edits: &mut Vec<(Range<u64>, Operation)>,
+        edits: &mut Vec<(Range<u64>, EditKind)>,
     ) -> EditResult {
         let view = &self.decoded.frame.view;
         let packed = matches!(view.places, Places::Packed(_));
@@ -167,7 +167,7 @@ impl FaultTarget<'_, '_> {
         queue: &DirectionQueue,
         rng: &mut Rng,
         details: &mut Map<String, Value>,
-        edits: &mut Vec<(Range<u64>, Operation)>,
+        edits: &mut Vec<(Range<u64>, EditKind)>,
     ) -> EditResult {
         let frame = self.own.first().and_then(|run| queue.bytes(run));
         let frame = frame.unwrap_or_default();
@@ -181,14 +181,14 @@ impl FaultTarget<'_, '_> {
 
     /// Turns the lines of an event into comments: the size of its chunk was already sent, so the
     /// event cannot be removed.
-    fn comment_out(&self, queue: &DirectionQueue, edits: &mut Vec<(Range<u64>, Operation)>) {
+    fn comment_out(&self, queue: &DirectionQueue, edits: &mut Vec<(Range<u64>, EditKind)>) {
         let (start, end) = (self.start(), self.end);
         let bytes = queue.bytes(&(start..end)).unwrap_or_default();
         for at in memchr::memmem::find_iter(bytes, b"data") {
             let before = at.checked_sub(1).and_then(|at| bytes.get(at));
             if matches!(before, None | Some(b'\n' | b'\r')) {
                 let at = start + at as u64;
-                edits.push((at..at + 1, Operation::Put(vec![b':'])));
+                edits.push((at..at + 1, EditKind::Put(vec![b':'])));
             }
         }
     }
@@ -269,11 +269,11 @@ fn flip(
     is: u8,
     queue: &DirectionQueue,
     details: &mut Map<String, Value>,
-    edits: &mut Vec<(Range<u64>, Operation)>,
+    edits: &mut Vec<(Range<u64>, EditKind)>,
 ) -> EditResult {
     let sent = queue.bytes(&(offset..offset + 1)).and_then(<[u8]>::first);
     let sent = sent.ok_or("it was already sent")?;
-    edits.push((offset..offset + 1, Operation::Put(vec![sent ^ was ^ is])));
+    edits.push((offset..offset + 1, EditKind::Put(vec![sent ^ was ^ is])));
     details.entry("at").or_insert(offset.into());
     for (key, byte) in [("was", was), ("is", is)] {
         let text = details.get(key).and_then(Value::as_str).unwrap_or_default();

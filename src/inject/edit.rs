@@ -13,10 +13,10 @@ use std::ops::Range;
 /// An edit of a run of the stream; if the run is empty, before the byte at its position.
 pub(super) struct Edit {
     pub(super) at: Range<u64>,
-    pub(super) operation: Operation,
+    pub(super) operation: EditKind,
 }
 
-pub(super) enum Operation {
+pub(super) enum EditKind {
     /// Send these bytes instead.
     Put(Vec<u8>),
     /// Wait this many nanoseconds.

@@ -1,7 +1,7 @@
 //! All connections of a run: selects the messages of each fault, and returns the bytes to send.
 
 use super::apply::FaultTarget;
-use super::edit::Operation;
+use super::edit::EditKind;
 use super::queue::{DirectionQueue, Out};
 use super::{Action, CorruptSpot, InjectedFault};
 use crate::capture::{Event, EventKind};
@@ -317,7 +317,7 @@ fn frame(
         end,
     };
     if target.opens_chunks(queue) {
-        queue.edit(offset + len..offset + len, Operation::Chunks);
+        queue.edit(offset + len..offset + len, EditKind::Chunks);
     }
     let direction = lane.direction.unwrap_or(Direction::ToServer);
     let mut details = Map::new();
@@ -329,8 +329,8 @@ fn frame(
             event.insert("rewrite".into(), "host".into());
             event.insert("was".into(), was.into());
             event.insert("is".into(), host.as_str().into());
-            queue.edit(offset..offset, Operation::Event(event));
-            queue.edit(run, Operation::Put(host.as_bytes().to_vec()));
+            queue.edit(offset..offset, EditKind::Event(event));
+            queue.edit(run, EditKind::Put(host.as_bytes().to_vec()));
         }
     }
     for (n, (fault, count)) in plan.faults.iter().zip(counts).enumerate() {
@@ -349,7 +349,7 @@ fn frame(
             let mut event = about(decoded, direction);
             event.insert("fault".into(), fault.to_string().into());
             event.append(&mut details);
-            queue.edit(offset..offset, Operation::Event(event));
+            queue.edit(offset..offset, EditKind::Event(event));
             for (run, operation) in edits {
                 queue.edit(run, operation);
             }

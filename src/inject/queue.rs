@@ -6,7 +6,7 @@
 //!   '- goes out, edited  '- stays
 //! ```
 
-use super::edit::{Edit, Operation, StreamEnd};
+use super::edit::{Edit, EditKind, StreamEnd};
 use crate::framing::{Backlog, BodyDelimiter, BodyPart};
 use crate::protocol::{Direction, Lane};
 use fastrand::Rng;
@@ -116,13 +116,13 @@ impl DirectionQueue {
         parts.flatten().copied().collect()
     }
 
-    pub(super) fn edit(&mut self, at: Range<u64>, operation: Operation) {
+    pub(super) fn edit(&mut self, at: Range<u64>, operation: EditKind) {
         self.edits.push(Edit { at, operation });
     }
 
     /// Returns `true` if the last sent bytes belong to a body in chunks.
     pub(super) fn in_chunks(&self) -> bool {
-        let starts_chunks = |edit: &Edit| matches!(edit.operation, Operation::Chunks);
+        let starts_chunks = |edit: &Edit| matches!(edit.operation, EditKind::Chunks);
         self.chunks.is_some() || self.edits.iter().any(starts_chunks)
     }
 
@@ -185,21 +185,21 @@ impl DirectionQueue {
             let untouched = run.start >= at;
             at = at.max(run.start);
             match operation {
-                Operation::Put(bytes) => {
+                EditKind::Put(bytes) => {
                     if untouched {
                         self.put(&bytes);
                     }
                     self.pass(part(at, run.end), false);
                     at = at.max(run.end);
                 }
-                Operation::Wait(ns) => self.out.push(Out::Wait(ns)),
-                Operation::Event(event) => self.out.push(Out::Event(event)),
-                Operation::Chunks => self.chunks = Some(BodyDelimiter::CHUNKED),
-                Operation::Chunk(bytes) => {
+                EditKind::Wait(ns) => self.out.push(Out::Wait(ns)),
+                EditKind::Event(event) => self.out.push(Out::Event(event)),
+                EditKind::Chunks => self.chunks = Some(BodyDelimiter::CHUNKED),
+                EditKind::Chunk(bytes) => {
                     self.late.push(bytes);
                     self.flush_chunks();
                 }
-                Operation::End(end) => {
+                EditKind::End(end) => {
                     self.out.push(match end {
                         StreamEnd::Close(code) => Out::Close(code),
                         StreamEnd::Reset(code) => Out::Reset(code),

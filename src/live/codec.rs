@@ -20,7 +20,6 @@ use crate::error::Refusal;
 use crate::framing::{Framing, LengthMode, Wire};
 use crate::protocol::make::IdGen;
 use crate::protocol::{Direction, Protocol};
-use crate::span::Span;
 use crate::tape::{Node, Tape};
 use http::HttpCodec;
 use websocket::WebSocketCodec;
@@ -332,10 +331,7 @@ impl<'p> Codec<'p> {
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let mut tape = Tape::new();
-        let whole = Span::new(0, message.len());
-        let parsed = json::parse(message.as_bytes(), whole, MAX_DEPTH, &mut tape);
-        let root = tape.root(message.as_bytes()).filter(|_| parsed.is_ok());
-        let Some(root) = root else {
+        let Ok(root) = json::root(message.as_bytes(), MAX_DEPTH, &mut tape) else {
             return Err(Refusal::new("message", "JSON", format!("`{message}`")));
         };
         if self.is_closed() {

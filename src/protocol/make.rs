@@ -3,7 +3,6 @@
 use super::Direction;
 use crate::encoding::json;
 use crate::error::Refusal;
-use crate::span::Span;
 use crate::tape::Tape;
 use std::borrow::Cow;
 
@@ -227,13 +226,7 @@ fn quote(text: &str) -> String {
 
 /// Returns true if text is one JSON value.
 pub(super) fn is_json(text: &str) -> bool {
-    json::parse(
-        text.as_bytes(),
-        Span::new(0, text.len()),
-        128,
-        &mut Tape::new(),
-    )
-    .is_ok()
+    json::root(text.as_bytes(), 128, &mut Tape::new()).is_ok()
 }
 
 /// Returns a word as JSON: a JSON value stays unchanged, other text becomes a string.

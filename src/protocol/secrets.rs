@@ -14,7 +14,6 @@ use crate::encoding::json;
 use crate::framing::fields::{
     HeaderSecret, is_flag, is_secret_field, is_secret_name, text_secrets,
 };
-use crate::span::Span;
 use crate::tape::{Node, Scalar, Tape, Value};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -227,9 +226,7 @@ pub fn embedded_json(node: Node<'_>) -> Option<Cow<'_, str>> {
 /// Parses JSON text and visits its root.
 pub fn with_json<T>(text: &str, see: impl FnOnce(Node<'_>) -> T) -> Option<T> {
     let mut tape = Tape::new();
-    let bytes = text.as_bytes();
-    json::parse(bytes, Span::new(0, bytes.len()), DEPTH, &mut tape).ok()?;
-    tape.root(bytes).map(see)
+    json::root(text.as_bytes(), DEPTH, &mut tape).ok().map(see)
 }
 
 /// Returns true if a value is text that holds JSON with a secret.

@@ -9,7 +9,6 @@
 //! the parts that show the kind of a token: short parts, the structure of claims, and hexadecimal digits.
 
 use crate::encoding::json;
-use crate::span::Span;
 use crate::tape::{Node, Tape};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64URL;
@@ -221,8 +220,8 @@ impl Replacer {
 }
 
 fn parse_object<'a>(json: &'a [u8], tape: &'a mut Tape) -> Option<Node<'a>> {
-    json::parse(json, Span::new(0, json.len()), MAX_DEPTH, tape).ok()?;
-    tape.root(json).filter(|root| root.is_map())
+    let root = json::root(json, MAX_DEPTH, tape).ok()?;
+    root.is_map().then_some(root)
 }
 
 /// Returns all values below a value that have no children, or the value itself.

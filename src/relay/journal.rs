@@ -37,7 +37,7 @@ pub enum OfferResult {
 }
 
 /// A [`Passed`] whose bytes are in the batch.
-struct Entry {
+struct JournalEntry {
     t: i64,
     channel: Channel,
     what: EntryKind,
@@ -54,7 +54,7 @@ enum EntryKind {
     Event(Box<EventRecord>),
 }
 
-impl Entry {
+impl JournalEntry {
     fn passed<'a>(&'a self, bytes: &'a [u8]) -> Passed<'a> {
         Passed {
             t: self.t,
@@ -75,7 +75,7 @@ impl Entry {
 #[derive(Default)]
 pub struct EntryBatch {
     bytes: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<JournalEntry>,
 }
 
 impl EntryBatch {
@@ -227,7 +227,7 @@ impl Journal {
 
     fn push(&mut self, t: i64, channel: Channel, what: EntryKind, bytes: &[u8]) {
         self.batch.bytes.extend_from_slice(bytes);
-        self.batch.entries.push(Entry {
+        self.batch.entries.push(JournalEntry {
             t,
             channel,
             what,

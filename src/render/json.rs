@@ -19,7 +19,6 @@ use crate::framing::{self, Framing, LengthMode, Wire};
 use crate::protocol::registry;
 use crate::protocol::session::{Link, name_of};
 use crate::protocol::{Direction, Id, MessageForm, Origin, Role, WriteOptions, uuid_text};
-use crate::span::Span;
 use crate::tape::{Node, Tape};
 
 /// The maximum size of a message whose text is written in one piece, in bytes.
@@ -55,6 +54,11 @@ pub(crate) fn write_in_parts(
     if display.context {
         out.extend_from_slice(b",\"context\":true");
     }
+    end_line(display, start, out);
+}
+
+/// Ends a line that starts at `start`.
+pub(super) fn end_line(display: DisplayOptions, start: usize, out: &mut Vec<u8>) {
     out.push(b'}');
     if display.terminal {
         let text = String::from_utf8_lossy(out.get(start..).unwrap_or_default()).into_owned();
@@ -237,9 +241,7 @@ fn message_form(decoded: &Decoded<'_>, shown: &[u8], body: &[u8]) -> Option<Mess
     tape.clear(u32::MAX);
     // A protocol that sends JSON copies its text.
     tape.set_few(parsed.is_text());
-    let span = Span::new(0, message.len());
-    json::parse(message, span, u32::MAX, &mut tape).ok()?;
-    let root = tape.root(message)?;
+    let root = json::root(message, u32::MAX, &mut tape).ok()?;
     forms.find(|form| encode_body(decoded, root, *form).is_some_and(|(_, again)| again == body))
 }
 
@@ -284,8 +286,8 @@ pub(crate) fn encode_body(
 fn shown_header(decoded: &Decoded<'_>) -> Option<Vec<u8>> {
     let (mut text, mut tape) = (Vec::new(), Tape::new());
     decoded.write_message(&mut text);
-    json::parse(&text, Span::new(0, text.len()), u32::MAX, &mut tape).ok()?;
-    let encoded = encode_body(decoded, tape.root(&text)?, MessageForm::Json);
+    let root = json::root(&text, u32::MAX, &mut tape).ok()?;
+    let encoded = encode_body(decoded, root, MessageForm::Json);
     encoded.map(|(header, _)| header)
 }
 

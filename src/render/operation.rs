@@ -7,9 +7,9 @@
 
 use super::DisplayOptions;
 use super::findings::{millis, push_duration};
-use super::json::{write_parent, write_short_text, write_source, write_text};
+use super::json::{end_line, write_parent, write_short_text, write_source, write_text};
 use super::line::{clock, fit, push_cut};
-use super::style::{Highlight, escape, escape_json};
+use super::style::{Highlight, escape};
 use super::subject::masked_subject;
 use super::wrap::columns;
 use crate::capture::write_time;
@@ -299,11 +299,5 @@ pub fn write_json(operation: &Operation, display: DisplayOptions, out: &mut Vec<
         out.push(b'}');
     }
     write_source(operation.origin, display, out);
-    out.push(b'}');
-    if display.terminal {
-        let text = String::from_utf8_lossy(out.get(start..).unwrap_or_default()).into_owned();
-        out.truncate(start);
-        out.extend_from_slice(escape_json(&text).as_bytes());
-    }
-    out.push(b'\n');
+    end_line(display, start, out);
 }

@@ -14,7 +14,7 @@
 //!   flags = "--lint"
 //! ```
 
-use super::table::{Place, SETTINGS, Setting, SettingKind, is_rule, nearest_rule, setting};
+use super::table::{SETTINGS, Setting, SettingKind, SettingPlace, is_rule, nearest_rule, setting};
 use super::{FixtureOptions, SettingsError};
 use crate::diff::PathPattern;
 use crate::own_rules::{self, OwnRule};
@@ -251,7 +251,8 @@ impl FileReader<'_> {
     fn read_entry(&mut self, key: &Key<'_>, item: &Item<'_>) -> Result<(), TomlError> {
         let word: &str = key.get_ref();
         let known = setting(word).filter(|known| known.is_in_files());
-        let is_active = ACTIVE.contains(&word) || known.is_some_and(|k| !k.is_set_in(Place::File));
+        let is_active =
+            ACTIVE.contains(&word) || known.is_some_and(|k| !k.is_set_in(SettingPlace::File));
         if is_active && self.scope != FileScope::User {
             let text = format!(
                 "a project's file cannot set {word}: only the user's file, a variable or a flag can"
@@ -428,7 +429,7 @@ impl FileReader<'_> {
         };
         for (key, item) in self.toml.entries("files", item)? {
             let word: &str = key.get_ref();
-            let known = setting(word).filter(|known| known.is_set_in(Place::Path));
+            let known = setting(word).filter(|known| known.is_set_in(SettingPlace::Path));
             if word == "match" {
                 let pattern = item.get_ref().as_str().filter(|text| !text.is_empty());
                 let bad = || {
@@ -440,7 +441,9 @@ impl FileReader<'_> {
                 let text = self.read_value(&format!("files.{word}"), known, item)?;
                 rule.values.push((known, text));
             } else {
-                let known = SETTINGS.iter().filter(|known| known.is_set_in(Place::Path));
+                let known = SETTINGS
+                    .iter()
+                    .filter(|known| known.is_set_in(SettingPlace::Path));
                 let names = known.map(|known| known.name).chain(["match"]);
                 self.warn_unknown(key, "key files.", nearest(word, names));
             }

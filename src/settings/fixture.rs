@@ -9,7 +9,7 @@
 use super::SettingsError;
 use super::file::{FileScope, SettingsFile, project_file};
 use super::options::FixtureOptions;
-use super::table::{Place, SETTINGS, SettingKind, setting};
+use super::table::{SETTINGS, SettingKind, SettingPlace, setting};
 use crate::words::nearest;
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
@@ -46,7 +46,7 @@ impl FixtureOptions {
     pub fn of_file(file: &SettingsFile, fixture: &Path) -> Result<Self, SettingsError> {
         let mut options = Self::default();
         for (setting, texts, _) in &file.values {
-            if setting.is_set_in(Place::Project) {
+            if setting.is_set_in(SettingPlace::Project) {
                 for text in texts {
                     (setting.apply)(&mut options, text);
                 }
@@ -90,10 +90,10 @@ impl FixtureOptions {
                 other => other,
             };
             let known = flag.strip_prefix("--").and_then(setting);
-            let Some(known) = known.filter(|known| known.is_set_in(Place::Fixture)) else {
+            let Some(known) = known.filter(|known| known.is_set_in(SettingPlace::Fixture)) else {
                 let known = SETTINGS
                     .iter()
-                    .filter(|known| known.is_set_in(Place::Fixture));
+                    .filter(|known| known.is_set_in(SettingPlace::Fixture));
                 let names: Vec<String> = known.map(|known| format!("--{}", known.name)).collect();
                 let near = nearest(flag, names.iter().map(String::as_str));
                 let hint = near.map(|near| format!(": did you mean {near}?"));

@@ -27,14 +27,14 @@ pub(crate) struct Setting {
     /// The first sentence of its help.
     pub help: &'static str,
     /// The files that can set it, apart from the flags of commands.
-    pub places: &'static [Place],
+    pub places: &'static [SettingPlace],
     /// Applies a valid value to the options of a fixture.
     pub apply: fn(&mut FixtureOptions, &str),
 }
 
 /// A place that can set a setting, apart from the flags of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SettingPlace {
     /// A settings file, and a variable.
     File,
     /// The user's file and a variable, but no file that comes with a project.
@@ -74,8 +74,8 @@ pub(crate) enum SettingKind {
 
 /// All settings. `wiretool config show` prints those of files in this order.
 pub(crate) static SETTINGS: [Setting; 23] = {
-    use Place::{File, Fixture, Path, Project, UserFile};
     use SettingKind as Kind;
+    use SettingPlace::{File, Fixture, Path, Project, UserFile};
     [
         Setting {
             name: "protocol",
@@ -297,13 +297,13 @@ impl std::fmt::Debug for Setting {
 
 impl Setting {
     /// Returns `true` if this place can set it.
-    pub fn is_set_in(&self, place: Place) -> bool {
+    pub fn is_set_in(&self, place: SettingPlace) -> bool {
         self.places.contains(&place)
     }
 
     /// Returns `true` if a settings file can set it at its top level.
     pub fn is_in_files(&self) -> bool {
-        self.is_set_in(Place::File) || self.is_set_in(Place::UserFile)
+        self.is_set_in(SettingPlace::File) || self.is_set_in(SettingPlace::UserFile)
     }
 
     /// Returns the variable that sets it.

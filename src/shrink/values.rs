@@ -148,8 +148,7 @@ pub(super) fn encode(line: &[u8], options: &EncodeOptions<'_>) -> Option<Vec<u8>
 }
 
 fn parse<'t>(line: &'t [u8], tape: &'t mut Tape) -> Option<Node<'t>> {
-    json::parse(line, Span::new(0, line.len()), DEPTH, tape).ok()?;
-    tape.root(line)
+    json::root(line, DEPTH, tape).ok()
 }
 
 #[cfg(test)]

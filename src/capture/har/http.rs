@@ -3,6 +3,7 @@
 //! The fields are those of the entry, except what no longer holds: the body is whole, decoded, and not in chunks, and
 //! connections are those of the entries.
 
+use crate::framing::fields;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::io::Write as _;
@@ -153,8 +154,6 @@ fn value(out: &mut Vec<u8>, text: &str) {
     );
 }
 
-/// RFC 9110 section 5.6.2.
 fn is_token(text: &str) -> bool {
-    let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
-    !text.is_empty() && text.bytes().all(is_token)
+    !text.is_empty() && text.bytes().all(fields::is_token)
 }

@@ -51,7 +51,7 @@ pub(super) struct Endpoint {
 
 /// The target of a descriptor.
 #[derive(Clone, Debug, Default)]
-struct Descriptor {
+struct FileDescriptor {
     /// `None`: not a stream that is read.
     endpoint: Option<u64>,
     /// Its name by `-y`; empty if it is not known.
@@ -70,7 +70,7 @@ struct PipePair {
 struct Process {
     /// The number of its threads.
     threads: u32,
-    descriptors: HashMap<u64, Descriptor>,
+    descriptors: HashMap<u64, FileDescriptor>,
 }
 
 #[derive(Default)]
@@ -128,7 +128,7 @@ impl Processes {
         }
     }
 
-    fn descriptor(&self, process: u32, fd: u64) -> Option<&Descriptor> {
+    fn descriptor(&self, process: u32, fd: u64) -> Option<&FileDescriptor> {
         self.all.get(&process)?.descriptors.get(&fd)
     }
 
@@ -211,13 +211,13 @@ impl Processes {
                 if is_stream {
                     self.remove(process, fd);
                 } else {
-                    self.set(process, fd, Descriptor::default());
+                    self.set(process, fd, FileDescriptor::default());
                 }
             }
             (b"open" | b"openat" | b"creat" | b"eventfd2" | b"memfd_create", _, Some(fd))
                 if fd > 2 =>
             {
-                self.set(process, fd, Descriptor::default());
+                self.set(process, fd, FileDescriptor::default());
             }
             (b"dup" | b"dup2" | b"dup3", Some((from, _)), Some(to)) => self.copy(process, from, to),
             (b"fcntl", Some((from, _)), Some(to)) if call.arg(1).starts_with(b"F_DUPFD") => {
@@ -298,7 +298,7 @@ impl Processes {
         };
         let name = name.to_vec();
         let endpoint = Some(id);
-        self.set(process, fd, Descriptor { endpoint, name });
+        self.set(process, fd, FileDescriptor { endpoint, name });
         self.endpoints.contains_key(&id).then_some(id)
     }
 
@@ -385,7 +385,7 @@ impl Processes {
     fn create(&mut self, process: u32, fd: u64, role: Option<Role>, peer: Option<String>) {
         let endpoint = Some(self.add_endpoint(role, peer));
         let name = Vec::new();
-        self.set(process, fd, Descriptor { endpoint, name });
+        self.set(process, fd, FileDescriptor { endpoint, name });
     }
 
     fn add_endpoint(&mut self, role: Option<Role>, peer: Option<String>) -> u64 {
@@ -399,7 +399,7 @@ impl Processes {
         self.created
     }
 
-    fn set(&mut self, process: u32, fd: u64, descriptor: Descriptor) {
+    fn set(&mut self, process: u32, fd: u64, descriptor: FileDescriptor) {
         let id = descriptor.endpoint;
         if let Some(endpoint) = id.and_then(|id| self.endpoints.get_mut(&id)) {
             endpoint.references = endpoint.references.saturating_add(1);

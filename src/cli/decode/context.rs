@@ -44,7 +44,7 @@ pub enum Use {
 }
 
 /// Stands between the selection and the output.
-pub struct Context {
+pub struct ContextMessages {
     before: usize,
     after: usize,
     pair: bool,
@@ -63,7 +63,7 @@ pub struct Context {
     shown: Option<u64>,
 }
 
-impl Context {
+impl ContextMessages {
     pub fn new(args: &ContextArgs, format: Option<Format>) -> Self {
         let around = args.around.unwrap_or(0);
         Self {

@@ -1,7 +1,7 @@
 //! Shows the messages of a run in the selected format, and the errors at its end.
 
 use super::Args;
-use super::context::{Context, Use};
+use super::context::{ContextMessages, Use};
 use super::counts::SourceCounts;
 use super::findings::{FindingReporter, shown, worst};
 use super::first::{FirstMessage, FirstScreen};
@@ -48,7 +48,7 @@ pub struct DecodeScreen<'a> {
     /// The worst severity of shown messages.
     worst: Option<Severity>,
     last: VecDeque<Vec<u8>>,
-    context: Context,
+    context: ContextMessages,
     display: DisplayOptions,
     output: TextOutput,
     quiet: bool,
@@ -85,7 +85,7 @@ impl<'a> DecodeScreen<'a> {
         output: TextOutput,
     ) -> Result<Self> {
         let filter = args.filter()?;
-        let context = Context::new(&args.select.context, args.format);
+        let context = ContextMessages::new(&args.select.context, args.format);
         let line = (context.is_active() || args.stderr || args.ops).then_some(Format::Line);
         let format = args.format.or(line);
         let shows_parts = shared.verbose;

@@ -8,7 +8,7 @@ use super::input::{self, Flow, InputRun, SinkOfOne, unless_failed};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
 use super::output::Output as TextOutput;
-use super::report::{self, Kind, Report};
+use super::report::{self, Report, ReportKind};
 use super::unmatched::Unmatched;
 use super::{Exit, print_about, print_message};
 use crate::capture::Item;
@@ -80,7 +80,7 @@ pub struct Args {
         help_heading = "Output",
         conflicts_with = "format"
     )]
-    report: Option<Kind>,
+    report: Option<ReportKind>,
     /// After this time without input, list the requests without an answer: 5s, 500ms
     #[arg(long, value_name = "TIME", value_parser = options::parse_duration, help_heading = "Input")]
     stall: Option<Duration>,
@@ -97,7 +97,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let input = &args.input;
     let mut output = TextOutput::open(args.output.as_deref(), &input.paths())?;
     let as_json = args.format.is_json();
-    output.is_json = as_json || args.report.is_some_and(|kind| kind != Kind::Html);
+    output.is_json = as_json || args.report.is_some_and(|kind| kind != ReportKind::Html);
     if args.rules {
         return rules::write_rules(&args.wire, &rules.judge, as_json, display, output);
     }
@@ -171,7 +171,7 @@ impl LintScreen {
             empty: Vec::new(),
             stop: stop.cloned(),
             verbose: shared.verbose,
-            has_page: args.report == Some(Kind::Html),
+            has_page: args.report == Some(ReportKind::Html),
         }
     }
 

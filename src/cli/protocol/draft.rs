@@ -53,7 +53,7 @@ pub struct DraftArgs {
 }
 
 /// A file of the capture.
-struct Part {
+struct CaptureFile {
     bytes: Vec<u8>,
     direction: Option<Direction>,
 }
@@ -61,11 +61,11 @@ struct Part {
 /// A capture that is read several times.
 pub struct Capture {
     name: String,
-    parts: Vec<Part>,
+    parts: Vec<CaptureFile>,
 }
 
 /// A message as far as it is known.
-pub struct Message {
+pub struct DraftMessage {
     pub value: Value,
     pub conn: Option<u32>,
     pub direction: Option<Direction>,
@@ -74,7 +74,7 @@ pub struct Message {
 /// What a description reads of a capture.
 #[derive(Default)]
 pub struct Trial {
-    pub messages: Vec<Message>,
+    pub messages: Vec<DraftMessage>,
     /// The number of messages with an answer to an earlier one.
     pub pairs: usize,
     /// Frames that cannot be read.
@@ -115,7 +115,7 @@ impl Capture {
         files.sort_by_key(|(_, direction)| *direction == Some(ToClient));
         let name = files.first().map(|(path, _)| path.display().to_string());
         let parts = files.iter().map(|(path, direction)| {
-            Ok(Part {
+            Ok(CaptureFile {
                 bytes: read(path)?,
                 direction: *direction,
             })
@@ -195,7 +195,7 @@ impl Trial {
             self.has_http |= decoded.frame.framing == Framing::Http;
             let text = decoded.message_text();
             let value = serde_json::from_str(&text).unwrap_or(Value::Null);
-            self.messages.push(Message {
+            self.messages.push(DraftMessage {
                 value,
                 conn: decoded.origin.conn,
                 direction: decoded.origin.direction,
@@ -206,7 +206,7 @@ impl Trial {
     /// Returns the number of messages that are objects or lists.
     fn containers(&self) -> usize {
         let messages = self.messages.iter();
-        let is_container = |one: &&Message| {
+        let is_container = |one: &&DraftMessage| {
             let value = one
                 .value
                 .get("header")

@@ -4,7 +4,7 @@
 //!   ::error file=a.jsonl,line=7,col=1,title=saikuro/seq-gap::seq is 5, 4 should follow
 //! ```
 
-use super::{FilePlace, Problem};
+use super::{FilePlace, ReportedProblem};
 use crate::conversation::Finding;
 use crate::protocol::session::{Place, Severity};
 use crate::render::findings::MAX_TEXT;
@@ -33,7 +33,7 @@ impl Github {
     }
 
     /// Adds a problem of a file: its summary.
-    pub fn add_problem(&mut self, problem: &Problem<'_>, at: FilePlace<'_>) {
+    pub fn add_problem(&mut self, problem: &ReportedProblem<'_>, at: FilePlace<'_>) {
         let summary = problem.text.lines().next().unwrap_or_default();
         let text = shorten(summary, MAX_TEXT);
         let text = match at.case {
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn values_are_escaped_as_the_runner_unescapes_them() {
         let mut github = Github::default();
-        let problem = Problem {
+        let problem = ReportedProblem {
             rule: "snapshot/changed",
             about: "",
             text: "50 % differ: a,\x1b\n- a: 1",

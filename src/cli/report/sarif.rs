@@ -1,6 +1,6 @@
 //! Writes SARIF 2.1.0 for code review tools.
 
-use super::{FilePlace, Problem, without_nulls};
+use super::{FilePlace, ReportedProblem, without_nulls};
 use crate::conversation::{Consequences, Finding};
 use crate::protocol::Direction;
 use crate::protocol::session::{Place, Severity};
@@ -77,7 +77,7 @@ impl Sarif {
     }
 
     /// Adds a problem of a file.
-    pub fn add_problem(&mut self, problem: &Problem<'_>, at: FilePlace<'_>) {
+    pub fn add_problem(&mut self, problem: &ReportedProblem<'_>, at: FilePlace<'_>) {
         let name = problem.rule.to_owned();
         self.rules.entry(name.clone()).or_insert_with(|| {
             json!({

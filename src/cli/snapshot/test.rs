@@ -7,14 +7,14 @@ use super::{EXAMPLES, EXIT_CODES, MORE};
 use crate::cli::config::FixtureConfigs;
 use crate::cli::options::{self, SharedArgs};
 use crate::cli::output::Output;
-use crate::cli::report::{FilePlace, LineColumn, Problem, Report, ReportArgs};
+use crate::cli::report::{FilePlace, LineColumn, Report, ReportArgs, ReportedProblem};
 use crate::cli::{Exit, count_text, print_message};
 use crate::render::DisplayOptions;
 use crate::render::style::Highlight;
 use crate::snapshot::{Error, LeftOut, SnapshotSummary, Stored, render_as, snapshot_beside};
 use anyhow::Result;
 use clap::ValueEnum;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Decode every fixture and compare it with its snapshot
 #[derive(clap::Args)]
@@ -116,7 +116,7 @@ struct TestCounts {
     rejected: bool,
 }
 
-struct TestRun<'r> {
+struct SnapshotTest<'r> {
     args: &'r Args,
     shared: &'r SharedArgs,
     display: DisplayOptions,
@@ -138,7 +138,7 @@ pub fn run(
     configs: &mut FixtureConfigs,
 ) -> Result<Exit> {
     let (found, others) = find_with_others(&args.paths, configs)?;
-    let mut run = TestRun {
+    let mut run = SnapshotTest {
         args,
         shared,
         display,
@@ -146,7 +146,7 @@ pub fn run(
         json: args.json || args.format.is_json(),
         report: args.report.new_report("wiretool snapshot test"),
         // With a report, the text is on stdout and the report in the file.
-        output: Output::open(text_path(args), &[])?,
+        output: Output::open(args.report.text_path(args.output.as_deref()), &[])?,
         counts: TestCounts::default(),
         new: Vec::new(),
         gone: Vec::new(),
@@ -167,19 +167,13 @@ pub fn run(
     run.finish(found.is_empty(), &others)
 }
 
-/// Returns the file for the text.
-fn text_path(args: &Args) -> Option<&Path> {
-    let path = args.output.as_deref();
-    path.filter(|_| args.report.report.is_none())
-}
-
 /// Returns true in a CI service, by the same variable that `insta` reads.
 fn is_ci() -> bool {
     let value = std::env::var_os("CI").unwrap_or_default();
     !value.is_empty() && value != "false" && value != "0"
 }
 
-impl TestRun<'_> {
+impl SnapshotTest<'_> {
     fn test_fixture(
         &mut self,
         found: &FoundFixture,
@@ -384,7 +378,7 @@ impl TestRun<'_> {
             _ => (result.what.clone(), None),
         };
         let text = format!("{summary}\n{}", result.more);
-        let problem = Problem {
+        let problem = ReportedProblem {
             rule: &format!("snapshot/{}", result.word),
             about: "A fixture is not decoded to what its snapshot holds",
             text: text.trim_end(),

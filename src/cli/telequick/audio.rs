@@ -116,13 +116,13 @@ struct Sound {
     /// The call that is written.
     call: String,
     /// The directions.
-    channels: [Option<Channel>; 2],
+    channels: [Option<AudioChannel>; 2],
     /// The number of frames that are left out.
     left_out: u64,
 }
 
 /// The sound of a direction.
-struct Channel {
+struct AudioChannel {
     /// The connection and the stream of its first frame. Others carry copies.
     origin: Origin,
     samples: Vec<i16>,
@@ -176,7 +176,7 @@ impl Sound {
         let origin = decoded.origin;
         let side = usize::from(origin.direction == Some(Direction::ToClient));
         let channel = self.channels.get_mut(side)?;
-        let channel = channel.get_or_insert_with(|| Channel {
+        let channel = channel.get_or_insert_with(|| AudioChannel {
             origin,
             samples: Vec::new(),
             rate,
@@ -220,7 +220,7 @@ impl Sound {
 
     /// Writes the file: RIFF with PCM of 16 bits.
     fn write(self, out: &mut Vec<u8>) {
-        let mut channels: Vec<Channel> = self.channels.into_iter().flatten().collect();
+        let mut channels: Vec<AudioChannel> = self.channels.into_iter().flatten().collect();
         let rate = channels.iter().map(|channel| channel.rate).max();
         let rate = rate.unwrap_or(RATE);
         let first = channels.iter().filter_map(|one| one.origin.time).min();
@@ -260,7 +260,7 @@ impl Sound {
     }
 }
 
-impl Channel {
+impl AudioChannel {
     /// Adds a frame after what is missing before it; `None` if the channel is full.
     fn add(&mut self, number: u64, payload: &[u8], time: Option<i64>) -> Option<()> {
         let rate = self.rate as usize;

@@ -149,8 +149,7 @@ fn lines_of(sendable: &Sendable) -> Result<String> {
 /// Returns the frame of an edited message.
 fn encode(sendable: &Sendable, edited: &str, ids: IdGen) -> Result<Vec<u8>> {
     let mut tape = Tape::new();
-    let whole = Span::new(0, edited.len());
-    if let Err(error) = json::parse(edited.as_bytes(), whole, DEPTH, &mut tape) {
+    if let Err(error) = json::root(edited.as_bytes(), DEPTH, &mut tape) {
         let before = edited.get(..error.span.at()).unwrap_or(edited);
         let line = before.matches('\n').count() + 1;
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;

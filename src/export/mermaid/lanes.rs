@@ -15,7 +15,7 @@ pub(super) const USUAL_SIDES: [&str; 2] = ["client", "server"];
 
 /// A connection of a capture, with the names of its sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Lane {
+struct DiagramLane {
     capture: usize,
     conn: Option<u32>,
     sides: [String; 2],
@@ -29,7 +29,7 @@ pub(super) struct Lanes {
     captures: Vec<String>,
     /// Whether one server has all connections of the capture.
     has_one_server: Vec<bool>,
-    all: Vec<Lane>,
+    all: Vec<DiagramLane>,
     /// There are more connections than lanes: a lane is then one of all connections, whose sides have these names.
     are_many: bool,
 }
@@ -88,7 +88,7 @@ impl Lanes {
             Some(sources) => sources.of(conn).map_or(0, usize::from),
             None => self.captures.len().saturating_sub(1),
         };
-        let is_it = |lane: &Lane| {
+        let is_it = |lane: &DiagramLane| {
             self.are_many && lane.sides == sides
                 || !self.are_many && lane.capture == capture && lane.conn == conn
         };
@@ -104,7 +104,7 @@ impl Lanes {
         if self.are_many && connections >= MAX_LANES + MAX_SIDES {
             return connections - 1;
         }
-        self.all.push(Lane {
+        self.all.push(DiagramLane {
             capture,
             conn,
             sides: sides.map(str::to_owned),
@@ -114,7 +114,7 @@ impl Lanes {
 
     /// Returns the lane of a connection that messages may have named.
     pub fn known(&mut self, conn: Option<u32>) -> usize {
-        let is_it = |lane: &Lane| lane.conn == conn;
+        let is_it = |lane: &DiagramLane| lane.conn == conn;
         match self.all.iter().rposition(is_it) {
             Some(at) => at,
             None if self.are_many => 0,
@@ -146,7 +146,7 @@ impl Lanes {
     }
 
     /// Returns the name of a side: with its capture if there are several, and with its connection if a capture has several.
-    fn participant(&self, lane: &Lane, side: usize, has_captures: bool) -> String {
+    fn participant(&self, lane: &DiagramLane, side: usize, has_captures: bool) -> String {
         let names = [
             lane.sides.get(side).map(String::as_str),
             USUAL_SIDES.get(side).copied(),
@@ -169,7 +169,7 @@ impl Lanes {
             return self.participant(outer, 1, has_captures);
         }
         let capture = self.captures.get(lane.capture).filter(|_| has_captures);
-        let same = |one: &&Lane| one.capture == lane.capture;
+        let same = |one: &&DiagramLane| one.capture == lane.capture;
         let is_shared = side == 1 && self.has_one_server.get(lane.capture) == Some(&true);
         let conn = lane
             .conn

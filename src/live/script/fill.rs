@@ -1,7 +1,6 @@
 //! The sources of the open values of a script.
 
 use crate::encoding::json;
-use crate::span::Span;
 use crate::tape::{Node, Tape};
 
 /// The maximum depth of a value.
@@ -34,10 +33,8 @@ pub struct MadeCall {
 /// Parses JSON text and passes its root to `look`.
 pub fn with_json<T>(text: &str, look: impl FnOnce(Node<'_>) -> T) -> Result<T, String> {
     let mut tape = Tape::new();
-    let whole = Span::new(0, text.len());
-    json::parse(text.as_bytes(), whole, DEPTH, &mut tape).map_err(|error| error.to_string())?;
-    let root = tape.root(text.as_bytes());
-    root.map(look).ok_or_else(|| "nothing".to_owned())
+    let root = json::root(text.as_bytes(), DEPTH, &mut tape);
+    root.map(look).map_err(|error| error.to_string())
 }
 
 /// Returns the method and the params of a call, if it has a method.

@@ -3,7 +3,6 @@
 use crate::encoding::{json, lossless};
 use crate::error::{Refusal, Result};
 use crate::protocol::make::{Object, is_json};
-use crate::span::Span;
 use crate::tape::{Node, Tape};
 
 /// The deepest nesting that is read.
@@ -14,9 +13,7 @@ const SHOWN: usize = 60;
 /// Parses a message and visits its root; `None` if it is not JSON.
 pub fn with_json<T>(text: &str, with: impl FnOnce(Node<'_>) -> T) -> Option<T> {
     let mut tape = Tape::new();
-    let whole = Span::new(0, text.len());
-    json::parse(text.as_bytes(), whole, DEPTH, &mut tape).ok()?;
-    tape.root(text.as_bytes()).map(with)
+    json::root(text.as_bytes(), DEPTH, &mut tape).ok().map(with)
 }
 
 /// Writes a value as text: JSON stays unchanged, other values use the lossless forms.

@@ -233,7 +233,7 @@ pub enum DeltaStep<'s> {
 type StreamKey = (Option<u32>, String);
 
 /// The value of a stream, and its size.
-struct StreamState {
+struct FoldedStream {
     /// `None` after the value grew too large. The stream stays in the table, so that its next patch is not read as a
     /// snapshot.
     value: Option<Folded>,
@@ -244,7 +244,7 @@ struct StreamState {
 /// removed for lack of space starts again with its next delta.
 #[derive(Default)]
 pub struct States {
-    open: BTreeMap<StreamKey, StreamState>,
+    open: BTreeMap<StreamKey, FoldedStream>,
     /// The stream that was patched longest ago comes first.
     order: VecDeque<StreamKey>,
     total: usize,
@@ -280,7 +280,7 @@ impl States {
             let size = value.size();
             self.total += size;
             let value = Some(value);
-            self.open.insert(key.clone(), StreamState { value, size });
+            self.open.insert(key.clone(), FoldedStream { value, size });
         }
         self.order.retain(|k| *k != key);
         self.order.push_back(key.clone());

@@ -55,7 +55,7 @@ enum Part {
 }
 
 #[derive(Clone, Debug)]
-enum Place {
+enum SchemaSource {
     /// A JSON pointer into the file.
     Pointer(String),
     /// A schema whose references belong to the file.
@@ -66,7 +66,7 @@ enum Place {
 #[derive(Clone, Debug)]
 pub struct Definition {
     name: String,
-    place: Place,
+    place: SchemaSource,
     part: Part,
     direction: Option<Direction>,
     /// Members with the only value that a message may have there.
@@ -93,7 +93,7 @@ impl Definition {
         let constant = ("method".to_owned(), Value::String(method.to_owned()));
         Self {
             name: method.to_owned(),
-            place: Place::Own(schema),
+            place: SchemaSource::Own(schema),
             part,
             direction,
             constants: vec![constant],
@@ -269,8 +269,8 @@ impl SchemaFile {
             Part::Result => (message.get("result"), "result"),
         };
         let schema = match &definition.place {
-            Place::Pointer(pointer) => self.document.root().pointer(pointer),
-            Place::Own(schema) => Some(schema),
+            SchemaSource::Pointer(pointer) => self.document.root().pointer(pointer),
+            SchemaSource::Own(schema) => Some(schema),
         };
         match (value, schema) {
             (Some(value), Some(schema)) => self.document.check_definition(schema, value, name),
@@ -288,7 +288,7 @@ fn of_json_schema(document: &SchemaDocument) -> Vec<Definition> {
             let escaped = name.replace('~', "~0").replace('/', "~1");
             let mut definition = Definition {
                 name: name.clone(),
-                place: Place::Pointer(format!("/{group}/{escaped}")),
+                place: SchemaSource::Pointer(format!("/{group}/{escaped}")),
                 part: Part::Whole,
                 direction: None,
                 constants: Vec::new(),

@@ -109,7 +109,7 @@ impl SchemaDocument {
 
     /// Checks a value against a schema inside of this one, to which its references belong.
     pub fn check_definition(&self, schema: &Value, value: Node<'_>, name: &str) -> SchemaCheck {
-        let run = Run {
+        let run = Validation {
             document: self,
             steps: Cell::new(0),
             depth: Cell::new(0),
@@ -128,7 +128,7 @@ const MAX_STEPS: u32 = 1 << 16;
 const MAX_DEPTH: u32 = 256;
 
 /// One check.
-struct Run<'s> {
+struct Validation<'s> {
     document: &'s SchemaDocument,
     steps: Cell<u32>,
     depth: Cell<u32>,
@@ -168,7 +168,7 @@ fn wrong(node: Node<'_>, text: fmt::Arguments<'_>) -> Wrong {
     Some(SchemaMismatch { node, text })
 }
 
-impl<'s> Run<'s> {
+impl<'s> Validation<'s> {
     /// Counts work. Returns `false` if there was too much.
     fn spend(&self, steps: usize) -> bool {
         let steps = self.steps.get().saturating_add(steps as u32);

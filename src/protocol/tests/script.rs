@@ -22,7 +22,6 @@ use crate::protocol::make::IdGen;
 use crate::protocol::peer::{Outgoing, Peer, PeerConfig, PeerReply, Request, json_of, with_json};
 use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Origin, Protocol};
-use crate::span::Span;
 use crate::tape::Tape;
 use std::fmt::Write as _;
 
@@ -224,9 +223,7 @@ impl Stage<'_> {
             ..encode::EncodeOptions::default()
         };
         let mut tape = Tape::new();
-        let whole = Span::new(0, message.len());
-        json::parse(message.as_bytes(), whole, 1000, &mut tape).expect(message);
-        let root = tape.root(message.as_bytes()).expect("a value");
+        let root = json::root(message.as_bytes(), 1000, &mut tape).expect(message);
         let mut writer = Encoder::new(options, IdGen::new(0));
         let encoded = writer.message(root, Some(direction));
         encoded

@@ -15,7 +15,7 @@ const MAX_SUBJECTS: usize = 1 << 6;
 
 /// A request without an answer.
 #[derive(Clone, Copy, Default)]
-pub(super) struct OpenRequest {
+pub(super) struct ShownRequest {
     time: Option<i64>,
     /// The place of its subject.
     subject: Option<usize>,
@@ -24,21 +24,21 @@ pub(super) struct OpenRequest {
 /// Requests without an answer.
 #[derive(Default)]
 pub(super) struct Pairs {
-    open: HashMap<u64, OpenRequest>,
+    open: HashMap<u64, ShownRequest>,
     /// The keys of those over HTTP, by capture, direction and id.
     over_http: HashMap<u64, Vec<u64>>,
     /// Those whose answers come in order: the oldest first, with the connection and the direction.
-    ordered: VecDeque<(Option<u32>, Direction, OpenRequest)>,
+    ordered: VecDeque<(Option<u32>, Direction, ShownRequest)>,
     subjects: Vec<Box<str>>,
 }
 
 impl Pairs {
     /// Stores a request. For an answer, returns its request. `sources`: the captures, if there are several.
-    pub fn request_of(&mut self, decoded: &Decoded<'_>, sources: Option<&Sources>) -> OpenRequest {
+    pub fn request_of(&mut self, decoded: &Decoded<'_>, sources: Option<&Sources>) -> ShownRequest {
         self.find(decoded, sources).unwrap_or_default()
     }
 
-    fn find(&mut self, decoded: &Decoded<'_>, sources: Option<&Sources>) -> Option<OpenRequest> {
+    fn find(&mut self, decoded: &Decoded<'_>, sources: Option<&Sources>) -> Option<ShownRequest> {
         let (origin, message) = (decoded.origin, decoded.message);
         let role = message.role?;
         let asks = role == Role::Request;
@@ -105,7 +105,7 @@ impl Pairs {
         decoded: &Decoded<'_>,
         role: Role,
         asked: Direction,
-    ) -> Option<OpenRequest> {
+    ) -> Option<ShownRequest> {
         let conn = decoded.origin.conn;
         if role == Role::Request {
             if self.ordered.len() >= MAX_REQUESTS {
@@ -116,7 +116,7 @@ impl Pairs {
             return None;
         }
         let is_its =
-            |(of, side, _): &(Option<u32>, Direction, OpenRequest)| (*of, *side) == (conn, asked);
+            |(of, side, _): &(Option<u32>, Direction, ShownRequest)| (*of, *side) == (conn, asked);
         let at = self.ordered.iter().position(is_its)?;
         match role {
             Role::Response | Role::Error | Role::End => self.ordered.remove(at),
@@ -126,8 +126,8 @@ impl Pairs {
         .map(|(.., request)| request)
     }
 
-    fn request(&mut self, decoded: &Decoded<'_>) -> OpenRequest {
-        OpenRequest {
+    fn request(&mut self, decoded: &Decoded<'_>) -> ShownRequest {
+        ShownRequest {
             time: decoded.origin.time,
             subject: self.place_of(decoded.message.subject.as_deref()),
         }
@@ -145,12 +145,12 @@ impl Pairs {
     }
 
     /// Returns the subject of a request.
-    pub fn subject(&self, request: OpenRequest) -> Option<&str> {
+    pub fn subject(&self, request: ShownRequest) -> Option<&str> {
         Some(self.subjects.get(request.subject?)?)
     }
 }
 
-impl OpenRequest {
+impl ShownRequest {
     /// Returns the nanoseconds until its answer.
     pub fn latency(self, answer: &Decoded<'_>) -> Option<i64> {
         let (answered, asked) = (answer.origin.time?, self.time?);

@@ -1,6 +1,6 @@
 //! Finds what members mean: which names the kind, which pairs answers with requests, which roles follow from that.
 
-use super::{Message, scalar};
+use super::{DraftMessage, scalar};
 use crate::framing::fields::is_secret_name;
 use crate::protocol::Direction;
 use serde_json::Value;
@@ -27,7 +27,7 @@ pub struct Values(pub BTreeMap<String, Vec<Option<Value>>>);
 
 impl Values {
     /// Collects the members of messages, and the members of those that are objects.
-    pub fn of(messages: &[Message]) -> Self {
+    pub fn of(messages: &[DraftMessage]) -> Self {
         let mut all = Self(BTreeMap::new());
         for (n, message) in messages.iter().enumerate() {
             all.add("", &message.value, 2, n, messages.len());
@@ -123,7 +123,7 @@ impl Pairs {
 }
 
 /// Pairs messages by two members: an answer of the other side repeats the value of an open request.
-fn pair(values: &Values, messages: &[Message], id: &str, reply_to: &str) -> Pairs {
+fn pair(values: &Values, messages: &[DraftMessage], id: &str, reply_to: &str) -> Pairs {
     let mut open: HashMap<(Option<u32>, Option<Direction>, String, bool), usize> = HashMap::new();
     let mut answered = HashSet::new();
     let mut pairs = Pairs {
@@ -164,7 +164,7 @@ fn pair(values: &Values, messages: &[Message], id: &str, reply_to: &str) -> Pair
 
 /// Returns true if both sides only count their messages there, in a member that is not called id: then equal values show
 /// nothing.
-fn counts_all(values: &Values, messages: &[Message], path: &str) -> bool {
+fn counts_all(values: &Values, messages: &[DraftMessage], path: &str) -> bool {
     if path.to_ascii_lowercase().ends_with("id") {
         return false;
     }
@@ -180,7 +180,7 @@ fn counts_all(values: &Values, messages: &[Message], path: &str) -> bool {
 }
 
 /// Returns the members that pair most messages, and whether nothing speaks against them.
-pub fn find_pairs(values: &Values, messages: &[Message]) -> Option<(Pairs, bool)> {
+pub fn find_pairs(values: &Values, messages: &[DraftMessage]) -> Option<(Pairs, bool)> {
     let is_id = |path: &&String| {
         let all = values.0.get(*path).into_iter().flatten().flatten();
         let texts: Vec<_> = all.filter_map(text).collect();
@@ -255,7 +255,7 @@ fn is_plausible(values: &Values, pairs: &Pairs) -> bool {
 }
 
 /// Returns true if another member tells requests and answers apart.
-fn has_roles(values: &Values, messages: &[Message], pairs: &Pairs) -> bool {
+fn has_roles(values: &Values, messages: &[DraftMessage], pairs: &Pairs) -> bool {
     let requests: Vec<_> = pairs.asked().into_iter().collect();
     let answers: Vec<_> = pairs.of.keys().copied().collect();
     pairs.id != pairs.reply_to
@@ -265,7 +265,7 @@ fn has_roles(values: &Values, messages: &[Message], pairs: &Pairs) -> bool {
 }
 
 /// Returns true if all messages of one side ask, and all of the other one answer.
-pub fn is_one_way(messages: &[Message], pairs: &Pairs) -> bool {
+pub fn is_one_way(messages: &[DraftMessage], pairs: &Pairs) -> bool {
     let answers = |n: usize| pairs.of.contains_key(&n);
     let mut sides = messages.iter().enumerate();
     sides.all(|(n, one)| one.direction == Some(Direction::ToServer) || answers(n))
@@ -304,7 +304,11 @@ fn agreement(values: &Values, pairs: &Pairs) -> f64 {
 }
 
 /// Pairs messages by order, those with the same kind if there is one: every request must have its answer.
-pub fn pair_by_order(values: &Values, messages: &[Message], kind: Option<&str>) -> Option<Pairs> {
+pub fn pair_by_order(
+    values: &Values,
+    messages: &[DraftMessage],
+    kind: Option<&str>,
+) -> Option<Pairs> {
     let mut open: HashMap<_, Vec<usize>> = HashMap::new();
     let mut pairs = Pairs {
         by_order: true,
@@ -339,7 +343,7 @@ pub fn pair_by_order(values: &Values, messages: &[Message], kind: Option<&str>) 
 /// Adds the further answers of requests that are answered by several messages of one kind. Returns those kinds.
 pub fn add_items(
     values: &Values,
-    messages: &[Message],
+    messages: &[DraftMessage],
     pairs: &mut Pairs,
     kind: &Kind,
 ) -> BTreeSet<String> {
@@ -385,7 +389,11 @@ pub struct Kind {
 }
 
 /// Returns the member of all messages that has few values; with pairs, one whose values decide the role.
-pub fn find_kind(values: &Values, messages: &[Message], pairs: Option<&Pairs>) -> Option<Kind> {
+pub fn find_kind(
+    values: &Values,
+    messages: &[DraftMessage],
+    pairs: Option<&Pairs>,
+) -> Option<Kind> {
     let count = messages.len();
     // A usual name first, then the member with fewer values.
     let mut best: Option<((bool, usize), Kind)> = None;

@@ -146,7 +146,7 @@ pub fn streams(capture: &Capture) -> Vec<(Option<Direction>, Vec<u8>)> {
     for (number, part) in capture.parts.iter().enumerate() {
         let part = Capture {
             name: String::new(),
-            parts: vec![super::Part {
+            parts: vec![super::CaptureFile {
                 bytes: part.bytes.clone(),
                 direction: part.direction,
             }],

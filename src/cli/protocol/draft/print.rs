@@ -6,14 +6,14 @@ use super::facts::{
 };
 use super::framing;
 use super::text::{self, Turns};
-use super::{Capture, Message};
+use super::{Capture, DraftMessage};
 use crate::protocol::Direction;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// A draft that is being written.
 struct Draft<'c> {
-    messages: &'c [Message],
+    messages: &'c [DraftMessage],
     values: Values,
     /// The lines before the tables.
     top: String,
@@ -221,7 +221,7 @@ impl Draft<'_> {
         let (id, reply_to) = (&pairs.id, &pairs.reply_to);
         let count = pairs.of.len();
         self.top += &if pairs.by_order {
-            let is_answer = |one: &&Message| one.direction == Some(Direction::ToClient);
+            let is_answer = |one: &&DraftMessage| one.direction == Some(Direction::ToClient);
             let all = self.messages.iter().filter(is_answer).count();
             format!(
                 "# {count} of {all} messages of the server follow one of the client in order: no id is needed for that.\npair = \"order\"\n"

@@ -8,7 +8,7 @@
 
 use super::facts::{Values, is};
 use super::framing::{Found, streams};
-use super::{Capture, Message};
+use super::{Capture, DraftMessage};
 use crate::protocol::Direction;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -170,7 +170,7 @@ pub struct Turns {
 
 impl Turns {
     /// Divides lines with verbs into requests and answers: the last line before an answer is the request.
-    pub fn of(values: &Values, messages: &[Message]) -> Option<Self> {
+    pub fn of(values: &Values, messages: &[DraftMessage]) -> Option<Self> {
         let mut turns = Self::default();
         let mut open: HashMap<Option<u32>, usize> = HashMap::new();
         let mut has_asked = BTreeSet::new();

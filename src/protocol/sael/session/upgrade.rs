@@ -3,7 +3,7 @@
 use super::state::{Agreed, SaelConnection};
 use super::{SaelMessage, broken, rule, short};
 use crate::framing::Head;
-use crate::framing::fields::{fields, secrets};
+use crate::framing::fields::{fields, is_token, secrets};
 use crate::span::Span;
 
 /// The field that offers subprotocols and selects one.
@@ -55,8 +55,4 @@ pub(super) fn head(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
 fn contains(name: &[u8], word: &[u8]) -> bool {
     name.windows(word.len())
         .any(|w| w.eq_ignore_ascii_case(word))
-}
-
-fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

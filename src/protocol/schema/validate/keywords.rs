@@ -1,7 +1,7 @@
 //! The keywords of schemas.
 
 use super::super::check::number;
-use super::{At, Run, Wrong, plain, wrong};
+use super::{At, Validation, Wrong, plain, wrong};
 use crate::protocol::session::text::short;
 use crate::tape::{Node, Scalar, Value as Shape};
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ fn list<'s>(schema: &'s Schema, keyword: &str) -> &'s [Value] {
     found.map_or(&[], Vec::as_slice)
 }
 
-impl<'s> Run<'s> {
+impl<'s> Validation<'s> {
     pub(super) fn keywords(&self, schema: &'s Schema, value: Node<'_>, at: &At<'_>) -> Wrong {
         for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
             let Some(reference) = schema.get(keyword) else {
