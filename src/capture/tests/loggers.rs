@@ -27,6 +27,14 @@ fn messages_in_the_forms_of_libraries_are_read() {
             [loguru(CALL), loguru(ANSWER)].concat(),
             vec![format!("- - {CALL}"), format!("- - {ANSWER}")],
         ),
+        // A row of CSV has another column with an id.
+        (
+            format!(
+                "\"2026-11-25T02:13:11Z\",\"send {}\",\"{{\"\"Name\"\":\"\"Mcp\"\",\"\"id\"\":\"\"7\"\"}}\"\n",
+                CALL.replace('"', "\"\"")
+            ),
+            vec![format!("c2s 1 {CALL}")],
+        ),
         // ecs-logging
         (
             format!(

@@ -18,6 +18,9 @@ fn directions_behind_messages_belong_to_their_records() {
             "DEBUG (1): rpc\n    message: {}\n    dir: \"{way}\"\n",
             indented(text)
         ),
+        "lines of a log" => {
+            format!("12:00 rpc body {text}\n12:00 rpc direction: {way}\n")
+        }
         "remark" => format!("{}\n^ {way} a peer\n", pretty(text)),
         "plist" => format!(
             "\t<dict>\n\t\t<key>dir</key>\n\t\t<string>{way}</string>\n\t\t<key>msg</key>\n\t\t<string>{text}</string>\n\t</dict>\n"
@@ -25,6 +28,7 @@ fn directions_behind_messages_belong_to_their_records() {
         _ => unreachable!("{form}"),
     };
     let parsed = |text: &str| -> serde_json::Value { serde_json::from_str(text).unwrap() };
+    let is_message = |line: &&String| line.contains('{');
     for (form, out, back) in [
         ("psql", "out", "in"),
         ("psql, direction first", "out", "in"),
@@ -33,6 +37,7 @@ fn directions_behind_messages_belong_to_their_records() {
         ("yaml", "sent", "received"),
         ("powershell", "Send", "Receive"),
         ("pino", "send", "recv"),
+        ("lines of a log", "send", "recv"),
         ("remark", "sent to", "received from"),
         ("plist", "out", "in"),
     ] {
@@ -41,8 +46,14 @@ fn directions_behind_messages_belong_to_their_records() {
         let got = read(&text);
         let messages: Vec<_> = got
             .iter()
-            .map(|line| line.split_once(" - ").unwrap())
-            .map(|(way, message)| (way.to_owned(), parsed(message)))
+            .filter(is_message)
+            .map(|line| line.split_at(line.find('{').unwrap()))
+            .map(|(way, message)| {
+                (
+                    way.split(' ').next().unwrap_or_default().to_owned(),
+                    parsed(message),
+                )
+            })
             .collect();
         let wanted = [("c2s", CALL), ("s2c", ANSWER), ("c2s", LIST)]
             .map(|(way, text)| (way.to_owned(), parsed(text)));
@@ -161,8 +172,10 @@ fn short_last_rows_of_a_string_are_read() {
         .chunks(16)
         .map(|row| format!("\"{}\"", row.concat()))
         .collect();
-    let got = read(&format!("{}\n", rows.join(" \\\n"))).concat();
-    assert!(got.ends_with("hey"), "{got}");
+    for (join, end) in [(" \\\n", "\n"), ("\n    ", ";\n")] {
+        let got = read(&format!("{}{end}", rows.join(join))).concat();
+        assert!(got.ends_with("hey"), "{got}");
+    }
 }
 
 #[test]

@@ -173,6 +173,8 @@ fn label(before: &[u8]) -> Option<WrittenDirection> {
     let direction = match last {
         b"request" | b"Request" | b"REQUEST" => ToServer,
         b"response" | b"Response" | b"RESPONSE" => ToClient,
+        // `C: {"id":1}`
+        _ if before.trim_ascii().strip_suffix(b":") == Some(last) => side(last)?,
         _ => return None,
     };
     ends.then_some(WrittenDirection::Fixed(direction))
@@ -390,6 +392,8 @@ mod tests {
             ("the request ", "", None),
             ("DEBUG Request body: ", "", Some(ToServer)),
             ("response=", "", Some(ToClient)),
+            ("S: ", "", Some(ToClient)),
+            ("12:00 S: ", "", None),
             ("<tr><td>received</td><td>", "</td></tr>", Some(ToClient)),
             ("<entry dir=\"out\" n=\"1\">", "</entry>", Some(ToServer)),
             ("", " -> server", Some(ToServer)),

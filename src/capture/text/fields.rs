@@ -101,15 +101,12 @@ fn direction_field(line: &[u8]) -> Option<Direction> {
         return find_direction(sentence, b"");
     }
     let is_quote = |c: &u8| b"\"'".contains(c);
-    let text = text.strip_prefix(b"\"").unwrap_or(text);
-    let len = text.iter().take_while(|c| c.is_ascii_alphabetic()).count();
-    let (name, rest) = text.split_at_checked(len)?;
-    if !["dir", "direction"]
+    // A logger writes its own columns before the field.
+    let mut starts = text
         .iter()
-        .any(|one| name.eq_ignore_ascii_case(one.as_bytes()))
-    {
-        return None;
-    }
+        .enumerate()
+        .filter(|(at, _)| *at == 0 || text.get(at - 1).is_some_and(u8::is_ascii_whitespace));
+    let rest = starts.find_map(|(at, _)| after_name(text.get(at..)?))?;
     let rest = rest.strip_prefix(b"\"").unwrap_or(rest).trim_ascii();
     let (mark, value) = rest.split_first()?;
     let value = value.trim_ascii();
@@ -118,6 +115,17 @@ fn direction_field(line: &[u8]) -> Option<Direction> {
     let value = value.get(start..)?;
     let value = value.get(..value.len() - usize::from(value.last().is_some_and(is_quote)))?;
     b":=|".contains(mark).then(|| find_direction(value, b""))?
+}
+
+/// Returns the text behind the name of a direction.
+fn after_name(text: &[u8]) -> Option<&[u8]> {
+    let text = text.strip_prefix(b"\"").unwrap_or(text);
+    let len = text.iter().take_while(|c| c.is_ascii_alphabetic()).count();
+    let (name, rest) = text.split_at_checked(len)?;
+    let mut names = ["dir", "direction"].iter();
+    names
+        .any(|one| name.eq_ignore_ascii_case(one.as_bytes()))
+        .then_some(rest)
 }
 
 #[cfg(test)]
@@ -137,6 +145,8 @@ mod tests {
             ("dir", None),
             ("dir: /tmp", None),
             ("the dir is out", None),
+            ("12:33:10 DEBUG rpc direction: out", Some(ToServer)),
+            ("12:33:10 DEBUG rpc dir=in size=9", None),
             ("directory: in", None),
         ] {
             assert_eq!(direction_field(line.as_bytes()), want, "{line}");

@@ -107,6 +107,10 @@ impl Finder {
     fn find_exactly(&mut self, text: &[u8]) -> FoundAll {
         let mut messages = Vec::new();
         let mut at = self.in_text(text, 0, &mut messages);
+        // Beside a message, other objects of a line are parts of the log.
+        if !text.contains(&b'\n') && messages.iter().any(|one| one.is_certain) {
+            messages.retain(|one| one.is_certain);
+        }
         let open = loop {
             match objects::find(text, at, &mut self.test) {
                 objects::Search::Found(object) => {
@@ -374,7 +378,10 @@ impl Finder {
 
     fn in_object(&mut self, object: &[u8], depth: u32, messages: &mut Vec<Found>) {
         let members = serde_json::from_slice::<BTreeMap<String, &RawValue>>(object);
-        let mut members: Vec<_> = members.unwrap_or_default().into_values().collect();
+        let mut members = members.unwrap_or_default();
+        // Postman repeats the request beside its answer.
+        members.remove("originalRequest");
+        let mut members: Vec<_> = members.into_values().collect();
         members.sort_by_key(|member| member.get().as_ptr() as usize);
         self.in_parts(object, &members, depth, messages);
     }

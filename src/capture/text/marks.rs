@@ -183,6 +183,11 @@ fn heading_direction(line: &[u8]) -> Option<Direction> {
     if words(line).count() == 1 && line.iter().all(|c| b"<>=-".contains(c)) {
         return find_direction(line, b"");
     }
+    // mitmproxy: `127.0.0.1:5000 -> WebSocket text message -> h:80/ws`
+    if memchr::memmem::find(line, b" WebSocket ").is_some() {
+        let arrow = words(line).find(|word| matches!(*word, b"->" | b"<-"));
+        return arrow.and_then(|arrow| find_direction(arrow, b""));
+    }
     let has_letters = |word: &&[u8]| word.iter().any(u8::is_ascii_alphabetic);
     let mut all = words(line).filter(has_letters);
     let (first, second) = (all.next()?, all.next());
@@ -268,6 +273,9 @@ mod tests {
     fn headings_hold_up_to_the_next_message() {
         for (lines, want) in [
             ("// Send:", Some(ToServer)),
+            ("h:1 <- WebSocket text message <- h:80/ws", Some(ToClient)),
+            ("--> Content-Length: 77", Some(ToServer)),
+            ("<-- 200 OK http://h/mcp (3ms)", Some(ToClient)),
             ("*Request*\n{code:json}", Some(ToServer)),
             ("2. Server replies\n```json", Some(ToClient)),
             ("[client-request] (id:3)", Some(ToServer)),

@@ -105,7 +105,7 @@ impl Runs {
             return None;
         }
         let blank = run.before.trim_ascii().is_empty() && (same || self.is_hex() && run.size >= 4);
-        let ends = matches!(run.after.trim_ascii(), b"" | b"\"" | b"'");
+        let ends = run.after.trim_ascii().iter().all(|c| b"\"';".contains(c));
         let short = ends && (blank || same && self.is_hex());
         let is_listed = same && self.is_hex() && self.has_comma;
         let is_long = run.size >= least || short || is_listed || self.is_in_column(&run);
@@ -349,10 +349,14 @@ fn longest_hex(line: &[u8], is_unpadded: bool) -> Option<Run<'_>> {
         let end = at + len;
         let between = run.and_then(|(_, end, _)| line.get(end..at));
         let kind = between.map(|b| b.trim_ascii().first().copied().unwrap_or(b' '));
+        // A length in brackets is no byte.
+        let closes = |b: &[u8]| b.contains(&b']') && !b.contains(&b'[');
+        let is_closed = between.is_some_and(closes);
         // Numbers before a long token, such as ports, are no part of it.
         let is_apart = run.is_some_and(|(_, _, bytes)| bytes <= 2) && size >= 16;
         let goes_on = kind.is_some()
             && !is_apart
+            && !is_closed
             && between.is_some_and(|b| b.len() <= 4)
             && (separator.is_none() || separator == kind);
         run = match run {
@@ -450,6 +454,8 @@ mod tests {
         for (line, want, size) in [
             ("it sends 00000041 and hangs", "00000041", 4),
             ("00:00:00:41", "00:00:00:41", 4),
+            ("TX [69] 00 00 00 41", "00 00 00 41", 4),
+            ("[00] [41]", "00] [41", 2),
             ("09:52:20 00 00 00 41", "00 00 00 41", 4),
             ("'00', '41', '85'", "00', '41', '85", 3),
             (r"\x00\x41", r"\x00\x41", 2),
