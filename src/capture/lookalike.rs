@@ -52,6 +52,12 @@ pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
         );
     }
     if header_framings(bytes).is_some_and(|all| all.contains(&Framing::Http)) {
+        if let Some(keys) = keys_of_body(bytes) {
+            let name =
+                format!("HTTP whose bodies are JSON that is no message (its keys are {keys})");
+            let how = "-p NAME shows its request and status lines; a description with framings = [\"http\"] reads the bodies";
+            return Some((name.into(), how));
+        }
         return named(
             "HTTP without a message of a protocol",
             "-p NAME shows its request and status lines",
@@ -319,6 +325,13 @@ fn is_grpc(bytes: &[u8]) -> bool {
     count > 0 && rest.is_empty()
 }
 
+/// Returns the first keys of the JSON in the first body of HTTP.
+fn keys_of_body(bytes: &[u8]) -> Option<String> {
+    let at = memchr::memmem::find(bytes, b"\r\n\r\n")?;
+    let body = String::from_utf8_lossy(bytes.get(at + 4..)?);
+    json_keys(&body).filter(|_| body.starts_with(['{', '[']))
+}
+
 /// Returns the first keys of JSON: of the first line, or of the whole text.
 fn json_keys(text: &str) -> Option<String> {
     // Another program may have written an arrow or a time before it.
@@ -418,6 +431,10 @@ mod tests {
             (
                 b"GET /x HTTP/1.1\r\nHost: a\r\n\r\n",
                 "HTTP without a message of a protocol",
+            ),
+            (
+                b"POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 22\r\n\r\n{\"method\":\"a\",\"tag\":1}POST",
+                "HTTP whose bodies are JSON that is no message (its keys are method, tag)",
             ),
             (
                 b"HTTP/1.1 200 \r\nContent-Length: 2\r\n\r\n\xff\xfe",

@@ -1,6 +1,7 @@
 //! The flags and functions that `replay` and `send` share: address, connection, recording.
 
 use super::call_address::{CallAddress, parse_address};
+use super::live::TrafficCheck;
 use super::options::{self, SharedArgs};
 use super::output::as_file;
 use super::tls::TrustArgs;
@@ -104,6 +105,8 @@ pub struct CallOutputs {
     pub print: MessagePrinter,
     /// The new recording.
     pub recording: Option<RecordingFile>,
+    /// What checks the rules.
+    pub check: Option<TrafficCheck>,
 }
 
 /// The properties of a connection that a recording gives.
@@ -259,9 +262,10 @@ impl Callee {
         &self,
         protocol: &dyn Protocol,
         client: &mut Client<'_>,
+        check: Option<TrafficCheck>,
         shared: &SharedArgs,
     ) -> Result<Result<ListenOutcome, Exit>> {
-        let ended = self.run_handler(protocol, client, shared)?;
+        let ended = self.run_handler(protocol, client, check, shared)?;
         Ok(match (ended.signal, &client.outcome().failure) {
             _ if ended.seen.failed || ended.seen.lost > 0 => Err(Exit::Error),
             (Some(signal), _) => Err(Exit::of_signal(signal)),
@@ -278,6 +282,7 @@ impl Callee {
         &self,
         protocol: &dyn Protocol,
         handler: &mut dyn Handler,
+        check: Option<TrafficCheck>,
         shared: &SharedArgs,
     ) -> Result<ListenOutcome> {
         super::closed_stdout::ensure_open()?;
@@ -288,6 +293,7 @@ impl Callee {
             screen: Box::new(move |text: &str| stdout.write_all(text.as_bytes())),
             print: Arc::new(print_message),
             recording: self.write.as_deref().map(create).transpose()?,
+            check,
         };
         let program = self.command.clone().into();
         self.call(protocol, program, handler, outputs)
@@ -315,7 +321,12 @@ impl Callee {
             argv,
             ..super::live::header(Some(protocol.name()))
         };
-        let setup = Setup::recording(header, outputs.recording, outputs.print);
+        let mut setup = Setup::recording(header, outputs.recording, outputs.print);
+        if let Some(check) = outputs.check {
+            setup.tap.decode = Some(check.decode);
+            setup.tap.rules = Some(check.rules);
+            setup.view = Some(check.view);
+        }
         call(target, handler, outputs.screen, setup).context("cannot go on")
     }
 }

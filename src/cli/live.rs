@@ -19,13 +19,15 @@ use crate::conversation::guard::{Guard, Quarantine, uses_lines};
 use crate::conversation::tap::{TapConfig, TapCounts};
 use crate::decoder;
 use crate::framing::Framing;
+use crate::live::codec::ConnectionConfig;
 use crate::protocol::Protocol;
 use crate::protocol::session::Severity;
 use crate::render::format::Format;
 use crate::system;
 use crate::transport::{
     Address, BoundListener, ChildCommand, Collector, Faults, FileLimit, Inserts, MessagePrinter,
-    Observer, Policy, ProxyOptions, RecordingFile, RecordingSummary, Setup, Wrap, wrap,
+    Observer, Policy, ProxyOptions, RecorderScreen, RecordingFile, RecordingSummary, Setup, Wrap,
+    wrap,
 };
 use anyhow::{Context as _, Result};
 use note::RecordingNote;
@@ -111,6 +113,41 @@ impl LintArgs {
         let least = self.fail_on.as_deref().unwrap_or("error");
         Severity::from_name(least).filter(|_| self.lint)
     }
+
+    /// Returns true if a finding has the severity of `--fail-on` or a worse one.
+    pub fn is_failed(&self, seen: &RecordingSummary) -> bool {
+        self.fail_on()
+            .is_some_and(|least| seen.counts.worst >= Some(least))
+    }
+
+    /// Returns the check of a client's connections, if --lint is given.
+    pub fn check(
+        &self,
+        connection: &ConnectionConfig<'static>,
+        show_secrets: bool,
+        shared: &SharedArgs,
+    ) -> Result<Option<TrafficCheck>> {
+        if !self.lint {
+            return Ok(None);
+        }
+        let decode = decoder::DecodeOptions {
+            framing: connection.initial_framing(),
+            ..decoder::DecodeOptions::new(vec![connection.protocol])
+        };
+        Ok(Some(TrafficCheck {
+            decode,
+            rules: self.judging.rules()?,
+            view: view::open_findings(show_secrets, shared)?,
+        }))
+    }
+}
+
+/// Checks the rules of the protocol for what passes.
+pub struct TrafficCheck {
+    pub decode: decoder::DecodeOptions<'static>,
+    pub rules: RuleSettings,
+    /// Shows the findings.
+    pub view: RecorderScreen,
 }
 
 /// The output for messages.
@@ -257,7 +294,7 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
     let sides = quic.is_none().then(|| tls.sides(&connect, &listen));
     let (client, server) = sides.transpose()?.unwrap_or_default();
     let (quiet, verbose) = (config.shared.quiet, config.shared.verbose);
-    let fail_on = config.lint.and_then(LintArgs::fail_on);
+    let lint = config.lint;
     let bound =
         BoundListener::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
     let header = Header {
@@ -317,7 +354,7 @@ fn run_sockets(mut config: LiveConfig<'_>) -> Result<Exit> {
         _ if bad => Exit::Error,
         Some(signal) => Exit::of_signal(signal),
         None if outcome.refused => Exit::Error,
-        None if has_finding(fail_on, &outcome.seen) => Exit::Negative,
+        None if lint.is_some_and(|lint| lint.is_failed(&outcome.seen)) => Exit::Negative,
         None => Exit::Clean,
     })
 }
@@ -408,7 +445,7 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
         .into_iter()
         .next()
         .unwrap_or_default();
-    let fail_on = config.lint.and_then(LintArgs::fail_on);
+    let lint = config.lint;
     let note = RecordingNote::new(&config);
     let print = config.print.take().unwrap_or(Arc::new(print_nonblocking));
     let stdio = config.stdio.take();
@@ -427,7 +464,7 @@ fn run_child(mut config: LiveConfig<'_>) -> Result<Exit> {
     if report_losses(&ended.seen, &*print) {
         return Ok(Exit::Error);
     }
-    if has_finding(fail_on, &ended.seen) {
+    if lint.is_some_and(|lint| lint.is_failed(&ended.seen)) {
         return Ok(Exit::Negative);
     }
     let code = ended.status.code().and_then(|code| u8::try_from(code).ok());
@@ -525,11 +562,6 @@ fn new_setup(
         },
         print: Arc::clone(print),
     })
-}
-
-/// Returns true if a finding has this severity or a worse one.
-fn has_finding(fail_on: Option<Severity>, seen: &RecordingSummary) -> bool {
-    fail_on.is_some_and(|least| seen.counts.worst >= Some(least))
 }
 
 /// Returns true if forwarded bytes were not recorded; prints the reasons.

@@ -265,7 +265,9 @@ fn run_once<'p>(
     };
     let observer = show::observer(protocol, display, quiet, out);
     let mut client = Client::replaying(plan, config, settings, observer);
-    let ended = args.callee.run_client(protocol, &mut client, shared)?;
+    let ended = args
+        .callee
+        .run_client(protocol, &mut client, None, shared)?;
     let outcome = client.outcome().clone();
     let exit = match ended {
         Err(exit) => exit,

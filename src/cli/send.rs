@@ -3,6 +3,7 @@
 pub mod messages;
 
 use super::connect::{Callee, KnownConnections, check_all_taken, describe_hang, nanos};
+use super::live::LintArgs;
 use super::options::{self, SharedArgs};
 use super::renderer::Renderer;
 use super::suggestions::{as_address, is_command};
@@ -28,6 +29,7 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 Examples:
   wiretool send mcp tools/list -- ./server           to a child process
+  wiretool send mcp tools/list --lint -- ./server    also checks the rules; findings go to stderr
   wiretool send oracle invoke f 0x2710 -- ./oracle
   wiretool send saikuro call math.add 2 3 --connect tcp://127.0.0.1:7700
   wiretool send oracle --file calls.txt -f json -- ./oracle
@@ -39,7 +41,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0         every message was answered
   1         an answer is an error, says that its call failed, has a fault or is missing, or a message was not sent
-            completely
+            completely; with --lint: a finding of the severity of --fail-on or worse
   2         usage, a failed connection, or bytes that were not recorded
   130, 143  interrupted, terminated; the recording is complete";
 
@@ -87,6 +89,8 @@ pub struct Args {
     /// Do not mask tokens, capabilities and other secrets
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
+    #[command(flatten)]
+    lint: LintArgs,
 }
 
 impl Args {
@@ -140,6 +144,8 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         "a message in JSON is --json JSON, --json FILE, or --json - for stdin"
     );
     let protocols = options::protocols_for_writing(args.schema.as_deref(), Some(&args.protocol))?;
+    // The thread that checks needs them until the process ends.
+    let protocols = &*Box::leak(Box::new(protocols));
     let protocol = protocols.named().context("no such protocol")?;
     let seed = args.callee.seed(0);
     let mut maker = MessageMaker::new(protocol, seed ^ 1);
@@ -171,8 +177,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     };
     let config = args.callee.config(protocol, known)?;
     let mut peer_config = args.callee.peer_config(seed)?;
-    let first = source.first();
-    peer_config.no_hello = first.is_some_and(|message| classify(&config, message).opens);
+    peer_config.no_hello = (source.first()).is_some_and(|first| classify(&config, first).opens);
     let settings = ClientConfig {
         peer_config,
         timeout: args.callee.timeout(),
@@ -195,9 +200,13 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     let is_broken = source.is_broken();
     let plan = Plan::empty(protocol, config.framing);
+    let check = args.lint.check(&config, args.show_secrets, shared)?;
     let next = Box::new(move || source.next());
     let mut client = Client::sending(&plan, config, &settings, next, observer);
-    let ended = match args.callee.run_client(protocol, &mut client, shared)? {
+    let ended = match args
+        .callee
+        .run_client(protocol, &mut client, check, shared)?
+    {
         Ok(ended) => ended,
         Err(exit) => return Ok(exit),
     };
@@ -206,6 +215,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     let outcome = client.outcome();
     let is_bad = outcome.differ > 0 || outcome.hangs || is_bad.load(Ordering::Relaxed);
+    let is_bad = is_bad || args.lint.is_failed(&ended.seen);
     Ok(Exit::negative_if(!check_all_taken(&ended) || is_bad))
 }
 

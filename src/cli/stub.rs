@@ -229,6 +229,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     }
     let older_path = script.older_path.take();
     let older_path = older_path.or_else(|| older_path_of(protocol));
+    let sessions = std::mem::take(&mut script.sessions);
     let settings = StubConfig {
         script,
         on_miss: on_miss(&args.on_miss)?,
@@ -239,6 +240,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     };
     let config = ConnectionConfig {
         older_path,
+        sessions,
         length_mode: Some(args.length_mode).filter(|mode| *mode != LengthMode::Auto),
         ..config(args, protocol, framing)
     };
@@ -298,7 +300,11 @@ fn report_end(
             n => format!(", {n} without an answer"),
         };
         let count = super::count_text(report.requests, "request", "requests");
-        say(&format!("{count}{missed}"));
+        let more = match report.hellos {
+            0 => String::new(),
+            n => format!(", {n} more that opened a session"),
+        };
+        say(&format!("{count}{missed}{more}"));
     }
     let mut is_missing = false;
     for usage in report.never().filter(|_| args.require_all) {

@@ -39,6 +39,10 @@ pub struct Verdict<'a> {
     pub answer: Option<&'a Answer>,
     /// The request that it asks to cancel.
     pub cancels: Option<u64>,
+    /// The earlier message that it repeats, since its client resumes an event stream.
+    pub(crate) repeats: Option<u64>,
+    /// A number of its session over HTTP.
+    pub(crate) session: Option<u64>,
     /// The subscriptions that begin or end.
     pub subscriptions: &'a [SubscriptionChange],
     /// The operation of the message, if operations are asked for.

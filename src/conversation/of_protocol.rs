@@ -365,6 +365,8 @@ impl<'p> ProtocolConversation<'p> {
             findings: &self.findings,
             answer: self.report.answer.as_ref(),
             cancels: cancels.map(|(request, _)| request),
+            repeats: self.report.repeats,
+            session: self.report.session,
             subscriptions: &self.report.subscriptions,
             operation: None,
             ended: &[],

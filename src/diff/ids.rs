@@ -15,11 +15,14 @@ use crate::protocol::Direction;
 use crate::protocol::schema::Maker;
 use std::collections::HashMap;
 
-/// The scope of an id: numbers are unique in one direction of one connection.
+/// The scope of an id: numbers are unique in one direction of one connection. Over HTTP clients use any connection: there
+/// they are unique in a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IdScope {
     /// The connection, if known.
     pub conn: Option<u32>,
+    /// The session over HTTP, or the exchange of a message without one.
+    pub session: Option<u64>,
     /// The direction of the requests with such ids, if known.
     pub direction: Option<Direction>,
 }
@@ -102,9 +105,14 @@ impl Ids {
         }
         let is_number = val.is_number();
         // Short text can be an id that the peer generated, on any connection.
-        let conn = scope.conn.filter(|_| is_number);
+        let conn = scope.conn.filter(|_| is_number && scope.session.is_none());
+        let session = scope.session.filter(|_| is_number);
         let within = |direction| {
-            let scope = IdScope { conn, direction };
+            let scope = IdScope {
+                conn,
+                session,
+                direction,
+            };
             IdKey::Within(used.group, scope, val.clone())
         };
         let other = scope.direction.map(Direction::other);

@@ -65,6 +65,7 @@ impl DiffSide {
         let is_refusal = verdict.answer.is_some() && decoded.refusal_status().is_some();
         if !passive || is_refusal {
             let mut stored = StoredMessage::of(decoded, verdict.answer);
+            stored.set_session(verdict.session);
             stored.share(&mut self.names);
             self.weight += stored.weight();
             self.messages.push(stored);
@@ -380,6 +381,7 @@ impl<'d> Diff<'d> {
     fn scope(&self, side: usize, message: &StoredMessage) -> IdScope {
         let of = |message: &StoredMessage| IdScope {
             conn: message.conn,
+            session: message.session(),
             direction: message.direction,
         };
         let asked = self.sides.get(side).zip(message.reply_to);

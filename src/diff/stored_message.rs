@@ -19,6 +19,8 @@ struct RareParts {
     control: Option<&'static str>,
     /// For frames that are not one run from their start.
     places: OwnedPlaces,
+    /// The session over HTTP.
+    session: Option<u64>,
 }
 
 /// Names that many messages share: each is stored once.
@@ -83,6 +85,7 @@ impl StoredMessage {
             start: start.into(),
             control,
             places: OwnedPlaces::of(frame.view.places),
+            session: None,
         });
         Self {
             index: decoded.index,
@@ -102,6 +105,19 @@ impl StoredMessage {
             answered_method: message.answered_method,
             rare: rare.map(Box::new),
         }
+    }
+
+    /// Sets the session over HTTP.
+    pub(super) fn set_session(&mut self, session: Option<u64>) {
+        if let Some(rare) = &mut self.rare {
+            rare.session = session;
+        }
+    }
+
+    /// Returns a number of its session over HTTP; of a message without one, that of its exchange alone.
+    pub(super) fn session(&self) -> Option<u64> {
+        let own = self.rare.as_ref().and_then(|rare| rare.session);
+        own.or_else(|| (self.framing == Framing::Http).then_some(self.index))
     }
 
     /// Shares its kind, subject and name with other messages.

@@ -53,6 +53,41 @@ pub enum EventStreams {
     Negotiated,
 }
 
+/// What a server gives to the sessions of its clients over HTTP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServedSessions {
+    /// The names of sessions, in the order in which they begin. Further ones are made from the last one.
+    pub names: Vec<String>,
+    /// The path at which GET opens the event stream of a session.
+    pub stream: Option<String>,
+    /// DELETE ends a session.
+    pub delete: bool,
+    /// Answers are events, also if nothing precedes them.
+    pub events: bool,
+}
+
+impl ServedSessions {
+    /// Returns the name of the session with this number, from 0, if sessions have names.
+    pub(super) fn name(&self, number: usize) -> Option<String> {
+        let beyond = (number + 1).saturating_sub(self.names.len());
+        match self.names.get(number) {
+            Some(name) => Some(name.clone()),
+            None => Some(format!("{}-{}", self.names.last()?, beyond + 1)),
+        }
+    }
+
+    /// Returns the methods that a server accepts.
+    fn methods(&self) -> String {
+        let mut methods = "POST".to_owned();
+        for (is_accepted, method) in [(self.stream.is_some(), "GET"), (self.delete, "DELETE")] {
+            if is_accepted {
+                methods = format!("{methods}, {method}");
+            }
+        }
+        methods
+    }
+}
+
 /// The parts of a request over HTTP that its session sets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FieldsOfRequest<'p> {
@@ -92,6 +127,8 @@ pub struct ConnectionConfig<'p> {
     pub events: EventStreams,
     /// The path at which a server opens an event stream of the older transport over HTTP.
     pub older_path: Option<String>,
+    /// The sessions of a server over HTTP.
+    pub sessions: ServedSessions,
 }
 
 impl<'p> ConnectionConfig<'p> {
@@ -110,6 +147,7 @@ impl<'p> ConnectionConfig<'p> {
             recorded: Vec::new(),
             events: EventStreams::None,
             older_path: None,
+            sessions: ServedSessions::default(),
         }
     }
 
@@ -244,6 +282,25 @@ impl<'p> Codec<'p> {
         }
     }
 
+    /// Returns `true` if the last request opened the event stream of a session over HTTP.
+    pub(super) fn opened_stream(&self) -> bool {
+        matches!(&self.transport, Transport::Http(transport) if transport.opened_stream())
+    }
+
+    /// Gives a field to the response of the last request over HTTP.
+    pub(super) fn add_field(&mut self, name: &str, value: &str) {
+        if let Transport::Http(transport) = &mut self.transport {
+            transport.add_field(name, value);
+        }
+    }
+
+    /// Ends the event stream of a session over HTTP.
+    pub(super) fn end_stream(&mut self, out: &mut Vec<u8>) {
+        if let Transport::Http(transport) = &mut self.transport {
+            transport.end_stream(out);
+        }
+    }
+
     /// Returns `true` if a client waits for an HTTP response.
     pub fn is_busy(&self) -> bool {
         matches!(&self.transport, Transport::Http(transport) if transport.is_busy())
@@ -364,7 +421,8 @@ impl<'p> Codec<'p> {
                 (None, answered) if answered.is_none_or(Node::is_null) => Some("400 Bad Request"),
                 _ => Some("200 OK"),
             };
-            transport.answer(&body, id.as_deref(), status, out)?;
+            let events = self.config.sessions.events;
+            transport.answer(&body, id.as_deref(), (status, events), out)?;
         }
         Ok(())
     }

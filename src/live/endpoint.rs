@@ -14,6 +14,7 @@ mod close;
 mod events;
 pub(super) mod http_session;
 mod received;
+mod served;
 mod streams;
 
 use super::codec::{Codec, ConnectionConfig, FieldsOfRequest};
@@ -29,6 +30,7 @@ use crate::protocol::session::{SessionConfig, Waiting};
 use crate::protocol::{Direction, Protocol};
 use crate::tape::Node;
 use http_session::ClientSession;
+use served::ServerSessions;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -80,6 +82,8 @@ pub struct Endpoint<'p> {
     older_streams: BTreeSet<u32>,
     /// The common parts of the requests over HTTP.
     http: Option<ClientSession<'p>>,
+    /// The sessions of a server over HTTP.
+    served: Option<ServerSessions<'p>>,
 }
 
 impl<'p> Endpoint<'p> {
@@ -117,6 +121,7 @@ impl<'p> Endpoint<'p> {
             seed: peer_config.seed,
             older_streams: BTreeSet::new(),
             http: ClientSession::of(&config),
+            served: ServerSessions::of(&config),
             config,
         }
     }
@@ -195,6 +200,9 @@ impl<'p> Endpoint<'p> {
             Some(codec) if !codec.is_open() => Readiness::Waits("the upgrade to WebSocket".into()),
             Some(_) if !self.can_post() => {
                 Readiness::Waits("the first event of the event stream".into())
+            }
+            Some(_) if self.http.as_ref().is_some_and(ClientSession::is_opening) => {
+                Readiness::Waits("the response to the last message of the opening".into())
             }
             Some(_) => self.peer.readiness(self.peer_conn(conn)),
         }
@@ -328,12 +336,16 @@ impl<'p> Endpoint<'p> {
         let channel = channel.into();
         let origin = origin(channel, self.side(), now);
         let peer_conn = self.peer_conn(channel.conn);
-        let (peer, mut index) = (&mut self.peer, None);
+        let (peer, http, mut index) = (&mut self.peer, &mut self.http, None);
+        let protocol = self.config.protocol;
         let mut sink = |output: Output<'_>| -> ControlFlow<Infallible> {
             if let Output::Message(decoded, _) = output
                 && decoded.frame.control.is_none()
             {
                 peer.sent(&received::seen_on(peer_conn, decoded), now);
+                if let Some(http) = http {
+                    http.sent(channel.conn, decoded.message, protocol);
+                }
                 index = Some(decoded.index);
             }
             ControlFlow::Continue(())

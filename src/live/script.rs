@@ -19,6 +19,7 @@ mod template;
 pub mod value;
 
 use crate::framing::Framing;
+use crate::live::codec::ServedSessions;
 use crate::path::Path;
 use crate::protocol::peer::Offer;
 use crate::protocol::{Direction, Protocol};
@@ -53,6 +54,8 @@ pub struct Script {
     pub opening: Vec<OpenValue>,
     /// The path at which GET opens an event stream of the older transport over HTTP.
     pub older_path: Option<String>,
+    /// The sessions over HTTP.
+    pub sessions: ServedSessions,
     /// Answers to messages that cannot be read, in order, then the last one again.
     pub unreadable: Vec<OpenValue>,
     /// Answers to hellos that replace those of the protocol.
@@ -62,7 +65,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Adds what a recording answers. Its own opening and path come first.
+    /// Adds what a recording answers. Its own opening, path and sessions come first.
     pub fn extend(&mut self, recorded: Self) {
         self.rules.extend(recorded.rules);
         self.hellos.extend(recorded.hellos);
@@ -71,6 +74,9 @@ impl Script {
         }
         self.unreadable.extend(recorded.unreadable);
         self.older_path = self.older_path.take().or(recorded.older_path);
+        if self.sessions == ServedSessions::default() {
+            self.sessions = recorded.sessions;
+        }
     }
 }
 

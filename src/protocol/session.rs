@@ -110,6 +110,10 @@ pub struct Report {
     pub broken: Vec<Broken>,
     /// The request that the current message answers.
     pub answer: Option<Answer>,
+    /// The earlier message that the current one repeats, since its client resumes an event stream.
+    pub(crate) repeats: Option<u64>,
+    /// A number of the session over HTTP to which the current message belongs.
+    pub(crate) session: Option<u64>,
     /// What the current message says about operations.
     pub operation: OperationFacts,
     /// The subscriptions that begin or end.
@@ -148,6 +152,8 @@ impl Report {
     pub fn clear(&mut self) {
         self.broken.clear();
         self.answer = None;
+        self.repeats = None;
+        self.session = None;
         self.operation = OperationFacts::default();
         self.subscriptions.clear();
         self.left.clear();

@@ -7,6 +7,7 @@ use crate::conversation::{Consequences, Finding};
 use crate::decoder::{Decoded, Partial};
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_int;
+use crate::framing::Head;
 use crate::protocol::Origin;
 use crate::protocol::session::{Answer, Place, Severity, Waiting, WaitingList};
 use std::borrow::Cow;
@@ -162,6 +163,9 @@ pub(super) fn outcome<'a>(decoded: &Decoded<'a>, answer: Option<&Answer>) -> Cow
         // The reader must see that the receiver did not get this message.
         return format!("by wiretool: {fault}").into();
     }
+    if let Some(closing) = closing(decoded) {
+        return closing.into();
+    }
     let mut outcome = Cow::Borrowed(decoded.message.outcome.as_deref().unwrap_or_default());
     if decoded.message.failed {
         outcome = format!("✗ {outcome}").into();
@@ -171,6 +175,16 @@ pub(super) fn outcome<'a>(decoded: &Decoded<'a>, answer: Option<&Answer>) -> Cow
         Some(answer) if answer.id_form_differs => format!("{outcome}, id form differs").into(),
         _ => outcome,
     }
+}
+
+/// Returns status and reason of a WebSocket that is closed (RFC 6455 section 5.5.1): `1011 internal error`.
+fn closing(decoded: &Decoded<'_>) -> Option<String> {
+    let frame = decoded.frame;
+    let is_close = frame.control == Some("close") && matches!(frame.head, Head::WebSocket { .. });
+    let (status, reason) = frame.view.body().split_first_chunk().filter(|_| is_close)?;
+    let status = u16::from_be_bytes(*status);
+    let reason = String::from_utf8_lossy(reason);
+    Some(format!("{status} {reason}").trim_end().to_owned())
 }
 
 /// Returns `↩ #12 3.4 ms`.

@@ -858,3 +858,41 @@ fn lines_pair_answers_in_order() {
         .map(|line| line.split_whitespace().nth(4).unwrap_or_default());
     assert_eq!(subjects.collect::<Vec<_>>(), ["a", "b", "a", "b"], "{out}");
 }
+
+/// An adapter of dap numbers events and answers in the order in which it sends them.
+#[test]
+fn diff_does_not_take_numbers_of_answers_for_those_of_requests() {
+    let folder = folder("dap-numbers");
+    let event = |seq: u8| {
+        format!(r#"{{"seq":{seq},"type":"event","event":"output","body":{{"output":"x"}}}}"#)
+    };
+    let answer = |seq: u8, to: u8| {
+        format!(
+            r#"{{"seq":{seq},"type":"response","request_seq":{to},"command":"threads","success":true,"body":{{"threads":[]}}}}"#
+        )
+    };
+    let request = |seq: u8| format!(r#"{{"seq":{seq},"type":"request","command":"threads"}}"#);
+    let asked = [request(1), request(2)];
+    let paths = [
+        ("a", [event(1), answer(2, 1), answer(3, 2)]),
+        ("b", [answer(1, 1), event(2), answer(3, 2)]),
+    ]
+    .map(|(name, got)| {
+        let frame = |text: &String| format!("Content-Length: {}\r\n\r\n{text}", text.len());
+        let text = |messages: &[String]| {
+            let frames: String = messages.iter().map(frame).collect();
+            serde_json::to_string(&frames).unwrap()
+        };
+        let (c2s, s2c) = (text(&asked), text(&got));
+        let path = folder.join(format!("{name}.jsonl"));
+        let lines = format!(
+            "{{\"wiretool\":1,\"protocol\":\"dap\",\"started\":\"2026-01-01T00:00:00Z\"}}\n\
+             {{\"t\":0,\"conn\":1,\"dir\":\"c2s\",\"text\":{c2s}}}\n\
+             {{\"t\":1,\"conn\":1,\"dir\":\"s2c\",\"text\":{s2c}}}\n"
+        );
+        std::fs::write(&path, lines).unwrap();
+        path.to_string_lossy().into_owned()
+    });
+    let (code, out, err) = ran(&["diff", &paths[0], &paths[1]]);
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+}

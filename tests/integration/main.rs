@@ -59,6 +59,7 @@ mod stub_cli;
 mod telequick_cli;
 mod test_cli;
 mod unread_answers;
+mod unusual_answers;
 mod unusual_sessions;
 mod watch_cli;
 mod where_cli;

@@ -54,6 +54,27 @@ pub(super) fn open_view(screen: &LiveScreen, shared: &SharedArgs) -> Result<Reco
     })
 }
 
+/// Opens stderr for findings alone, which follow the messages: they are written at the end, or if they are many.
+pub(super) fn open_findings(show_secrets: bool, shared: &SharedArgs) -> Result<RecorderScreen> {
+    const MAX_HELD: usize = 64 << 10;
+    let screen = LiveScreen {
+        path: Some("stderr".into()),
+        format: None,
+        ops: false,
+        show_secrets,
+    };
+    let RecorderScreen { sink, mut render } = open_view(&screen, shared)?;
+    let mut held = Vec::new();
+    let render: Render = Box::new(move |output, out| {
+        let is_end = matches!(output, Output::End(..));
+        render(output, &mut held);
+        if is_end || held.len() > MAX_HELD {
+            out.append(&mut held);
+        }
+    });
+    Ok(RecorderScreen { sink, render })
+}
+
 fn render(format: Option<Format>, display: DisplayOptions) -> Render {
     let (mut renderer, mut text, mut now) = (Renderer::default(), String::new(), None);
     let shows_events = matches!(format, Some(Format::Line | Format::Tree));

@@ -202,6 +202,7 @@ impl CaseRun<'_> {
             screen: Box::new(|_| Ok(())),
             print: Arc::new(|_| {}),
             recording: Some(recording::create(&path, false)?),
+            check: None,
         };
         let call = Call {
             callee: &callee,

@@ -25,6 +25,8 @@ const MAX_NOTES: u64 = 20;
 const PUSHES: usize = 0;
 /// The index of unanswered requests in the counts.
 const REQUESTS: usize = 1;
+/// The index of answers to requests without a recorded answer in the counts.
+const ANSWERS: usize = 2;
 
 /// The number of recorded messages with which a message of the peer is compared.
 const MAX_SIMILAR: usize = 32;
@@ -109,6 +111,7 @@ impl ClientRun<'_> {
         let (values, ids) = (&self.values, &mut self.ids);
         let scope = |stored: &StoredMessage| IdScope {
             conn: stored.conn,
+            session: None,
             direction: stored.direction,
         };
         let scopes = [scope(&recorded.stored), scope(stored)];
@@ -197,6 +200,13 @@ impl ClientRun<'_> {
                     RunDifference::Extra(crate::diff::describe(stored)),
                     commands,
                 );
+            } else if step.answers.is_empty() && plan.ended.contains(&step.conn) {
+                let what = &step.description.what;
+                let index = step.description.index;
+                let text = format!(
+                    "#{index} {what} is answered; in the recording the connection ended without an answer"
+                );
+                self.note_unexpected(ANSWERS, text, commands);
             }
             return None;
         };
@@ -318,6 +328,9 @@ impl ClientRun<'_> {
             let text = match kind {
                 _ if more == 0 => continue,
                 PUSHES => format!("{more} more {messages} came, but not in the recording"),
+                ANSWERS => {
+                    format!("{more} more {requests} have an answer, but not in the recording")
+                }
                 _ => format!("{more} more {requests} came, but the recording has no answer"),
             };
             (self.observer)(ClientEvent::Note(text), commands);

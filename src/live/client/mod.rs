@@ -126,8 +126,8 @@ struct ClientRun<'p> {
     last_progress: i64,
     /// The states of the handshake that each connection has reached. Each of them counts once as progress.
     handshakes: BTreeSet<(u32, Cow<'static, str>)>,
-    /// The numbers of unexpected pushes and of unanswered requests.
-    unexpected: [u64; 2],
+    /// The numbers of unexpected pushes, of unanswered requests, and of answers without a recorded one.
+    unexpected: [u64; 3],
     /// The run ends.
     is_stopping: bool,
 }
@@ -225,7 +225,7 @@ impl<'p> Client<'p> {
                 last_traffic: 0,
                 last_progress: 0,
                 handshakes: BTreeSet::new(),
-                unexpected: [0; 2],
+                unexpected: [0; 3],
                 is_stopping: false,
                 pushes,
                 plan,

@@ -4,6 +4,8 @@ use super::{ConnectionConfig, FieldsOfRequest, GENERATED_FIELDS};
 use crate::decoder::Decoded;
 use crate::framing::Head;
 
+/// The type of a stream of events.
+pub(in crate::live) const EVENT_STREAM: &str = "text/event-stream";
 /// Maximum number of fields that are read.
 const MAX_FIELDS: usize = 128;
 

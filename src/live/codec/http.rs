@@ -7,6 +7,13 @@
 //!   POST notification  -->  202
 //! ```
 //!
+//! A session may also have an event stream for messages of the server that answer nothing:
+//!
+//! ```text
+//!   GET                -->  200 text/event-stream data: {notification} …
+//!   DELETE             -->  200
+//! ```
+//!
 //! In the older transport, an event names the path of the messages, and all messages of the server are events:
 //!
 //! ```text
@@ -25,8 +32,6 @@ use crate::protocol::peer::MAX_ENTRIES;
 use crate::tape::Node;
 use std::collections::VecDeque;
 
-/// The type of a stream of events.
-const EVENT_STREAM: &str = "text/event-stream";
 /// The path of messages of the older transport, before the number of the event stream.
 const OLDER_MESSAGES: &str = "/messages?sessionId=";
 /// The start of every response with a stream of events.
@@ -55,6 +60,8 @@ pub(super) struct HttpCodec {
     is_older_stream: bool,
     /// Server: the connection with the event stream to which the last message belongs.
     belongs_to: Option<u32>,
+    /// Server: the last request opened the event stream of a session.
+    opened_stream: bool,
 }
 
 /// A request, and the part of the response that waits for earlier responses.
@@ -63,8 +70,12 @@ pub(super) struct HttpCodec {
 struct Exchange {
     /// The id of the request, as it is written; a batch has none.
     id: Option<String>,
+    /// Further fields of the response.
+    fields: String,
     out: Vec<u8>,
     is_stream: bool,
+    /// It is the event stream of a session.
+    is_of_session: bool,
     is_done: bool,
     /// The request is HEAD, so the response has no body.
     is_head: bool,
@@ -90,6 +101,27 @@ impl HttpCodec {
     /// Server: returns the connection with the event stream to which the last message belongs.
     pub(super) fn belongs_to(&self) -> Option<u32> {
         self.belongs_to
+    }
+
+    /// Server: returns `true` if the last request opened the event stream of a session.
+    pub(super) fn opened_stream(&self) -> bool {
+        self.opened_stream
+    }
+
+    /// Server: gives a field to the response of the last request.
+    pub(super) fn add_field(&mut self, name: &str, value: &str) {
+        if let Some(exchange) = self.exchanges.back_mut() {
+            exchange.fields.push_str(&format!("{name}: {value}\r\n"));
+        }
+    }
+
+    /// Server: ends the event stream of a session.
+    pub(super) fn end_stream(&mut self, out: &mut Vec<u8>) {
+        let mut all = self.exchanges.iter_mut();
+        if let Some(exchange) = all.find(|e| e.is_of_session && !e.is_done) {
+            exchange.end_stream();
+        }
+        self.flush(out);
     }
 
     pub(super) fn can_send(&self, is_client: bool) -> bool {
@@ -132,7 +164,10 @@ impl HttpCodec {
         session: &FieldsOfRequest,
         out: &mut Vec<u8>,
     ) {
-        let defaults = [("accept", EVENT_STREAM), ("cache-control", "no-cache")];
+        let defaults = [
+            ("accept", head::EVENT_STREAM),
+            ("cache-control", "no-cache"),
+        ];
         let text = head::request("GET", &defaults, config, None, session);
         out.extend_from_slice(text.as_bytes());
         (self.busy, self.is_stream) = (true, true);
@@ -180,7 +215,7 @@ impl HttpCodec {
         let is_stream = || {
             let kind = head::field(decoded, "content-type");
             let kind = kind.as_deref().and_then(|kind| kind.split(';').next());
-            kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case(EVENT_STREAM))
+            kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case(head::EVENT_STREAM))
         };
         let was_busy = self.busy;
         match head::status(decoded) {
@@ -206,7 +241,6 @@ impl HttpCodec {
         config: &ConnectionConfig<'_>,
         out: &mut Vec<u8>,
     ) -> Signal {
-        let accepted_body = config.protocol.descriptor().accepted_body;
         let refused = if head::status(decoded) != Some(0) {
             Some("the peer does not send an HTTP request".to_owned())
         } else if self.exchanges.len() >= MAX_ENTRIES {
@@ -224,37 +258,10 @@ impl HttpCodec {
         let (method, target) = start.split_once(' ').unwrap_or_default();
         let path = target.split([' ', '?']).next().unwrap_or_default();
         let opens_stream = self.read_older_transport(method, target, path, config);
-        let is_message = decoded.frame.control.is_none();
-        let root = decoded.root();
-        let batch = root.filter(|root| root.is_array());
-        let messages = || root.into_iter().filter(|_| batch.is_none());
-        let messages = || messages().chain(batch.into_iter().flat_map(Node::children));
-        let has = |key: &str| messages().any(|m| m.get(key).is_some());
-        let asks = messages().any(|m| m.get("method").is_some() && m.get("id").is_some());
-        let answer = match (method, is_message) {
-            ("POST", _) if decoded.is_faulty() => {
-                let text = decoded.faults().next().map(|(_, fault)| fault.to_string());
-                let error = serde_json::json!({ "error": { "code": -32600, "message": text } });
-                Some(("400 Bad Request", error.to_string()))
-            }
-            ("GET", _) if opens_stream => None,
-            ("POST", true) if asks && self.belongs_to.is_none() => None,
-            ("POST", true) if has("method") || has("result") || has("error") => {
-                Some(("202 Accepted", accepted_body.to_owned()))
-            }
-            ("GET" | "HEAD", _) if path == "/health" => {
-                Some(("200 OK", r#"{"status":"healthy"}"#.to_owned()))
-            }
-            ("POST", _) => {
-                let error = r#"{"error":"wanted a JSON-RPC message as body"}"#;
-                Some(("400 Bad Request", error.to_owned()))
-            }
-            _ => {
-                let error = r#"{"error":"only POST is served here"}"#;
-                // RFC 9110 section 15.5.6: "MUST generate an Allow header field".
-                Some(("405 Method Not Allowed\r\nallow: POST", error.to_owned()))
-            }
-        };
+        let is_event_path = config.sessions.stream.as_deref() == Some(path);
+        self.opened_stream = method == "GET" && is_event_path && !opens_stream;
+        let answer = self.answer_at_once(decoded, method, path, config);
+        let batch = decoded.root().filter(|root| root.is_array());
         let mut exchange = Exchange {
             // A batch has no id, and neither has its answer.
             id: batch
@@ -265,16 +272,63 @@ impl HttpCodec {
             is_http10: start.ends_with("HTTP/1.0"),
             ..Exchange::default()
         };
-        if let Some((status, body)) = answer {
-            exchange.write_response(status, &body);
-        }
         if opens_stream {
             exchange.start_older_stream(self.number);
+        } else if self.opened_stream {
+            exchange.is_of_session = true;
+            exchange.start_stream();
+        } else if let Some((status, body)) = answer {
+            exchange.write_response(&status, &body);
         }
         self.is_ending |= exchange.is_last;
         self.exchanges.push_back(exchange);
         self.flush(out);
         Signal::Nothing
+    }
+
+    /// Server: returns status and body of a response that waits for nothing.
+    fn answer_at_once(
+        &self,
+        decoded: &Decoded<'_>,
+        method: &str,
+        path: &str,
+        config: &ConnectionConfig<'_>,
+    ) -> Option<(String, String)> {
+        let accepted_body = config.protocol.descriptor().accepted_body;
+        let is_message = decoded.frame.control.is_none();
+        let root = decoded.root();
+        let batch = root.filter(|root| root.is_array());
+        let messages = || root.into_iter().filter(|_| batch.is_none());
+        let messages = || messages().chain(batch.into_iter().flat_map(Node::children));
+        let has = |key: &str| messages().any(|m| m.get(key).is_some());
+        let asks = messages().any(|m| m.get("method").is_some() && m.get("id").is_some());
+        let (status, body) = match (method, is_message) {
+            ("POST", _) if decoded.is_faulty() => {
+                let text = decoded.faults().next().map(|(_, fault)| fault.to_string());
+                let error = serde_json::json!({ "error": { "code": -32600, "message": text } });
+                ("400 Bad Request", error.to_string())
+            }
+            ("POST", true) if asks && self.belongs_to.is_none() => return None,
+            ("POST", true) if has("method") || has("result") || has("error") => {
+                ("202 Accepted", accepted_body.to_owned())
+            }
+            ("GET" | "HEAD", _) if path == "/health" => {
+                ("200 OK", r#"{"status":"healthy"}"#.to_owned())
+            }
+            ("DELETE", _) if config.sessions.delete => ("200 OK", String::new()),
+            ("POST", _) => {
+                let error = r#"{"error":"wanted a JSON-RPC message as body"}"#;
+                ("400 Bad Request", error.to_owned())
+            }
+            _ => {
+                let methods = config.sessions.methods();
+                let error = format!(r#"{{"error":"only {methods} is served here"}}"#);
+                // RFC 9110 section 15.5.6: "MUST generate an Allow header field".
+                let status = format!("405 Method Not Allowed\r\nallow: {methods}");
+                return Some((status, error));
+            }
+        };
+        Some((status.to_owned(), body))
     }
 
     /// Server: reads the target of a request as that of the older transport. Returns `true` if it opens the event stream.
@@ -302,13 +356,13 @@ impl HttpCodec {
         }
     }
 
-    /// Server: sends an answer in the exchange with this id, with this status; a message that is no answer in the first
-    /// exchange.
+    /// Server: sends an answer in the exchange with this id, with this status, if `events` as an event; a message that is no
+    /// answer in the first exchange.
     pub(super) fn answer(
         &mut self,
         body: &[u8],
         id: Option<&str>,
-        status: Option<&str>,
+        (status, events): (Option<&str>, bool),
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let is_older_stream = self.is_older_stream;
@@ -333,7 +387,8 @@ impl HttpCodec {
             out.append(&mut unmatched.out);
             return Ok(());
         };
-        if status.is_none() && !exchange.is_stream {
+        let is_event = status.is_none() || events && status == Some("200 OK");
+        if is_event && !exchange.is_stream {
             exchange.start_stream();
             self.is_ending |= exchange.is_last;
         }
@@ -377,8 +432,9 @@ impl Exchange {
             "content-type: application/json\r\n"
         };
         let head = format!(
-            "HTTP/1.1 {status}\r\ncontent-length: {}\r\n{content}{close}\r\n",
-            body.len()
+            "HTTP/1.1 {status}\r\ncontent-length: {}\r\n{content}{}{close}\r\n",
+            body.len(),
+            self.fields
         );
         self.out.extend_from_slice(head.as_bytes());
         if !self.is_head {
@@ -393,6 +449,7 @@ impl Exchange {
         // Without chunks only the end of the connection ends the stream.
         self.is_last |= self.is_http10;
         self.out.extend_from_slice(EVENTS.as_bytes());
+        self.out.extend_from_slice(self.fields.as_bytes());
         if !self.is_http10 {
             self.out
                 .extend_from_slice(b"transfer-encoding: chunked\r\n");
@@ -413,10 +470,17 @@ impl Exchange {
     /// Writes an event of a stream.
     fn write_event(&mut self, body: &[u8], is_last: bool) {
         self.write_part(&[b"data: ", body, b"\n\n"].concat());
-        if is_last && !self.is_http10 {
+        if is_last {
+            self.end_stream();
+        }
+    }
+
+    /// Ends a stream of events.
+    fn end_stream(&mut self) {
+        if !self.is_http10 {
             self.out.extend_from_slice(b"0\r\n\r\n");
         }
-        self.is_done = is_last;
+        self.is_done = true;
     }
 
     /// Writes a part of a stream, as a chunk.

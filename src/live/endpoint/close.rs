@@ -73,6 +73,9 @@ impl Endpoint<'_> {
         }
         self.streams.remove(&conn);
         self.older_streams.remove(&conn);
+        if let Some(sessions) = &mut self.served {
+            sessions.remove(conn);
+        }
         self.codecs.remove(&conn).is_some_and(|c| c.can_reopen())
     }
 

@@ -17,7 +17,7 @@ use crate::decoder::Decoded;
 use crate::framing::{EventStream, Framing, Head};
 use crate::live::codec::{ConnectionConfig, EventStreams, FieldsOfRequest, head};
 use crate::protocol::HttpSession;
-use crate::protocol::{Direction, Protocol, Role};
+use crate::protocol::{Direction, Message, Protocol, Role};
 use crate::tape::Node;
 use std::collections::BTreeMap;
 
@@ -153,6 +153,8 @@ pub(super) struct ClientSession<'p> {
     /// The id after which the stream of a connection continues.
     continued: BTreeMap<u32, String>,
     continuations: Vec<Continuation>,
+    /// The connection of the last message of the opening, until its response begins.
+    opening: Option<u32>,
     /// A first message was sent.
     pub(super) is_started: bool,
 }
@@ -174,6 +176,7 @@ impl<'p> ClientSession<'p> {
             states: BTreeMap::new(),
             continued: BTreeMap::new(),
             continuations: Vec::new(),
+            opening: None,
             is_started: false,
         })
     }
@@ -191,6 +194,18 @@ impl<'p> ClientSession<'p> {
     /// Returns `true` if messages can be posted.
     pub(super) fn is_ready(&self) -> bool {
         self.events != EventStreams::First || self.path.is_some()
+    }
+
+    /// Notes a sent message: calls on other connections could overtake the one that ends the opening.
+    pub(super) fn sent(&mut self, conn: u32, message: &Message<'_>, protocol: &dyn Protocol) {
+        if message.role == Some(Role::Notification) && protocol.is_hello(message) {
+            self.opening = Some(conn);
+        }
+    }
+
+    /// Returns `true` if the last message of the opening has no response yet.
+    pub(super) fn is_opening(&self) -> bool {
+        self.opening.is_some()
     }
 
     /// Returns a session whose stream is to be opened, once for each: one that has begun, if streams are wanted.
@@ -218,8 +233,9 @@ impl<'p> ClientSession<'p> {
         self.next = Some(NextSession { recorded });
     }
 
-    /// Returns the session of a message: one that it begins, otherwise that of the name in its recorded head.
-    fn session_of(&mut self, head: Option<&[u8]>) -> usize {
+    /// Returns the session of a message: one that it begins, otherwise that of the name in its recorded head; and `true` if
+    /// the head names no session of the recording, although these have names: the message is sent so.
+    fn session_of(&mut self, head: Option<&[u8]>) -> (usize, bool) {
         if let Some(NextSession { recorded }) = self.next.take() {
             let is_other = std::mem::replace(&mut self.has_begun, true);
             if is_other && self.sessions.len() < MAX_SESSIONS {
@@ -229,15 +245,17 @@ impl<'p> ClientSession<'p> {
             if let Some(session) = self.sessions.get_mut(last) {
                 session.recorded = recorded;
             }
-            return last;
+            return (last, false);
         }
         let last = self.sessions.len().saturating_sub(1);
-        let name = head.and_then(|head| head::field_of(head, self.http.name));
-        let known = |name: String| {
-            let mut all = self.sessions.iter();
-            all.rposition(|session| session.recorded.as_ref() == Some(&name))
+        let Some(head) = head else {
+            return (last, false);
         };
-        name.and_then(known).unwrap_or(last)
+        let name = head::field_of(head, self.http.name);
+        let mut all = self.sessions.iter();
+        let known = all.rposition(|session| session.recorded.is_some() && session.recorded == name);
+        let last_is_named = (self.sessions.last()).is_some_and(|last| last.recorded.is_some());
+        (known.unwrap_or(last), known.is_none() && last_is_named)
     }
 
     /// A connection will have an event stream.
@@ -326,6 +344,7 @@ impl<'p> ClientSession<'p> {
     pub(super) fn remove(&mut self, conn: u32) -> Option<String> {
         self.states.remove(&conn);
         self.current.remove(&conn);
+        self.opening.take_if(|opening| *opening == conn);
         self.continued.remove(&conn);
         self.streams.remove(&conn)?;
         let is_lost = self.events == EventStreams::First && self.streams.is_empty();
@@ -349,9 +368,12 @@ impl<'p> ClientSession<'p> {
         head: Option<&[u8]>,
     ) -> FieldsOfRequest<'p> {
         let is_first = self.next.is_some() && self.has_begun;
-        let number = self.session_of(head);
+        let (number, is_foreign) = self.session_of(head);
         self.current.insert(conn, number);
         let mut request = self.request(conn, number, Some(message));
+        request
+            .fields
+            .retain(|(name, _)| !is_foreign || *name != self.http.name);
         // A message that begins another session has no name.
         request.removed.extend(is_first.then_some(self.http.name));
         request
@@ -394,6 +416,7 @@ impl<'p> ClientSession<'p> {
 
     /// Handles a frame of the server.
     pub(super) fn received(&mut self, conn: u32, decoded: &Decoded<'_>) -> Effect {
+        self.opening.take_if(|opening| *opening == conn);
         let mut effect = Effect {
             is_internal: self.is_stream(conn) && is_control(decoded),
             ..Effect::default()

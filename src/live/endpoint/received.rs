@@ -50,6 +50,7 @@ impl<'p> Endpoint<'p> {
             effects,
             outgoing,
             mut bytes,
+            ended_streams,
             opens,
             closes,
         } = taken;
@@ -75,6 +76,7 @@ impl<'p> Endpoint<'p> {
             self.start_session(conn, now, commands);
         }
         self.apply(conn, effects, now, commands);
+        self.serve_streams(&ended_streams, now, commands);
         self.send_all(&outgoing, now, commands);
         self.send_waiting(now, commands);
         self.close_finished(conn, commands);
@@ -101,6 +103,7 @@ impl<'p> Endpoint<'p> {
             http,
             config,
             older_streams,
+            served,
             ..
         } = self;
         let peer_conn = peer_conn(config.protocol, config.framing, conn);
@@ -124,6 +127,9 @@ impl<'p> Endpoint<'p> {
                 let is_control = decoded.message.role == Some(Role::Control);
                 if is_refused && flow.is_break() && !is_control && !decoded.is_faulty() {
                     return flow;
+                }
+                if let Some(sessions) = served {
+                    sessions.received(decoded, config.protocol, codec, &mut taken.ended_streams);
                 }
                 if codec.is_older_stream() {
                     older_streams.insert(conn);
@@ -182,6 +188,8 @@ struct Taken {
     outgoing: Vec<Outgoing>,
     /// The bytes that answer at once.
     bytes: Vec<u8>,
+    /// The connections with event streams of deleted sessions.
+    ended_streams: Vec<u32>,
     opens: bool,
     closes: bool,
 }

@@ -208,14 +208,13 @@ impl<'p> PlanReader<'p> {
         }
         let is_refusal = self.is_refusal(decoded, answer.as_ref());
         let passive = is_control || matches!(role, Some(Role::Heartbeat | Role::Control));
-        if passive && !is_refusal {
+        // The run has its own interruptions.
+        if passive && !is_refusal || verdict.repeats.is_some() {
             return Ok(());
         }
         let was_ready = self.follow(protocol, decoded);
-        let request = answer
-            .as_ref()
-            .and_then(|a| self.classified.get(&a.to))
-            .copied();
+        let asked = answer.as_ref();
+        let request = asked.and_then(|a| self.classified.get(&a.to)).copied();
         let names = self.names.get_or_insert_with(|| Names::new(protocol));
         let of_request = request.map(RecordedMessage::direction);
         let (message, places) = names.read_decoded(decoded, of_request);

@@ -51,7 +51,7 @@ pub fn compile(
     };
     let mut reader = CompileState {
         protocol,
-        answers: answers(&recording, options.clone()),
+        pairs: pairs(&recording, options.clone()),
         side,
         speed,
         names: Names::new(protocol),
@@ -131,13 +131,23 @@ struct KnownAnswer {
     is_last: bool,
 }
 
-/// Reads a recording for the messages that answer others, in order.
-fn answers(recording: &[u8], options: DecodeOptions<'_>) -> Vec<KnownAnswer> {
-    let mut answers = Vec::new();
+/// What the session says about the messages of a recording.
+struct RecordedPairs {
+    /// The messages that answer others, in order.
+    answers: Vec<KnownAnswer>,
+    /// The messages that a resumed event stream repeats, in order.
+    repeated: Vec<u64>,
+}
+
+/// Reads a recording for the messages that answer or repeat others.
+fn pairs(recording: &[u8], options: DecodeOptions<'_>) -> RecordedPairs {
+    let (mut answers, mut repeated) = (Vec::new(), Vec::new());
     let input = CaptureInput::new(Form::Recording);
     let mut run = Run::new(input, options, Some(RuleSettings::default()));
     let mut sink = |output: Output<'_>| match output {
         Output::Message(decoded, verdict) => {
+            let is_repeated = verdict.is_some_and(|verdict| verdict.repeats.is_some());
+            repeated.extend(is_repeated.then_some(decoded.index));
             let answer = verdict.and_then(|verdict| verdict.answer);
             answers.extend(answer.map(|answer| KnownAnswer {
                 index: decoded.index,
@@ -151,7 +161,7 @@ fn answers(recording: &[u8], options: DecodeOptions<'_>) -> Vec<KnownAnswer> {
         _ => ControlFlow::Continue(()),
     };
     let _ = run.read_all(recording, &mut sink);
-    answers
+    RecordedPairs { answers, repeated }
 }
 
 /// Recorded requests. A list that grows has unused space, and there can be many.
@@ -161,8 +171,7 @@ type CompiledRequests = Vec<Box<CompiledRequest>>;
 /// The state while a recording is read.
 struct CompileState<'p> {
     protocol: &'p dyn Protocol,
-    /// The messages that answer others, in order.
-    answers: Vec<KnownAnswer>,
+    pairs: RecordedPairs,
     side: Direction,
     names: Names,
     speed: Speed,
@@ -195,6 +204,7 @@ impl CompileState<'_> {
         let script = Script {
             opening: opening.collect(),
             unreadable: self.unread.answers,
+            sessions: self.exchanges.sessions(self.protocol),
             older_path: self.exchanges.older_path,
             ..Script::default()
         };
@@ -307,6 +317,7 @@ impl CompileState<'_> {
                 one.message,
                 one.places,
                 one.time,
+                one.is_event,
             );
         }
     }
@@ -318,9 +329,13 @@ impl CompileState<'_> {
         message: String,
         places: Vec<ValuePlace>,
         time: Option<i64>,
+        is_event: bool,
     ) {
         self.holders.add(at, &places);
-        let message = self.message(at, message, places);
+        let mut message = self.message(at, message, places);
+        if is_event {
+            message = message.into_event();
+        }
         if let Some(course) = self.course_mut(at) {
             course.notified(send_action(message), time);
         }
@@ -437,7 +452,8 @@ impl CompileState<'_> {
     /// Returns `true` if a message adds nothing to the script.
     fn passes_over(&mut self, decoded: &Decoded<'_>, is_ours: bool, is_answer: bool) -> bool {
         let role = decoded.message.role;
-        let passive = matches!(role, Some(Role::Heartbeat | Role::Control) | None);
+        let passive = matches!(role, Some(Role::Heartbeat | Role::Control) | None)
+            || self.pairs.repeated.binary_search(&decoded.index).is_ok();
         if !is_ours && (!decoded.message.valid || role.is_none()) {
             self.unread.add(decoded.origin.conn);
         }
@@ -471,10 +487,9 @@ impl CompileState<'_> {
 
     /// Returns the request that a message answers, and whether this is its last answer.
     fn answer(&self, index: u64) -> Option<(u64, bool)> {
-        let at = self
-            .answers
-            .binary_search_by_key(&index, |answer| answer.index);
-        let answer = self.answers.get(at.ok()?)?;
+        let answers = &self.pairs.answers;
+        let at = answers.binary_search_by_key(&index, |answer| answer.index);
+        let answer = answers.get(at.ok()?)?;
         Some((answer.to, answer.is_last))
     }
 
@@ -492,7 +507,7 @@ impl CompileState<'_> {
         let Some(direction) = decoded.origin.direction else {
             return;
         };
-        self.exchanges.see_head(decoded);
+        self.exchanges.see_head(decoded, self.protocol);
         let is_ours = direction == self.side;
         let answer = self.answer(decoded.index);
         let (of, last) = (

@@ -15,6 +15,7 @@ use super::{
     ScriptAction, ScriptRule,
 };
 use crate::framing::Framing;
+use crate::live::codec::ServedSessions;
 use crate::path::Path;
 use crate::protocol::Protocol;
 use crate::render::style::{escape, is_active, shorten};
@@ -42,6 +43,7 @@ pub fn script(script: &Script, protocol: &dyn Protocol) -> String {
     if let Some(path) = &script.older_path {
         out.push_str(&format!("events = {}\n", quote(path)));
     }
+    out.push_str(&sessions(&script.sessions));
     for (key, messages) in [
         ("opening", &script.opening),
         ("unreadable", &script.unreadable),
@@ -73,6 +75,22 @@ pub fn script(script: &Script, protocol: &dyn Protocol) -> String {
         }
     }
     out
+}
+
+/// The sessions over HTTP.
+fn sessions(sessions: &ServedSessions) -> String {
+    let names = sessions.names.iter().map(|name| quote(name));
+    let names = (!sessions.names.is_empty()).then(|| format!("names = {}", list(names)));
+    let stream = sessions.stream.as_ref();
+    let stream = stream.map(|path| format!("stream = {}", quote(path)));
+    let delete = sessions.delete.then(|| "delete = true".to_owned());
+    let events = sessions.events.then(|| "events = true".to_owned());
+    let keys = [names, stream, delete, events].into_iter().flatten();
+    let keys: Vec<String> = keys.collect();
+    match keys.as_slice() {
+        [] => String::new(),
+        keys => format!("sessions = {{ {} }}\n", keys.join(", ")),
+    }
 }
 
 fn print_rule(
@@ -161,8 +179,12 @@ fn value(value: &OpenValue) -> Option<String> {
         OpenValue::Recorded(template) => {
             let slots = template.slots.iter();
             let slots = slots.map(|slot| slot_text(slot, &template.text));
-            let text = literal_quote(&template.text);
-            Some(format!("{{ json = {text}, fill = {} }}", list(slots)))
+            let mut keys = vec![format!("json = {}", literal_quote(&template.text))];
+            if !template.slots.is_empty() {
+                keys.push(format!("fill = {}", list(slots)));
+            }
+            keys.extend(template.is_event.then(|| "event = true".to_owned()));
+            Some(format!("{{ {} }}", keys.join(", ")))
         }
         _ => None,
     }

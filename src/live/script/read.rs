@@ -9,10 +9,11 @@ use crate::protocol::Protocol;
 use crate::protocol::peer::Offer;
 use crate::select::literal;
 use crate::toml_text::{Item, Key, TomlError, TomlText, in_order};
+use recorded::TEMPLATE;
 use toml::de::DeValue;
 
 /// The keys of a script.
-const SCRIPT: [&str; 14] = [
+const SCRIPT: [&str; 15] = [
     "protocol",
     "name",
     "role",
@@ -24,6 +25,7 @@ const SCRIPT: [&str; 14] = [
     "first",
     "unreadable",
     "events",
+    "sessions",
     "exit",
     "offers",
     "on",
@@ -69,6 +71,7 @@ impl ScriptReader<'_> {
                 "before" => script.before = Some(self.bytes(word, item)?),
                 "opening" => script.opening = self.messages(word, item)?,
                 "events" => script.older_path = Some(self.toml.string(word, item)?.to_owned()),
+                "sessions" => script.sessions = self.sessions(item)?,
                 "unreadable" => script.unreadable = self.messages(word, item)?,
                 "hello" => {
                     for item in self.list(word, item)? {
@@ -196,10 +199,13 @@ impl ScriptReader<'_> {
                             return open_value(OpenValue::json(text));
                         }
                     }
-                    [(one, json), (two, fill)]
-                        if one.get_ref() == "json" && two.get_ref() == "fill" =>
+                    [(one, json), rest @ ..]
+                        if one.get_ref() == "json"
+                            && rest
+                                .iter()
+                                .all(|(key, _)| TEMPLATE.contains(&key.get_ref().as_ref())) =>
                     {
-                        return self.template(json, fill);
+                        return self.template(json, rest);
                     }
                     [(one, first), (two, second)] => {
                         let typed = match (one.get_ref().as_ref(), two.get_ref().as_ref()) {

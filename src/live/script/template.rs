@@ -18,6 +18,8 @@ pub struct Template {
     pub text: String,
     /// The values that differ in each run, in the order of the text.
     pub slots: Vec<Slot>,
+    /// Over HTTP it is an event of the stream that the client has opened, and is in no response.
+    pub is_event: bool,
 }
 
 /// A value that differs in each run.
@@ -81,7 +83,12 @@ impl Template {
         if let Some((path, _)) = replaced.into_keys().next() {
             return Err(format!("the message has no value to replace at {path}"));
         }
-        Ok(Self { text, slots })
+        let is_event = false;
+        Ok(Self {
+            text,
+            slots,
+            is_event,
+        })
     }
 
     /// Returns `false` if all that ties the message to its request are values that this request does not have, such as the

@@ -121,6 +121,28 @@ impl OpenValue {
         value.fill(&Fill::default()).map(Self::Json)
     }
 
+    /// Returns a message as an event of the stream that the client has opened over HTTP.
+    pub fn into_event(self) -> Self {
+        let template = match self {
+            Self::Json(text) => Template {
+                text,
+                slots: Vec::new(),
+                is_event: true,
+            },
+            Self::Recorded(template) => Template {
+                is_event: true,
+                ..Arc::unwrap_or_clone(template)
+            },
+            other => return other,
+        };
+        Self::Recorded(Arc::new(template))
+    }
+
+    /// Returns `true` if it is an event of the stream that the client has opened over HTTP.
+    pub fn is_event(&self) -> bool {
+        matches!(self, Self::Recorded(template) if template.is_event)
+    }
+
     /// Returns `true` if a part of it is open.
     pub fn is_open(&self) -> bool {
         match self {

@@ -50,6 +50,8 @@ pub(super) struct Job {
     pub(super) after: Option<u64>,
     /// It waits for the end of its connection.
     pub(super) until_end: bool,
+    /// It waits for the event stream of its session.
+    pub(super) until_stream: bool,
     /// The time until which it waits.
     pub(super) until: Option<i64>,
     /// The recorded calls.
@@ -312,6 +314,7 @@ impl Dispatcher {
         if protocol.is_hello(decoded.message)
             && let Some(job) = self.hello(decoded, &mut replies)
         {
+            self.report.hellos += u64::from(is_request);
             self.watch
                 .received(decoded, verdict, AnswerSource::Protocol);
             return Decision::Start(replies, Box::new(job));
@@ -334,6 +337,8 @@ impl Dispatcher {
                 None if replies.is_empty() => AnswerSource::UnansweredRequest(why),
                 _ => AnswerSource::Protocol,
             };
+            let is_hello = is_request && protocol.is_hello(decoded.message);
+            self.report.hellos += u64::from(is_hello && !replies.is_empty());
             self.report_outcome(decoded, verdict, outcome);
             return Decision::Replies(replies);
         }

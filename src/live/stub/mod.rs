@@ -351,6 +351,7 @@ impl Handler for Stub<'_> {
             decisions.extend(dispatch::undecodable_start(&self.endpoint, channel));
         }
         self.act(conn, decisions, now, commands);
+        self.continue_on_streams(now, commands);
         self.start_streams(commands);
         self.dispatcher.emit_report(now);
     }

@@ -66,6 +66,17 @@ impl Job {
         self.actions.iter().any(waits)
     }
 
+    /// Returns `true` if a message that it sends is an event of the session, which outlives the connection.
+    fn has_events(&self) -> bool {
+        let mut left = self.actions.iter().skip(self.at);
+        left.any(|action| match action {
+            ScriptAction::SendReply(Reply::Message(message), _) | ScriptAction::Call(message) => {
+                message.is_event()
+            }
+            _ => false,
+        })
+    }
+
     /// Returns the action after the one that waits for a message of the peer. The actions before it are skipped.
     fn action_after(&self, message: &Request) -> Option<usize> {
         let from = self.at.saturating_sub(1);
@@ -143,6 +154,7 @@ impl PendingJobs {
     fn take(&mut self, id: u64) -> Option<Job> {
         let mut job = self.jobs.remove(&id)?;
         job.after = None;
+        job.until_stream = false;
         self.held = self.held.saturating_sub(job.weight());
         if let Some(due) = job.until.take() {
             self.due.remove(&(due, id));
@@ -178,6 +190,15 @@ impl PendingJobs {
         let mut jobs = self.jobs.values();
         let id = jobs
             .find(|job| job.request.conn == conn && job.until_end)?
+            .id;
+        self.take(id)
+    }
+
+    /// Removes a job that waits for an event stream, if its connection has one.
+    fn take_for_stream(&mut self, has_stream: impl Fn(u32) -> bool) -> Option<Job> {
+        let mut jobs = self.jobs.values();
+        let id = jobs
+            .find(|job| job.until_stream && has_stream(job.request.conn))?
             .id;
         self.take(id)
     }
@@ -218,10 +239,10 @@ impl PendingJobs {
         asking.into_iter().filter_map(|id| self.take(id)).collect()
     }
 
-    /// Removes all jobs of a connection.
+    /// Removes all jobs of a connection, except those that send events of its session.
     pub(super) fn drop_all(&mut self, conn: u32) {
         let all = self.jobs.values();
-        let own = all.filter(|job| job.request.conn == conn);
+        let own = all.filter(|job| job.request.conn == conn && !job.has_events());
         let own: Vec<u64> = own.map(|job| job.id).collect();
         for id in own {
             self.take(id);
@@ -282,6 +303,18 @@ impl Stub<'_> {
         }
     }
 
+    /// Continues the jobs that wait for an event stream that is open now.
+    pub(super) fn continue_on_streams(&mut self, now: i64, commands: &mut Vec<Command>) {
+        loop {
+            let endpoint = &self.endpoint;
+            let job = (self.waiting).take_for_stream(|conn| endpoint.can_send_event(conn));
+            let Some(job) = job else {
+                return;
+            };
+            self.run(job, now, commands);
+        }
+    }
+
     /// Returns `true` if the peer of a connection sends no more.
     fn has_no_more_requests(&self, channel: Channel) -> bool {
         self.ending.contains(&channel.conn.into()) && !self.answers_elsewhere()
@@ -308,6 +341,11 @@ impl Stub<'_> {
                 }
                 Ok(Some(JobWait::End)) => {
                     job.until_end = true;
+                    Ok((None, None))
+                }
+                Ok(Some(JobWait::Stream)) => {
+                    job.at -= 1;
+                    job.until_stream = true;
                     Ok((None, None))
                 }
                 Ok(Some(JobWait::For(index))) => Ok((None, Some(index))),

@@ -5,6 +5,7 @@ use super::dispatch::Job;
 use crate::diff::Val;
 use crate::encoding::json;
 use crate::encoding::lossless::bytes_json;
+use crate::error::Refusal;
 use crate::framing::Framing;
 use crate::live::handler::Command;
 use crate::live::script::value::{Fill, MadeCall, OpenValue, call, with_json};
@@ -22,6 +23,8 @@ pub(super) enum JobWait {
     Message,
     /// The end of its connection.
     End,
+    /// The event stream of its session, which the action needs.
+    Stream,
     Never,
 }
 
@@ -111,12 +114,16 @@ impl Stub<'_> {
                 let (method, params) = (job.text(method)?, job.json(params)?);
                 let ask = PeerReply::Ask(&method, &params);
                 let outgoing = self.endpoint.encode_reply(&job.request, ask, now);
-                let sent = outgoing.and_then(|outgoing| {
-                    self.endpoint.send_message(&outgoing, None, now, commands)
-                });
+                let sent = outgoing
+                    .and_then(|outgoing| self.send_unasked(&outgoing, false, now, commands));
                 if let Some(index) = sent.map_err(|e| e.to_string())? {
                     return Ok(Some(JobWait::For(index)));
                 }
+            }
+            ScriptAction::Call(message)
+                if message.is_event() && !self.endpoint.can_send_event(conn) =>
+            {
+                return Ok(Some(JobWait::Stream));
             }
             ScriptAction::Call(message) => self.call(job, message, now, commands)?,
             ScriptAction::Await(n) => {
@@ -166,6 +173,7 @@ impl Stub<'_> {
         now: i64,
         commands: &mut Vec<Command>,
     ) -> Result<(), String> {
+        let is_event = message.is_event();
         let message = job.json(message)?;
         let outgoing = match call(&message)? {
             Some((method, params)) => {
@@ -180,7 +188,7 @@ impl Stub<'_> {
             }
             None => Outgoing::new(job.request.conn, self.renamed(&message)?),
         };
-        let index = self.endpoint.send_message(&outgoing, None, now, commands);
+        let index = self.send_unasked(&outgoing, is_event, now, commands);
         let index = index.map_err(|e| e.to_string())?;
         if let Some(index) = index {
             self.dispatcher.jobs_by_request.insert(index, job.id);
@@ -191,6 +199,20 @@ impl Stub<'_> {
             answer: None,
         });
         Ok(())
+    }
+
+    /// Sends a message that answers nothing: as an event of its session, or if no request on its connection waits.
+    fn send_unasked(
+        &mut self,
+        outgoing: &Outgoing,
+        is_event: bool,
+        now: i64,
+        commands: &mut Vec<Command>,
+    ) -> Result<Option<u64>, Refusal> {
+        if is_event || self.framing == Framing::Http && !self.endpoint.can_send(outgoing.conn) {
+            return self.endpoint.send_event(outgoing, now, commands);
+        }
+        self.endpoint.send_message(outgoing, None, now, commands)
     }
 
     /// Replaces the id of a message by a new one if it is a UUID.
@@ -256,6 +278,7 @@ impl Stub<'_> {
             outgoing.to = outgoing.message.get(place).map(str::to_owned);
             outgoing.message = with_id(&outgoing.message, &job.json(id)?)?;
         }
+        let is_event = matches!(reply, Reply::Message(value) if value.is_event());
         for _ in 0..=u8::from(mutation.twice) {
             if mutation.pretty && self.framing == Framing::Lines {
                 let text = with_json(&outgoing.message, |root| {
@@ -269,6 +292,9 @@ impl Stub<'_> {
                 return Err(
                     "pretty: only messages that are lines can be spread over several".into(),
                 );
+            } else if is_event || matches!(reply, Reply::Tell(..)) {
+                let sent = self.send_unasked(&outgoing, is_event, now, commands);
+                sent.map_err(|e| e.to_string())?;
             } else {
                 self.endpoint
                     .send_message(&outgoing, None, now, commands)

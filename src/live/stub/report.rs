@@ -80,6 +80,9 @@ pub struct StubReport {
     pub missed: u64,
     /// The first 1000 of them.
     pub misses: Vec<UnansweredRequest>,
+    /// The number of further requests that open a session.
+    #[serde(skip)]
+    pub hellos: u64,
     /// The rules of the script.
     pub rules: Vec<Usage>,
     /// The rules with a recorded request.

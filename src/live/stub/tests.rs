@@ -73,6 +73,7 @@ impl<'p> StubTest<'p> {
     ) -> Self {
         let mut config = ConnectionConfig::new(protocol, framing, Direction::ToClient);
         config.older_path = Some("/sse".into());
+        config.sessions.clone_from(&script.sessions);
         let log = Log::default();
         let seen = Arc::clone(&log.0);
         let settings = StubConfig {

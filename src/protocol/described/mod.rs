@@ -278,8 +278,10 @@ fn about(role: Role) -> &'static str {
 
 /// Returns the marks of the description, and those of ids: each run has its own.
 fn marks(description: &Description, base: Option<&dyn Protocol>) -> Marks {
-    /// The group of all ids: each side counts its own.
+    /// The group of all ids that pairs need: each side counts its own.
     const GROUP: &str = "id";
+    /// The group of ids that nothing refers to. An answer has the scope of its request, whose ids are not its own.
+    const NUMBERS: &str = "number";
     let mut marks = description.marks.clone();
     let computed = description.body.header.iter().flat_map(Header::computed);
     let computed = computed.map(Generated::uncompared);
@@ -302,8 +304,11 @@ fn marks(description: &Description, base: Option<&dyn Protocol>) -> Marks {
         let own = kind.id.as_ref().map(|path| {
             let pairs = kind.role == Role::Request || kind.answers() && reply_to.is_none();
             let mark = of(kind, path, Fresh::Id, None);
+            // Without the name of a kind, the path is that of all messages.
+            let is_number = !pairs && kind.fixed_kind().is_some();
             Generated {
                 fresh: mark.fresh.filter(|_| pairs),
+                group: if is_number { NUMBERS } else { GROUP }.into(),
                 ..mark
             }
         });

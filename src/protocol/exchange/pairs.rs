@@ -106,6 +106,8 @@ pub(in crate::protocol) enum Unread {
     Unended,
     /// Its id has another type, which has its own finding.
     Retyped,
+    /// Its id is another one, which has its own finding.
+    Renamed,
     /// An HTTP response with this status and without a message.
     Empty(u16),
 }
@@ -172,6 +174,7 @@ impl<T> Sent<T> {
             Unread::Truncated => "ends too early",
             Unread::Unended => "has no line end (send 0x0a after it)",
             Unread::Retyped => "has its id as another type",
+            Unread::Renamed => "has another id",
             Unread::Empty(status) => {
                 return Some(format!(
                     "its response, #{index}, has status {status} and no message"
@@ -183,7 +186,8 @@ impl<T> Sent<T> {
 
     /// Returns true if a missing answer is reported.
     pub(in crate::protocol) fn needs_answer(&self) -> bool {
-        let is_reported = |unread: &UnreadAnswer| unread.why == Unread::Retyped;
+        let is_reported =
+            |unread: &UnreadAnswer| matches!(unread.why, Unread::Retyped | Unread::Renamed);
         !self.breaks_rule
             && !self.may_be_missed
             && !self.is_duplicate

@@ -32,6 +32,8 @@ pub(super) struct Connection {
     pub(super) posts: Posts<Post>,
     /// The index of the request whose answer is the current event stream.
     pub(super) streamed: Option<u64>,
+    /// The request of the last response has no message.
+    pub(super) is_unasked: bool,
     /// The current event stream goes on with an earlier one, or has the answers to all requests of its session.
     pub(super) is_shared: bool,
     /// The current event stream goes on with an earlier one.

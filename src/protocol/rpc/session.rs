@@ -100,6 +100,7 @@ impl<E: Extension> RpcSession<E> {
         if first.is_none() {
             self.events.insert(content, seen.index);
         }
+        seen.report().repeats = first;
         first
     }
 
@@ -122,6 +123,7 @@ impl<E: Extension> RpcSession<E> {
             }
             let post = is_final.then(|| connection.posts.take()).flatten();
             if is_final {
+                connection.is_unasked = matches!(post, Some(Post::Nothing));
                 connection.streamed = match post {
                     Some(Post::Request(_, index, _)) => Some(index),
                     _ => None,
@@ -133,6 +135,8 @@ impl<E: Extension> RpcSession<E> {
                 Direction::ToClient
             }));
             self.sessions.read(&seen, asks);
+            let session = self.sessions.session(seen.origin.conn);
+            seen.report().session = session.map(|name| self.hasher.hash_one(name));
             if is_final && status >= 300 {
                 self.handle_refusal(post, seen, status);
             } else if is_final {
@@ -323,7 +327,7 @@ impl<E: Extension> RpcSession<E> {
                         "the server sent this answer before, in #{first}: the resumed stream repeats it");
                     message.report().at_most(Severity::Info);
                 } else if !message.breaks_rule && !self.lacks(&seen) {
-                    self.pairs.report_unmatched(&key, &facts);
+                    self.report_unmatched(message, &key, &facts);
                 }
                 return;
             }

@@ -86,7 +86,7 @@ fn interpret<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Me
         DIALECT.describe(&call, message);
     } else if !message.valid {
         // Too little was read for a decision.
-    } else if let Some(exchange) = Exchange::of(frame) {
+    } else if let Some(exchange) = Exchange::of(frame).filter(|_| !root.is_array()) {
         // `""` of a 202, health, an error without jsonrpc and id: these belong to HTTP and are not messages.
         exchange.control(message);
         let is_request = matches!(
@@ -97,7 +97,7 @@ fn interpret<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Me
                 ..
             }
         );
-        if is_request || root.is_array() {
+        if is_request {
             message.faults.push(not_a_message(root));
         }
     } else if root.get("port").is_some() && root.members().count() == 1 {

@@ -303,6 +303,10 @@ impl TestPeer for Names {
                 let fields = format!("{json}mcp-session-id: new-{}\r\n", self.sessions);
                 Server::response("200 OK", &fields, &result(RESULT))
             }
+            "tools/list" if !name.starts_with("new-") => {
+                let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}"#;
+                Server::response("404 Not Found", json, error)
+            }
             "tools/list" => Server::response("200 OK", json, &result(r#"{"tools":[]}"#)),
             _ => Server::response("202 Accepted", "", ""),
         };
@@ -346,6 +350,11 @@ fn each_recorded_session_is_one_session_of_the_run() {
     say(2, "old-2", initialized, &accepted);
     say(1, "old-1", list, &listed);
     say(2, "old-2", list, &listed);
+    // Requests with a wrong name, and without one, are such requests again.
+    let refused = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}"#;
+    let refused = Server::response("404 Not Found", json, refused);
+    say(1, "wrong", list, &refused);
+    say(2, "", list, &refused);
     recording += "{\"t\":2,\"event\":\"end\",\"chunks\":1,\"bytes\":{}}\n";
     let plan = plan(recording.as_bytes());
     let mut server = Names::default();
@@ -359,8 +368,36 @@ fn each_recorded_session_is_one_session_of_the_run() {
         ("initialize", ""),
         ("notifications/initialized", "new-1"),
         ("notifications/initialized", "new-2"),
+        ("tools/list", ""),
         ("tools/list", "new-1"),
         ("tools/list", "new-2"),
+        ("tools/list", "wrong"),
     ];
     assert_eq!(seen, wanted);
+}
+
+/// The recorded client resumed the event stream, and the server sent a notification and the answer again; a run without
+/// the interruption has them once.
+#[test]
+fn messages_that_a_resumed_stream_repeats_are_not_awaited() {
+    let recorded = String::from_utf8(recording(false, false)).unwrap();
+    let (recorded, end) = recorded.split_at(recorded.find("{\"t\":2,").unwrap());
+    let call = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
+    let events = format!(
+        "{EVENTS}\r\nid: 1\nevent: message\ndata: {ROOTS}\n\nid: 1\nevent: message\ndata: {call}\n\n"
+    );
+    let get = "GET /mcp HTTP/1.1\r\nhost: h\r\naccept: text/event-stream\r\nmcp-session-id: old\r\nlast-event-id: 0\r\n\r\n";
+    let line = |dir: &str, text: &str| {
+        let text = serde_json::to_string(text).unwrap();
+        format!("{{\"t\":1,\"conn\":10,\"dir\":\"{dir}\",\"text\":{text}}}\n")
+    };
+    let recorded = format!(
+        "{recorded}{}{}{end}",
+        line("c2s", get),
+        line("s2c", &events)
+    );
+    let mut server = Server::new("new", false, true);
+    let run = replayed(recorded.as_bytes(), &mut server);
+    assert!(run.outcome.is_clean(), "{:?}", run.reported);
+    assert_eq!((run.outcome.sent, run.outcome.compared), (4, 3));
 }

@@ -1,15 +1,16 @@
-//! Exchanges over HTTP: the event stream of the older transport, and requests that their client cancels by ending the
+//! Exchanges over HTTP: event streams, the names and ends of sessions, and requests that their client cancels by ending the
 //! connection before the answer.
 
 use super::CompiledRequests;
 use crate::capture::{Event, EventKind};
 use crate::decoder::Decoded;
-use crate::framing::Head;
+use crate::framing::{Framing, Head};
+use crate::live::codec::{ServedSessions, head};
 use crate::live::endpoint::http_session::message_path;
 use crate::live::script::ScriptAction;
 use crate::live::speed::Speed;
-use crate::protocol::Direction;
-use std::collections::HashMap;
+use crate::protocol::{Direction, Protocol};
+use std::collections::{BTreeMap, HashMap};
 
 /// The exchanges of HTTP connections.
 #[derive(Default)]
@@ -18,10 +19,24 @@ pub(super) struct Exchanges {
     last: HashMap<u32, usize>,
     /// The last requests on connections that their clients have ended, and when.
     ended: Vec<(usize, Option<i64>)>,
-    /// The path of the last GET on each connection.
-    paths: HashMap<u32, String>,
+    /// Method and path of the last request on each connection.
+    requests: HashMap<u32, (String, String)>,
+    /// The event streams of sessions, by connection.
+    streams: BTreeMap<u32, RecordedStream>,
+    /// The names of sessions, in the order in which they began.
+    names: Vec<String>,
+    /// A session was ended by DELETE.
+    is_deleted: bool,
+    /// The numbers of responses with one message, and of those with events, to messages that were posted.
+    answers: [u64; 2],
     /// The path at which the server opened an event stream of the older transport.
     pub(super) older_path: Option<String>,
+}
+
+/// An event stream of a session.
+struct RecordedStream {
+    path: String,
+    is_open: bool,
 }
 
 impl Exchanges {
@@ -30,18 +45,81 @@ impl Exchanges {
         self.last.extend(conn.map(|conn| (conn, at)));
     }
 
+    /// Returns `true` for a message in the event stream of a session.
+    pub(super) fn is_event(&self, decoded: &Decoded<'_>) -> bool {
+        let conn = decoded.origin.conn.unwrap_or_default();
+        let stream = self.streams.get(&conn);
+        decoded.frame.framing == Framing::Http && stream.is_some_and(|stream| stream.is_open)
+    }
+
+    /// Returns the sessions, if each of them has one stream at most.
+    pub(super) fn sessions(&self, protocol: &dyn Protocol) -> ServedSessions {
+        if (protocol.descriptor().http).is_none_or(|http| http.part.is_some()) {
+            return ServedSessions::default();
+        }
+        ServedSessions {
+            names: self.names.clone(),
+            stream: self.streams.values().next().map(|one| one.path.clone()),
+            delete: self.is_deleted,
+            events: self.answers[1] > self.answers[0],
+        }
+    }
+
     /// Reads a head, or an event without a message.
-    pub(super) fn see_head(&mut self, decoded: &Decoded<'_>) {
-        let Head::Http { start, event, .. } = decoded.frame.head else {
+    pub(super) fn see_head(&mut self, decoded: &Decoded<'_>, protocol: &dyn Protocol) {
+        let Head::Http {
+            start,
+            event,
+            status,
+            ..
+        } = decoded.frame.head
+        else {
             return;
         };
         let conn = decoded.origin.conn.unwrap_or_default();
-        if let Some(target) = start.strip_prefix("GET ") {
-            let path = target.split([' ', '?']).next().unwrap_or_default();
-            self.paths.insert(conn, path.to_owned());
-        } else if event && self.older_path.is_none() && message_path(decoded).is_some() {
-            self.older_path = self.paths.get(&conn).cloned();
+        if event {
+            // In the older transport, the first event names the path of messages.
+            if message_path(decoded).is_some()
+                && let Some(stream) = self.streams.remove(&conn)
+            {
+                self.older_path.get_or_insert(stream.path);
+            }
+            return;
         }
+        if status == 0 {
+            let mut words = start.split([' ', '?']);
+            let mut word = || words.next().unwrap_or_default().to_owned();
+            self.requests.insert(conn, (word(), word()));
+            if let Some(stream) = self.streams.get_mut(&conn) {
+                stream.is_open = false;
+            }
+            return;
+        }
+        let Some((method, path)) = self.requests.get(&conn) else {
+            return;
+        };
+        let is_accepted = (200..300).contains(&status);
+        let kind = head::field(decoded, "content-type").unwrap_or_default();
+        if method == "GET" && is_accepted && kind.starts_with(head::EVENT_STREAM) {
+            let path = path.clone();
+            self.streams.insert(
+                conn,
+                RecordedStream {
+                    path,
+                    is_open: true,
+                },
+            );
+        }
+        self.is_deleted |= method == "DELETE" && is_accepted;
+        if method == "POST" && status == 200 {
+            let [whole, events] = &mut self.answers;
+            *whole += u64::from(kind.starts_with("application/json"));
+            *events += u64::from(kind.starts_with(head::EVENT_STREAM));
+        }
+        let http = protocol.descriptor().http;
+        let name = http.and_then(|http| head::field(decoded, http.name));
+        let name = name.filter(|name| is_accepted && !self.names.contains(name));
+        self.names.extend(name);
     }
 
     /// Reads an event. `side` is the side that the stub plays.

@@ -181,6 +181,10 @@ impl CompileState<'_> {
     /// Adds a message that answers none of the peer.
     pub(super) fn add_unasked(&mut self, role: Role, message: SeenMessage<'_>) {
         let SeenMessage { conn, time, .. } = message;
+        let is_event = self.exchanges.is_event(message.decoded);
+        // An event of a session has no request of its own on its connection: it follows what the peer sent last.
+        let last = self.entries.last().filter(|_| is_event);
+        let conn = last.map_or(conn, |entry| entry.conn);
         let mut holders = self.holders.find(&message.places, None);
         let is_notification = role == Role::Notification;
         let at = if is_notification {
@@ -199,13 +203,17 @@ impl CompileState<'_> {
                 message: message.message,
                 places: message.places,
                 time,
+                is_event,
             });
             return;
         }
         self.decide(Some(at));
         let (index, own) = (message.decoded.index, message.places.clone());
         let values = StoredValues::of(&own, &mut self.paths);
-        let message = self.message(at, message.message, message.places);
+        let mut message = self.message(at, message.message, message.places);
+        if is_event {
+            message = message.into_event();
+        }
         if self.is_repeated(at, conn, role, &message) {
             return;
         }

@@ -144,6 +144,7 @@ pub(super) struct Undecided {
     pub(super) message: String,
     pub(super) places: Vec<ValuePlace>,
     pub(super) time: Option<i64>,
+    pub(super) is_event: bool,
 }
 
 /// The time of a request, and what answers it. Boxed: many requests have no answer.

@@ -3,12 +3,13 @@
 
 use super::{Read, ScriptReader};
 use crate::framing::Framing;
+use crate::live::codec::ServedSessions;
 use crate::live::script::request::{RequestForm, RequestPattern};
 use crate::live::script::template::{Replacement, Template, ValueSource};
 use crate::live::script::value::OpenValue;
 use crate::live::script::{AwaitedMessage, AwaitedRequest, HelloReply, Reply, ScriptAction};
 use crate::path::Path;
-use crate::toml_text::Item;
+use crate::toml_text::{Item, Key};
 use std::sync::Arc;
 
 /// The keys of a hello.
@@ -31,6 +32,10 @@ const STEP: [&str; 9] = [
 const UNTIL: [&str; 3] = ["kind", "path", "request"];
 /// The keys of a recorded request that is waited for.
 const AFTER: [&str; 2] = ["request", "most"];
+/// The keys of a recorded message beside its text.
+pub(super) const TEMPLATE: [&str; 2] = ["fill", "event"];
+/// The keys of the sessions over HTTP.
+const SESSIONS: [&str; 4] = ["names", "stream", "delete", "events"];
 /// The keys of a value that is replaced.
 const FILL: [&str; 6] = ["at", "key", "from", "answer", "call", "keeps_form"];
 
@@ -186,18 +191,63 @@ impl ScriptReader<'_> {
         Ok(awaited)
     }
 
-    /// `{ json = '…', fill = [{ at = "id", from = "id" }] }`.
-    pub(super) fn template(&self, json: &Item<'_>, fill: &Item<'_>) -> Read<OpenValue> {
+    /// `{ names = ["a"], stream = "/mcp", delete = true }`.
+    pub(super) fn sessions(&self, item: &Item<'_>) -> Read<ServedSessions> {
+        let mut sessions = ServedSessions::default();
+        for (key, item) in self.toml.entries("sessions", item)? {
+            let word: &str = key.get_ref();
+            match word {
+                "names" => {
+                    let names = self.list(word, item)?.into_iter();
+                    let names = names.map(|item| self.field_value(word, item));
+                    sessions.names = names.collect::<Read<_>>()?;
+                }
+                "stream" => sessions.stream = Some(self.toml.string(word, item)?.to_owned()),
+                "delete" => sessions.delete = self.toml.bool(word, item)?,
+                "events" => sessions.events = self.toml.bool(word, item)?,
+                _ => return Err(self.toml.unknown_key(key, &SESSIONS)),
+            }
+        }
+        Ok(sessions)
+    }
+
+    /// Text that a field of HTTP can have.
+    fn field_value(&self, word: &str, item: &Item<'_>) -> Read<String> {
+        let text = self.toml.string(word, item)?;
+        if text.is_empty() || text.chars().any(|c| !c.is_ascii_graphic()) {
+            let wanted = "names without spaces, such as \"a-1\"";
+            return Err(self.toml.wrong_value(word, item, wanted));
+        }
+        Ok(text.to_owned())
+    }
+
+    /// `{ json = '…', fill = [{ at = "id", from = "id" }], event = true }`.
+    pub(super) fn template(
+        &self,
+        json: &Item<'_>,
+        rest: &[(&Key<'_>, &Item<'_>)],
+    ) -> Read<OpenValue> {
         let text = self.toml.string("json", json)?;
         let plain = OpenValue::json(text).map_err(|why| self.toml.error(&json.span(), why))?;
         let OpenValue::Json(text) = plain else {
             return Ok(plain);
         };
-        let items = self.list("fill", fill)?.into_iter();
-        let replaced = items.map(|item| self.replacement(item));
-        let template = Template::new(text, replaced.collect::<Read<_>>()?);
-        let template = template.map_err(|why| self.toml.error(&fill.span(), why))?;
-        Ok(OpenValue::Recorded(Arc::new(template)))
+        let (mut replaced, mut is_event, mut place) = (Vec::new(), false, json.span());
+        for (key, item) in rest {
+            let word: &str = key.get_ref();
+            if word == "event" {
+                is_event = self.toml.bool(word, item)?;
+                continue;
+            }
+            let items = self.list(word, item)?.into_iter();
+            let items = items.map(|item| self.replacement(item));
+            replaced = items.collect::<Read<_>>()?;
+            place = item.span();
+        }
+        let template = Template::new(text, replaced);
+        let template = template.map_err(|why| self.toml.error(&place, why))?;
+        let value = OpenValue::Recorded(Arc::new(template));
+        Ok(if is_event { value.into_event() } else { value })
     }
 
     fn replacement(&self, item: &Item<'_>) -> Read<Replacement> {

@@ -81,6 +81,36 @@ fn answers_on_another_http_connection_are_paired() {
     assert_eq!(found(9, &said), (vec![], vec![(4, 2)]));
 }
 
+/// The exchange of an answer whose id no request has shows its request.
+#[test]
+fn an_answer_with_another_id_is_for_the_request_of_its_exchange() {
+    let get = || {
+        (
+            0,
+            '>',
+            "GET /?method=a HTTP/1.1\r\nhost: a\r\n\r\n".to_owned(),
+        )
+    };
+    let cases = [
+        // One finding, and no unanswered request.
+        (
+            http(0, '>', &ASK.replace("-1", "-1.5")),
+            vec![("id-fraction", 0), ("orphan", 1)],
+            vec![(1, 0)],
+        ),
+        (
+            http(0, '>', &ASK.replace("-1", "7")),
+            vec![("orphan", 1)],
+            vec![(1, 0)],
+        ),
+        (get(), vec![("orphan", 1)], vec![]),
+    ];
+    for (asked, broken, answers) in cases {
+        let found = found(9, &[asked, http(0, '<', ANSWER)]);
+        assert_eq!((found.broken, found.answers), (broken, answers));
+    }
+}
+
 #[test]
 fn members_of_a_batch_pair_one_by_one() {
     let said = [

@@ -4,9 +4,11 @@ use super::super::extension::{Extension, RpcMessage};
 use super::super::http::{Post, report_refusal};
 use super::RpcSession;
 use crate::framing::Head;
-use crate::protocol::exchange::pairs::{IdSpace, PairKey, Unread};
+use crate::protocol::exchange::pairs::{Facts, IdSpace, PairKey, Unread};
+use crate::protocol::rule_names::rpc as rule;
 use crate::protocol::session::memory::ConnId;
-use crate::protocol::session::{Current, Seen, http};
+use crate::protocol::session::text::{quote, short};
+use crate::protocol::session::{Current, Seen, Severity, broken, http};
 use crate::protocol::{Ending, Id, Origin, Role};
 use std::collections::BTreeSet;
 
@@ -72,6 +74,37 @@ impl<E: Extension> RpcSession<E> {
             }
             _ => {}
         }
+    }
+
+    /// Reports an answer whose id no open request has. Over HTTP its exchange shows which request it is for.
+    pub(super) fn report_unmatched(
+        &mut self,
+        message: &RpcMessage<'_, '_>,
+        key: &PairKey,
+        facts: &Facts<'_, '_>,
+    ) {
+        let (seen, Some(id)) = (message.seen, facts.id) else {
+            return;
+        };
+        let connection = self.connections.get(seen.origin.conn);
+        let connection = connection.filter(|connection| !connection.is_shared);
+        let is_event = matches!(seen.frame.head, Head::Http { event: true, .. });
+        if connection.is_some_and(|connection| connection.is_unasked && !is_event) {
+            broken!(message, rule::ORPHAN, seen.at(id);
+                "the id {} is that of no request: the HTTP request of this response has no message in its body", quote(id));
+            return message.report().at_most(Severity::Info);
+        }
+        let asked = connection.and_then(|connection| self.pairs.open.at(connection.streamed?));
+        // A batch has the ids of its members.
+        let asked = asked.filter(|_| !message.in_batch);
+        let Some((asked_key, asked, _)) = asked else {
+            return self.pairs.report_unmatched(key, facts);
+        };
+        broken!(message, rule::ORPHAN, seen.at(id), asked.index();
+            "the id is {}; the request of this HTTP response, {}, has the id {}",
+            quote(id), asked.describe(), short(asked.id()));
+        let asked_key = asked_key.clone();
+        self.pairs.leave_open(&asked_key, seen, Unread::Renamed);
     }
 
     /// Returns what keeps the requester from receiving an answer; `None` if nothing does.

@@ -267,3 +267,126 @@ fn messages_after_the_opening_of_a_later_session_are_kept() {
         "{hellos:?}"
     );
 }
+
+/// The name of a session, its event stream with a notification and a request of the server, and its end are those of the
+/// recording; events wait for the stream, also if the connection of their request has ended.
+#[test]
+fn sessions_over_http_have_their_name_stream_and_end() {
+    let post = |message: &Json| {
+        let text = message.to_string();
+        let len = text.len();
+        format!(
+            "POST /mcp HTTP/1.1\r\nhost: h\r\nmcp-session-id: NAME\r\ncontent-length: {len}\r\n\r\n{text}"
+        )
+    };
+    let chunk = |conn: u32, dir: &str, text: &str| {
+        json!({"t": 1, "conn": conn, "dir": dir, "text": text}).to_string()
+    };
+    let accepted = "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n";
+    let events =
+        "HTTP/1.1 200 OK\r\nmcp-session-id: one\r\ncontent-type: text/event-stream\r\n\r\n";
+    let event = |message: &Json| format!("event: message\ndata: {message}\n\n");
+    let result = json!({"jsonrpc": "2.0", "id": 0, "result": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}});
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+    let roots = json!({"jsonrpc": "2.0", "id": 0, "method": "roots/list"});
+    let get =
+        "GET /mcp HTTP/1.1\r\nhost: h\r\nmcp-session-id: one\r\naccept: text/event-stream\r\n\r\n";
+    let delete = "DELETE /mcp HTTP/1.1\r\nhost: h\r\nmcp-session-id: one\r\n\r\n";
+    let ended = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+    let head = json!({"wiretool": 1, "protocol": "mcp", "started": "2026-01-01T00:00:00Z", "transport": "tcp"});
+    let lines = [
+        head.to_string(),
+        chunk(1, "c2s", &post(&initialize())),
+        chunk(1, "s2c", &format!("{events}{}", event(&result))),
+        chunk(2, "c2s", &post(&initialized)),
+        chunk(2, "s2c", accepted),
+        chunk(3, "c2s", get),
+        chunk(
+            3,
+            "s2c",
+            &events.replace("\r\n\r\n", "\r\ntransfer-encoding: chunked\r\n\r\n"),
+        ),
+        chunk(
+            3,
+            "s2c",
+            &format!("{:x}\r\n{}\r\n", event(&roots).len(), event(&roots)),
+        ),
+        chunk(
+            2,
+            "c2s",
+            &post(&json!({"jsonrpc": "2.0", "id": 0, "result": {"roots": []}})),
+        ),
+        chunk(2, "s2c", accepted),
+        chunk(
+            3,
+            "s2c",
+            &format!("{:x}\r\n{}\r\n", event(&changed).len(), event(&changed)),
+        ),
+        chunk(2, "c2s", delete),
+        chunk(2, "s2c", ended),
+    ];
+    let script = compile(
+        lines.join("\n").as_bytes(),
+        known("mcp"),
+        Direction::ToClient,
+        Limits::default(),
+        Speed::default(),
+    );
+    let script = script.unwrap();
+    // The printed script is the same one.
+    let printed = crate::live::script::print::script(&script, known("mcp"));
+    assert_eq!(
+        Script::read("printed.toml", &printed, known("mcp"))
+            .unwrap()
+            .sessions,
+        script.sessions,
+        "{printed}"
+    );
+    for is_late in [false, true] {
+        let mut stub_test = StubTest::over(Framing::Http, known("mcp"), script.clone());
+        for conn in 1..=4 {
+            stub_test.did(|stub, now, commands| stub.opened(conn, now, commands));
+        }
+        let mut receive = |conn: u32, text: &str| {
+            stub_test.did(|stub, now, commands| {
+                stub.received(conn.into(), text.as_bytes(), now, commands);
+            })
+        };
+        let hello = receive(1, &post(&initialize()));
+        assert!(hello.contains("\r\nmcp-session-id: one\r\n"), "{hello}");
+        let mut opened = String::new();
+        if !is_late {
+            opened = receive(3, get);
+        }
+        let posted = receive(2, &post(&initialized).replace("NAME", "one"));
+        if is_late {
+            assert!(!posted.contains("roots/list"), "{posted}");
+            opened = receive(3, get);
+        } else {
+            opened.push_str(&posted);
+        }
+        assert!(
+            opened.contains("content-type: text/event-stream"),
+            "{opened}"
+        );
+        assert!(opened.contains("roots/list"), "{opened}");
+        let id: Json = serde_json::from_str(
+            opened
+                .lines()
+                .find_map(|l| l.strip_prefix("data: "))
+                .unwrap(),
+        )
+        .unwrap();
+        let answer = json!({"jsonrpc": "2.0", "id": id["id"], "result": {"roots": []}});
+        let answered = receive(4, &post(&answer).replace("NAME", "one"));
+        assert!(answered.contains("list_changed"), "{is_late}: {answered}");
+        let deleted = receive(4, delete);
+        assert!(deleted.contains("HTTP/1.1 200 "), "{deleted}");
+        assert!(deleted.contains("0\r\n\r\n"), "{deleted}");
+        // A second client has a session of its own.
+        let hello = receive(1, &post(&initialize()));
+        assert!(hello.contains("\r\nmcp-session-id: one-2\r\n"), "{hello}");
+    }
+}

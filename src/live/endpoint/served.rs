@@ -1,0 +1,162 @@
+//! The sessions of a server over HTTP, and the event streams that their clients open with GET.
+//!
+//! ```text
+//!   POST hello    -->  200, name of the session
+//!   GET, name     -->  200 text/event-stream: messages that are in no response
+//!   DELETE, name  -->  200: the session has ended, and so has its stream
+//! ```
+
+use super::Endpoint;
+use crate::decoder::Decoded;
+use crate::error::Refusal;
+use crate::framing::{Framing, Head};
+use crate::live::codec::{Codec, ConnectionConfig, ServedSessions, head};
+use crate::live::handler::Command;
+use crate::protocol::peer::Outgoing;
+use crate::protocol::{Direction, Protocol, Role};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Events that may wait for a stream; the oldest ones are dropped.
+const MAX_HELD: usize = 1 << 10;
+/// Closed connections whose sessions are still known.
+const MAX_CONNECTIONS: usize = 1 << 12;
+
+/// The state of all sessions. A session without a name has an empty one.
+pub(super) struct ServerSessions<'p> {
+    /// The field that names a session.
+    field: &'p str,
+    served: ServedSessions,
+    /// The number of sessions that have begun.
+    begun: usize,
+    /// The session of the last request on each connection.
+    current: BTreeMap<u32, String>,
+    /// The connection with the event stream of each session.
+    streams: BTreeMap<String, u32>,
+    /// Events of sessions that have no stream yet.
+    held: VecDeque<(String, Outgoing)>,
+}
+
+impl<'p> ServerSessions<'p> {
+    /// Returns the state for a server of a protocol with such sessions.
+    pub(super) fn of(config: &ConnectionConfig<'p>) -> Option<Self> {
+        let is_server = config.side == Direction::ToClient && config.framing == Framing::Http;
+        let http = config.protocol.descriptor().http.filter(|_| is_server)?;
+        let served = config.sessions.clone();
+        (served != ServedSessions::default()).then(|| Self {
+            field: http.name,
+            served,
+            begun: 0,
+            current: BTreeMap::new(),
+            streams: BTreeMap::new(),
+            held: VecDeque::new(),
+        })
+    }
+
+    /// Handles a request. Adds the connection whose stream ends.
+    pub(super) fn received(
+        &mut self,
+        decoded: &Decoded<'_>,
+        protocol: &dyn Protocol,
+        codec: &mut Codec<'_>,
+        ended: &mut Vec<u32>,
+    ) {
+        let (Head::Http { start, .. }, Some(conn)) = (decoded.frame.head, decoded.origin.conn)
+        else {
+            return;
+        };
+        let mut name = head::field(decoded, self.field).unwrap_or_default();
+        // The opening may have further messages.
+        let is_request = decoded.message.role == Some(Role::Request);
+        if is_request && protocol.is_hello(decoded.message) {
+            name = self.served.name(self.begun).unwrap_or_default();
+            self.begun += 1;
+            if !name.is_empty() {
+                codec.add_field(self.field, &name);
+            }
+        }
+        let is_deleted = self.served.delete && start.starts_with("DELETE ");
+        ended.extend(is_deleted.then(|| self.streams.remove(&name)).flatten());
+        if codec.opened_stream() {
+            self.streams.insert(name.clone(), conn);
+        }
+        self.current.insert(conn, name);
+        if self.current.len() > MAX_CONNECTIONS {
+            self.current.pop_first();
+        }
+    }
+
+    /// A connection has ended.
+    pub(super) fn remove(&mut self, conn: u32) {
+        self.streams.retain(|_, stream| *stream != conn);
+    }
+
+    /// Returns the connection with the event stream for the session of a connection.
+    fn stream(&self, conn: u32) -> Option<u32> {
+        self.streams.get(self.current.get(&conn)?).copied()
+    }
+
+    /// Holds an event until the session of its connection has a stream.
+    fn hold(&mut self, outgoing: Outgoing) {
+        let Some(name) = self.current.get(&outgoing.conn) else {
+            return;
+        };
+        self.held.push_back((name.clone(), outgoing));
+        if self.held.len() > MAX_HELD {
+            self.held.pop_front();
+        }
+    }
+
+    /// Returns an event whose session has a stream now.
+    fn next_held(&mut self) -> Option<Outgoing> {
+        let mut held = self.held.iter();
+        let at = held.position(|(name, _)| self.streams.contains_key(name))?;
+        self.held.remove(at).map(|(_, outgoing)| outgoing)
+    }
+}
+
+impl Endpoint<'_> {
+    /// Returns `true` if an event for the session of a connection can be sent now.
+    pub fn can_send_event(&self, conn: u32) -> bool {
+        (self.served.as_ref()).is_none_or(|sessions| sessions.stream(conn).is_some())
+    }
+
+    /// Sends a message that answers nothing. Over HTTP it is an event of the stream that the client of its session has
+    /// opened, or will open; without such streams, a message as any other.
+    pub fn send_event(
+        &mut self,
+        outgoing: &Outgoing,
+        now: i64,
+        commands: &mut Vec<Command>,
+    ) -> Result<Option<u64>, Refusal> {
+        let Some(sessions) = &mut self.served else {
+            return self.send_message(outgoing, None, now, commands);
+        };
+        let mut event = outgoing.clone();
+        match sessions.stream(outgoing.conn) {
+            Some(conn) => {
+                event.conn = conn;
+                self.send_message(&event, None, now, commands)
+            }
+            None => {
+                sessions.hold(event);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Sends the events that waited for a stream, and ends the streams of deleted sessions.
+    pub(super) fn serve_streams(&mut self, ended: &[u32], now: i64, commands: &mut Vec<Command>) {
+        while let Some(outgoing) = self.served.as_mut().and_then(ServerSessions::next_held) {
+            if let Err(refusal) = self.send_event(&outgoing, now, commands) {
+                commands.push(Command::Log(refusal.to_string()));
+            }
+        }
+        for conn in ended {
+            let mut bytes = Vec::new();
+            if let Some(codec) = self.codecs.get_mut(conn) {
+                codec.end_stream(&mut bytes);
+            }
+            self.send_bytes(*conn, bytes, now, commands);
+        }
+    }
+}
