@@ -78,7 +78,12 @@ impl<'p> Detector<'p> {
         let is_other = |protocol: &dyn Protocol| {
             let own = protocol.descriptor().framings;
             let given = options.framing.as_ref();
-            given.is_some_and(|given| !own.contains(given)) && has_header(protocol)
+            // WebSocket begins with an upgrade of HTTP.
+            let is_of_http = own.contains(&Framing::Http) || own.contains(&Framing::WebSocket);
+            given.is_some_and(|given| {
+                let is_http = *given == Framing::Http;
+                !own.contains(given) && (has_header(protocol) || is_http && !is_of_http)
+            })
         };
         let is_named = protocols.len() == 1;
         for protocol in protocols {

@@ -96,33 +96,29 @@ fn batches_in_bodies_of_http_have_their_kind() {
     assert!(line["fault"].is_object(), "{line}");
 }
 
-/// The upgrade and the frames of a WebSocket: a call, and the end that the server chose instead of an answer.
+/// The upgrade and the frames of a WebSocket: two calls, the answer to one of them, and the end that the server chose
+/// instead of the other.
 fn closed_websocket() -> Vec<(u32, &'static str, String)> {
     let key = "dGhlIHNhbXBsZSBub25jZQ==";
     let request = format!(
         "GET / HTTP/1.1\r\nhost: h\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: {key}\r\n\r\n"
     );
     let response = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
-    let call = r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#;
-    // Masked with zeros.
-    let frame = |opcode: u8, body: &str| {
-        let head = [
-            0x80 | opcode,
-            0x80 | u8::try_from(body.len()).unwrap(),
-            0,
-            0,
-            0,
-            0,
-        ];
-        (head.to_vec(), body.to_owned())
+    let call = |id: u32, method: &str| {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#);
+        // Masked with zeros.
+        let head = [0x81, 0x80 | u8::try_from(text.len()).unwrap(), 0, 0, 0, 0];
+        base64(&[&head[..], text.as_bytes()].concat())
     };
-    let (head, call) = frame(1, call);
-    let call: Vec<u8> = [head, call.into_bytes()].concat();
-    let close: Vec<u8> = [&[0x88, 16, 0x03, 0xf3][..], b"internal error"].concat();
+    let answer = br#"{"jsonrpc":"2.0","id":2,"result":1}"#;
+    let answer = [&[0x81, u8::try_from(answer.len()).unwrap()][..], answer].concat();
+    let close = [&[0x88, 16, 0x03, 0xf3][..], b"internal error"].concat();
     vec![
         (1, "c2s", request),
         (1, "s2c", response.to_owned()),
-        (1, "c2s", base64(&call)),
+        (1, "c2s", call(1, "a")),
+        (1, "c2s", call(2, "b")),
+        (1, "s2c", base64(&answer)),
         (1, "s2c", base64(&close)),
     ]
 }
@@ -146,7 +142,7 @@ fn closed_recording() -> String {
     for line in [
         json!({"t": 2, "conn": 1, "event": "eof", "dir": "s2c"}),
         json!({"t": 2, "conn": 1, "event": "close"}),
-        json!({"t": 2, "event": "end", "chunks": 4, "bytes": {}}),
+        json!({"t": 2, "event": "end", "chunks": 6, "bytes": {}}),
     ] {
         lines += &format!("\n{line}");
     }
@@ -167,16 +163,11 @@ fn status_and_reason_of_a_closed_websocket_are_in_its_line() {
 #[test]
 fn replay_names_answers_that_the_recording_lacks() {
     let path = closed_recording();
+    let script = "[[on]]\nresult = 1\n";
+    let script = file(&folder("unusual-answers"), "answers.toml", script);
     let mut stub = common::wiretool();
-    stub.args([
-        "stub",
-        "jsonrpc",
-        "--listen",
-        "ws://127.0.0.1:0",
-        "--answer",
-        "a=1",
-        "--once",
-    ]);
+    stub.args(["stub", "jsonrpc", "--listen", "ws://127.0.0.1:0", "--once"]);
+    stub.args(["--script", &script]);
     stub.stderr(std::process::Stdio::piped());
     let mut stub = stub.spawn().unwrap();
     let mut line = String::new();
@@ -215,4 +206,21 @@ fn send_checks_the_rules_with_lint() {
     assert_eq!(code, 1, "{err}");
     let (strict, _, _) = args(&["--lint", "--fail-on", "info"]);
     assert_eq!(strict, 1);
+}
+
+/// A proxy of an HTTP address reads HTTP only, so protocols that never use it are not detected.
+#[test]
+fn protocols_without_http_are_not_detected_in_it() {
+    let ask = r#"{"jsonrpc":"2.0","id":1,"method":"eth_accounts","params":[]}"#;
+    let answer =
+        r#"{"id":1,"jsonrpc":"2.0","result":["0x90f8bf6a479f320ead074411a4b0e7944ea8c9c1"]}"#;
+    let said = [
+        (1, "c2s", http("POST / HTTP/1.1", ask)),
+        (1, "s2c", http("HTTP/1.1 200 OK", answer)),
+    ];
+    let path = recording("accounts.jsonl", None, &said);
+    for args in [&["lint", &path][..], &["lint", "--framing", "http", &path]] {
+        let (code, out, err) = ran(args);
+        assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    }
 }

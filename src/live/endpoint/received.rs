@@ -114,8 +114,7 @@ impl<'p> Endpoint<'p> {
             };
             let effect = http.as_mut().map(|http| http.received(conn, decoded));
             let is_internal = effect.as_ref().is_some_and(|effect| effect.is_internal);
-            let effect = effect.filter(|effect| *effect != Effect::default());
-            taken.effects.extend(effect);
+            (taken.effects).extend(effect.filter(|effect| *effect != Effect::default()));
             let (mut flow, mut to) = (ControlFlow::Continue(()), None);
             if let Some(codec) = &mut codec {
                 let signal = codec.received(decoded, &mut taken.bytes);

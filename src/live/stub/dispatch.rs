@@ -267,6 +267,13 @@ impl Dispatcher {
         decisions.push(Decision::Replies(replies));
     }
 
+    /// Counts a request that opens a session, if it is answered.
+    fn count_hello(&mut self, decoded: &Decoded<'_>, is_answered: bool) {
+        let asks = decoded.message.role == Some(Role::Request);
+        let is_hello = asks && decoded.protocol.is_hello(decoded.message);
+        self.report.hellos += u64::from(is_hello && is_answered);
+    }
+
     /// Reports the source of an answer. Misses are limited. Returns `true` if it was reported.
     fn report_outcome(
         &mut self,
@@ -314,7 +321,7 @@ impl Dispatcher {
         if protocol.is_hello(decoded.message)
             && let Some(job) = self.hello(decoded, &mut replies)
         {
-            self.report.hellos += u64::from(is_request);
+            self.count_hello(decoded, true);
             self.watch
                 .received(decoded, verdict, AnswerSource::Protocol);
             return Decision::Start(replies, Box::new(job));
@@ -337,8 +344,7 @@ impl Dispatcher {
                 None if replies.is_empty() => AnswerSource::UnansweredRequest(why),
                 _ => AnswerSource::Protocol,
             };
-            let is_hello = is_request && protocol.is_hello(decoded.message);
-            self.report.hellos += u64::from(is_hello && !replies.is_empty());
+            self.count_hello(decoded, !replies.is_empty());
             self.report_outcome(decoded, verdict, outcome);
             return Decision::Replies(replies);
         }

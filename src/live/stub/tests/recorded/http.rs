@@ -328,7 +328,7 @@ fn sessions_over_http_have_their_name_stream_and_end() {
         chunk(2, "s2c", ended),
     ];
     let script = compile(
-        lines.join("\n").as_bytes(),
+        lines.join("\n").replace("NAME", "one").as_bytes(),
         known("mcp"),
         Direction::ToClient,
         Limits::default(),
