@@ -61,6 +61,8 @@ impl<'p> Endpoint<'p> {
         if let Some(codec) = self.codecs.get_mut(&conn).filter(|_| !partial.is_empty()) {
             codec.partial(partial, &mut bytes);
         }
+        // A client that reads the response need not read the stream.
+        self.end_streams(&ended_streams, now, commands);
         self.send_bytes(conn, bytes, now, commands);
         let events = self
             .run
@@ -76,7 +78,7 @@ impl<'p> Endpoint<'p> {
             self.start_session(conn, now, commands);
         }
         self.apply(conn, effects, now, commands);
-        self.serve_streams(&ended_streams, now, commands);
+        self.send_held(now, commands);
         self.send_all(&outgoing, now, commands);
         self.send_waiting(now, commands);
         self.close_finished(conn, commands);

@@ -144,13 +144,17 @@ impl Endpoint<'_> {
         }
     }
 
-    /// Sends the events that waited for a stream, and ends the streams of deleted sessions.
-    pub(super) fn serve_streams(&mut self, ended: &[u32], now: i64, commands: &mut Vec<Command>) {
+    /// Sends the events that waited for a stream.
+    pub(super) fn send_held(&mut self, now: i64, commands: &mut Vec<Command>) {
         while let Some(outgoing) = self.served.as_mut().and_then(ServerSessions::next_held) {
             if let Err(refusal) = self.send_event(&outgoing, now, commands) {
                 commands.push(Command::Log(refusal.to_string()));
             }
         }
+    }
+
+    /// Ends the event streams of deleted sessions.
+    pub(super) fn end_streams(&mut self, ended: &[u32], now: i64, commands: &mut Vec<Command>) {
         for conn in ended {
             let mut bytes = Vec::new();
             if let Some(codec) = self.codecs.get_mut(conn) {
