@@ -391,3 +391,6 @@ fn note_number(value: Node<'_>, mark: &FieldMark, notes: &mut Notes) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,9 @@
 //! Frames made by hand from the document, and their decoding.
 
-
 use super::*;
 use crate::encoding::Want;
 use crate::framing::{Framer, LengthMode, Limits, Step};
+use crate::protocol::tests::rows;
 use crate::protocol::{Direction, Evidence, Remark, Role};
 use crate::span::Span;
 
@@ -251,87 +251,27 @@ fn with_message<T>(
 
 #[test]
 fn kinds_and_roles_are_recognised() {
-    use Direction::{ToClient, ToServer};
-    use Role::{Item, Request, Response};
-    let audio = "25000000 f0dd47b2 0000 1b000000 00000000 02000000 0102 04000000 50434d55 0100000000000000 01";
-    let buckets = "0a000000 8fc16e9c 0000 00000000";
-    for (text, direction, kind, role, subject, evidence) in [
-        (
-            BARGE,
-            None,
-            "BargeRequest",
-            Some(Request),
-            "Barge",
-            Evidence::Certain,
-        ),
-        (
-            "0a000000 12fabbe5 0000 00000000",
-            None,
-            "Empty",
-            Some(Response),
-            "Barge",
-            Evidence::Certain,
-        ),
-        (
-            buckets,
-            Some(ToServer),
-            "Empty",
-            Some(Request),
-            "GetActiveBuckets",
-            Evidence::Certain,
-        ),
-        (
-            buckets,
-            Some(ToClient),
-            "ListBucketsResponse",
-            Some(Response),
-            "GetActiveBuckets",
-            Evidence::Certain,
-        ),
-        (
-            audio,
-            None,
-            "AudioFrame",
-            Some(Item),
-            "AudioFrame",
-            Evidence::Certain,
-        ),
-        (
-            "0a000000 efbeadde 0000 00000000",
-            None,
-            "unknown",
-            None,
-            "0xdeadbeef",
-            Evidence::Possible,
-        ),
-        (
-            "0a000000 efbeadde 0000 01000000",
-            None,
-            "unknown",
-            None,
-            "0xdeadbeef",
-            Evidence::None,
-        ),
-        (
-            "0a000000 12fabbe5 0000 ffffffff",
-            None,
-            "Empty",
-            Some(Response),
-            "Barge",
-            Evidence::Certain,
-        ),
-    ] {
+    for [text, direction, kind, role, subject, evidence] in rows(
+        r#"
+11000000 12fabbe5 0000 07000000 03000000 616263 | - | BargeRequest | request | Barge | Certain
+0a000000 12fabbe5 0000 00000000 | - | Empty | response | Barge | Certain
+0a000000 8fc16e9c 0000 00000000 | c2s | Empty | request | GetActiveBuckets | Certain
+0a000000 8fc16e9c 0000 00000000 | s2c | ListBucketsResponse | response | GetActiveBuckets | Certain
+25000000 f0dd47b2 0000 1b000000 00000000 02000000 0102 04000000 50434d55 0100000000000000 01 | - | AudioFrame | item | AudioFrame | Certain
+0a000000 efbeadde 0000 00000000 | - | unknown | - | 0xdeadbeef | Possible
+0a000000 efbeadde 0000 01000000 | - | unknown | - | 0xdeadbeef | None
+0a000000 12fabbe5 0000 ffffffff | - | Empty | response | Barge | Certain
+"#,
+    ) {
+        let direction = Direction::from_name(direction);
         with_message(text, Framing::Method, direction, |message, _, _| {
+            let found = (&*message.kind, message.role, message.subject.as_deref());
             assert_eq!(
-                (
-                    &*message.kind,
-                    message.role,
-                    message.subject.as_deref(),
-                    message.evidence
-                ),
-                (kind, role, Some(subject), evidence),
+                found,
+                (kind, Role::from_name(role), Some(subject)),
                 "{text}"
             );
+            assert_eq!(format!("{:?}", message.evidence), evidence, "{text}");
         });
     }
 }

@@ -1,6 +1,6 @@
 //! Names of messages and of their answers, and results that say that a call failed.
 
-use super::{of, written};
+use super::{of, rows, written};
 use crate::decoder::{DecodeOptions, Decoder};
 use crate::encoding::Want;
 use crate::framing::Framing;
@@ -60,123 +60,37 @@ fn messages_have_names_and_outcomes() {
         update(r#"{"content":{"sessionUpdate":"no"},"sessionUpdate":"agent_message_chunk"}"#),
         update(r#"{"sessionUpdate":"tool_call_update","toolCallId":"t","status":"failed"}"#),
     );
-    for (protocol, messages, wanted) in [
-        (
-            "mcp",
-            &[
-                tool,
-                r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}"#,
-            ][..],
-            "echo, echo failed isError: true",
-        ),
-        (
-            "mcp",
-            &[
-                tool,
-                r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":false}}"#,
-            ],
-            "echo, echo",
-        ),
-        (
-            "mcp",
-            &[tool, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#],
-            "echo, -",
-        ),
-        (
-            "mcp",
-            &[
-                r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"a\/b"}}"#,
-                r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}"#,
-            ],
-            "a/b, a/b",
-        ),
-        (
-            "mcp",
-            &[
-                r#"{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}}}"#,
-            ],
-            "p",
-        ),
-        (
-            "mcp",
-            &[r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#],
-            "-",
-        ),
-        (
-            "lsp",
-            &[
-                r#"{"jsonrpc":"2.0","id":1,"method":"textDocument/hover","params":{"position":{"line":0,"character":0},"textDocument":{"version":1,"uri":"file:\/\/\/a.rs"}}}"#,
-                r#"{"jsonrpc":"2.0","id":1,"result":null}"#,
-            ],
-            "file:///a.rs, file:///a.rs",
-        ),
-        (
-            "acp",
-            &["", &chunk, &failed],
-            "-, agent_message_chunk, tool_call_update failed status: failed",
-        ),
-        (
-            "stepflow",
-            &[
-                r#"{"jsonrpc":"2.0","id":"a","method":"components/execute","params":{"component":"/up","input":{"component":"no"}}}"#,
-                r#"{"jsonrpc":"2.0","id":"a","result":{"output":1}}"#,
-            ],
-            "/up, /up",
-        ),
-        (
-            "stepflow",
-            &[
-                "",
-                r#"{"jsonrpc":"2.0","id":"a","result":{"result":{"outcome":"failed","error":{}}}}"#,
-            ],
-            "-, - failed outcome: failed",
-        ),
-        (
-            "jsonrpc",
-            &["", r#"{"jsonrpc":"2.0","id":1,"result":{"ok":false}}"#],
-            "-, - failed ok: false",
-        ),
-        (
-            "jsonrpc",
-            &[
-                "",
-                r#"{"jsonrpc":"2.0","id":1,"result":{"ok":true,"success":true}}"#,
-            ],
-            "-, -",
-        ),
-        (
-            "jsonrpc",
-            &["", r#"{"jsonrpc":"2.0","id":1,"result":{"success":false}}"#],
-            "-, - failed success: false",
-        ),
-        (
-            "jsonrpc",
-            &[
-                "",
-                r#"{"jsonrpc":"2.0","id":1,"result":{"status":"error"}}"#,
-            ],
-            "-, - failed status: error",
-        ),
-        (
-            "jsonrpc",
-            &["", r#"{"jsonrpc":"2.0","id":1,"result":{"status":"done"}}"#],
-            "-, -",
-        ),
-        (
-            "jsonrpc",
-            &[
-                "",
-                r#"{"jsonrpc":"2.0","id":1,"result":{"error":{"code":1}}}"#,
-            ],
-            "-, - failed error",
-        ),
-        (
-            "jsonrpc",
-            &["", r#"{"jsonrpc":"2.0","id":1,"result":{"error":null}}"#],
-            "-, -",
-        ),
-    ] {
-        let messages = framed(protocol, messages);
+    // Messages are separated by `&`; `-` is none.
+    for [protocol, messages, wanted] in rows(
+        r#"
+mcp | TOOL & {"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}} | echo, echo failed isError: true
+mcp | TOOL & {"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":false}} | echo, echo
+mcp | TOOL & {"jsonrpc":"2.0","id":2,"result":{}} | echo, -
+mcp | {"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"a\/b"}} & {"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}} | a/b, a/b
+mcp | {"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}}} | p
+mcp | {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}} | -
+lsp | {"jsonrpc":"2.0","id":1,"method":"textDocument/hover","params":{"position":{"line":0,"character":0},"textDocument":{"version":1,"uri":"file:\/\/\/a.rs"}}} & {"jsonrpc":"2.0","id":1,"result":null} | file:///a.rs, file:///a.rs
+acp | - & CHUNK & FAILED | -, agent_message_chunk, tool_call_update failed status: failed
+stepflow | {"jsonrpc":"2.0","id":"a","method":"components/execute","params":{"component":"/up","input":{"component":"no"}}} & {"jsonrpc":"2.0","id":"a","result":{"output":1}} | /up, /up
+stepflow | - & {"jsonrpc":"2.0","id":"a","result":{"result":{"outcome":"failed","error":{}}}} | -, - failed outcome: failed
+jsonrpc | - & {"jsonrpc":"2.0","id":1,"result":{"ok":false}} | -, - failed ok: false
+jsonrpc | - & {"jsonrpc":"2.0","id":1,"result":{"ok":true,"success":true}} | -, -
+jsonrpc | - & {"jsonrpc":"2.0","id":1,"result":{"success":false}} | -, - failed success: false
+jsonrpc | - & {"jsonrpc":"2.0","id":1,"result":{"status":"error"}} | -, - failed status: error
+jsonrpc | - & {"jsonrpc":"2.0","id":1,"result":{"status":"done"}} | -, -
+jsonrpc | - & {"jsonrpc":"2.0","id":1,"result":{"error":{"code":1}}} | -, - failed error
+jsonrpc | - & {"jsonrpc":"2.0","id":1,"result":{"error":null}} | -, -
+"#,
+    ) {
+        let text = |name| match name {
+            "TOOL" => tool,
+            "CHUNK" => &chunk,
+            "FAILED" => &failed,
+            "-" => "",
+            text => text,
+        };
+        let messages: Vec<&str> = messages.split(" & ").map(text).collect();
+        let messages = framed(protocol, &messages);
         for want in [Want::Text, Want::Head, Want::Line, Want::Places] {
             assert_eq!(
                 read(protocol, want, &messages),

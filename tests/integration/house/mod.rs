@@ -701,6 +701,29 @@ fn function_name(line: &str) -> Option<&str> {
     None
 }
 
+/// The tests in a file that no `mod` line names do not run.
+#[test]
+fn every_file_is_compiled() {
+    let sources = sources();
+    let mut breaches = String::new();
+    for Source { path, .. } in &sources {
+        let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
+        let (parents, name) = match module.rsplit_once('/') {
+            Some((folder, name)) => ([format!("{folder}.rs"), format!("{folder}/mod.rs")], name),
+            None if matches!(module, "lib" | "main") => continue,
+            None => (["lib.rs".to_owned(), String::new()], module),
+        };
+        let line = format!("mod {name};");
+        let declares = |parent: &Source| {
+            parents.contains(&parent.path) && parent.text.lines().any(|l| l.ends_with(&line))
+        };
+        if !sources.iter().any(declares) {
+            let _ = writeln!(breaches, "src/{path}: no `{line}` names it");
+        }
+    }
+    report_violations(&breaches);
+}
+
 #[test]
 fn functions_are_short() {
     let mut breaches = String::new();
