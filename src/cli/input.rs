@@ -10,6 +10,7 @@ mod clocks;
 mod detection;
 mod feed;
 mod files;
+mod late;
 mod merge;
 mod pairs;
 mod parts;
@@ -201,17 +202,26 @@ impl Inputs<'_, '_, '_> {
         let args = self.args;
         let (options, direction) = settings().options_for_path(self.options, args.dir, path);
         let file = open(path)?;
+        let input = || {
+            CaptureInput::new(args.from)
+                .with_packet_options(args.packets.options())
+                .of_protocols(&options.protocols)
+                .of_exact_bytes(direction.is_some() || options.framing.is_some())
+        };
+        let late_guesses = if args.follow {
+            Vec::new()
+        } else {
+            late::late_guesses(&file, input(), &options)?
+        };
         loop {
             let source = Source {
                 name: file.name.clone(),
                 direction,
                 first_index: self.next_index,
+                late_guesses: late_guesses.clone(),
                 ..source.clone()
             };
-            let input = CaptureInput::new(args.from)
-                .with_packet_options(args.packets.options())
-                .of_protocols(&options.protocols)
-                .of_exact_bytes(direction.is_some() || options.framing.is_some());
+            let input = input();
             let rules = self.screen.rules();
             let mut run = Run::of_source(source, Some(input), options.clone(), rules);
             let mut feed = Feed::new(&options, 1, args.dir.is_some(), self.run, self.screen);

@@ -15,7 +15,7 @@ mod source;
 
 use super::{Conversation, Finding};
 use crate::capture::{CaptureInput, Chunk, Event, Form, Item};
-use crate::decoder::{DecodeOptions, Decoded, Decoder, FrameSink, KeptMessage};
+use crate::decoder::{DecodeOptions, Decoded, Decoder, FrameSink, KeptMessage, LateGuess};
 use crate::protocol::{Direction, Protocol};
 use items::{ItemReader, KeptOutput, PausableSink, WaitingItem};
 pub use sink::{Output, RuleSettings, Sink};
@@ -164,6 +164,11 @@ impl<'p> Run<'p> {
     pub fn with_direction(mut self, direction: Direction) -> Self {
         self.reader.source.direction = Some(direction);
         self
+    }
+
+    /// Returns the connections whose protocol only the end of the capture showed.
+    pub(crate) fn late_guesses(&mut self) -> Vec<LateGuess> {
+        self.reader.decoder.late_guesses()
     }
 
     /// Returns what was known about the capture before it was read.

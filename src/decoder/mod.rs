@@ -71,10 +71,11 @@ use options::new_parsed;
 pub(crate) use partial::Partial;
 #[cfg(feature = "cli")]
 pub(crate) use parts::{Part, PartMemory, PartMessage, PartReader, Splitter};
+#[cfg(feature = "cli")]
+pub(crate) use separate::LateGuess;
 use separate::SeparateDetection;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
-#[cfg(feature = "cli")]
 pub(crate) use stored::{RareParts, StoredFrames};
 
 /// Receives every frame. A closure in a variable needs the type of its argument: `|decoded: &Decoded<'_>|`; one that is
@@ -378,6 +379,7 @@ impl<'p> Decoder<'p> {
             let unread = detector.unread(protocol, framing);
             known.insert(key, (detector.bytes, unread));
         }
+        let guess = self.expected_guess(key.conn).unwrap_or(guess);
         if let Some(separate) = &mut self.separate {
             separate.set(key.conn, protocol, guess.tie);
         }

@@ -16,6 +16,8 @@ const DETECTOR_SIZE: usize = 8 << 10;
 const MAX_START: usize = 4 << 10;
 /// The maximum number of unrecognised connections that are listed.
 const MAX_LISTED: usize = 1 << 10;
+/// The maximum number of connections whose late protocol is stored.
+const MAX_LATE: usize = 1 << 14;
 /// The maximum number of servers whose protocol is stored.
 const MAX_SERVERS: usize = 1 << 14;
 
@@ -36,6 +38,19 @@ pub(super) struct SeparateDetection<'p> {
     seen: Vec<&'p dyn Protocol>,
     /// Closed connections whose bytes wait for the protocol of their server.
     closed: Vec<Option<u32>>,
+    /// Connections whose protocol only the end of the input showed.
+    late: Vec<LateGuess>,
+    /// What an earlier reading of the input found about connections.
+    expected: BTreeMap<u32, Guess>,
+}
+
+/// The protocol of a connection that only the end of the input shows.
+#[derive(Clone, Debug)]
+pub(crate) struct LateGuess {
+    conn: u32,
+    guess: Guess,
+    /// No other bytes of an input that goes on can show another one.
+    pub is_certain: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -97,6 +112,37 @@ impl<'p> Decoder<'p> {
         if let (Some(separate), Some(protocol)) = (&mut self.separate, named) {
             separate.set(Some(conn), *protocol, false);
         }
+    }
+
+    /// Sets the protocols of connections that an earlier reading of the input found at its end, so that their messages do
+    /// not wait. Call it before their bytes.
+    pub(crate) fn expect_late(&mut self, late: &[LateGuess]) {
+        for LateGuess { conn, guess, .. } in late {
+            let mut protocols = self.options.protocols.iter();
+            let named = protocols.find(|protocol| protocol.name() == guess.protocol);
+            if let (Some(separate), Some(protocol)) = (&mut self.separate, named) {
+                separate.set(Some(*conn), *protocol, guess.tie);
+                separate.expected.insert(*conn, guess.clone());
+            }
+        }
+    }
+
+    /// Returns the guess that is expected for a connection, once.
+    pub(super) fn expected_guess(&mut self, conn: Option<u32>) -> Option<Guess> {
+        self.separate.as_mut()?.expected.remove(&conn?)
+    }
+
+    /// Returns the connections whose protocol only the end of the input showed.
+    pub(crate) fn late_guesses(&mut self) -> Vec<LateGuess> {
+        let separate = self.separate.as_mut();
+        separate
+            .map(|separate| std::mem::take(&mut separate.late))
+            .unwrap_or_default()
+    }
+
+    /// Returns `true` if the protocol of each connection is detected separately.
+    pub(crate) fn is_separate(&self) -> bool {
+        self.separate.is_some()
     }
 
     /// Sets the address of a connection's server: connections to one server have one protocol if they fit several.
@@ -177,12 +223,29 @@ impl<'p> Decoder<'p> {
             let verdict = detector.settle(true);
             let is_certain = matches!(&verdict, ProtocolVerdict::Decided(protocol, _, guess)
                 if !guess.tie && !protocol.descriptor().is_fallback);
-            if is_certain {
-                self.decide(lane, verdict, sink);
-            } else if is_last {
-                let elsewhere = self.protocol_elsewhere(lane).unwrap_or(verdict);
-                self.decide(lane, elsewhere, sink);
+            let verdict = match (is_certain, is_last) {
+                (true, _) => verdict,
+                (false, true) => self.protocol_elsewhere(lane).unwrap_or(verdict),
+                (false, false) => continue,
+            };
+            if self.protocol_of(lane).is_none() {
+                self.note_late(lane.conn, &verdict, is_certain);
             }
+            self.decide(lane, verdict, sink);
+        }
+    }
+
+    fn note_late(&mut self, conn: Option<u32>, verdict: &ProtocolVerdict<'p>, is_certain: bool) {
+        if let (Some(conn), ProtocolVerdict::Decided(_, _, guess)) = (conn, verdict)
+            && let Some(separate) = &mut self.separate
+            && separate.late.len() < MAX_LATE
+        {
+            let guess = guess.clone();
+            separate.late.push(LateGuess {
+                conn,
+                guess,
+                is_certain,
+            });
         }
     }
 

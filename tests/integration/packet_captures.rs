@@ -237,6 +237,43 @@ fn protocols_of_a_capture_are_judged_separately() {
     );
 }
 
+/// A connection that can be of several protocols until the end of the file keeps its place before later connections.
+#[test]
+fn messages_are_in_the_order_of_their_times() {
+    let request = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"own\",\"params\":[1]}\n";
+    let answer = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}\n";
+    let segments: [Segment<'_>; 6] = [
+        (50_001, 7001, 9, 2, b""),
+        (7001, 50_001, 9, 18, b""),
+        (50_001, 7001, 10, 16, request),
+        (7001, 50_001, 10, 16, answer),
+        (50_000, 7000, 9, 2, b""),
+        (50_000, 7000, 10, 16, &saikuro_call()),
+    ];
+    let path = write_pcap("late-protocol.pcap", &segments);
+    let arguments = ["decode", "-f", "json"];
+    let output = wiretool().args(arguments).arg(&path).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let found: Vec<_> = lines
+        .iter()
+        .map(|line| (line["conn"].as_u64(), line["protocol"].as_str()))
+        .collect();
+    let [zero, one] = [Some(0), Some(1)];
+    assert_eq!(
+        found,
+        [
+            (zero, Some("jsonrpc")),
+            (zero, Some("jsonrpc")),
+            (one, Some("saikuro"))
+        ],
+        "{text}"
+    );
+}
+
 #[test]
 fn file_that_is_no_packet_capture_has_one_error() {
     let path = temporary().join("no-capture.pcap");

@@ -137,6 +137,7 @@ impl<'p> ItemReader<'p> {
         if header.captured().is_some() {
             self.is_captured = true;
             self.decoder.detect_each_connection();
+            self.decoder.expect_late(&self.source.late_guesses);
         }
         if let Some(protocol) = &header.protocol {
             self.decoder.expect(protocol);

@@ -1,6 +1,7 @@
 //! What is known about a capture before it is read.
 
 use crate::capture::Sources;
+use crate::decoder::LateGuess;
 use crate::protocol::Direction;
 
 /// A capture: its name, and what its bytes do not say.
@@ -21,6 +22,8 @@ pub(crate) struct Source {
     pub removes_ended: bool,
     /// Times are left out.
     pub without_times: bool,
+    /// The protocols of connections that only the end of the capture shows.
+    pub late_guesses: Vec<LateGuess>,
     /// The captures, if several are one conversation.
     pub merged: Option<&'static Sources>,
 }

@@ -1,0 +1,51 @@
+//! Finds the protocols of connections that only the end of a capture shows, so that their messages are shown in the order of
+//! their times.
+
+use super::READ_SIZE;
+use super::files::OpenFile;
+use crate::capture::CaptureInput;
+use crate::conversation::{Output, Run, Source};
+use crate::decoder::{DecodeOptions, LateGuess};
+use anyhow::{Context as _, Result};
+use std::convert::Infallible;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::ops::ControlFlow;
+
+/// The maximum number of bytes of a file that are read twice.
+const MAX_READ: u64 = 16 << 20;
+
+/// Reads the beginning of a file whose connections are detected separately, and returns to where it was.
+pub(super) fn late_guesses(
+    file: &OpenFile,
+    input: CaptureInput,
+    options: &DecodeOptions<'_>,
+) -> Result<Vec<LateGuess>> {
+    if !file.plain || options.protocols.len() == 1 {
+        return Ok(Vec::new());
+    }
+    let failed = || format!("cannot read {}", file.name);
+    let start = (&file.file).stream_position().with_context(failed)?;
+    let mut sink = |_: Output<'_>| ControlFlow::<Infallible>::Continue(());
+    let mut run = Run::of_source(Source::default(), Some(input), options.clone(), None);
+    let mut part = vec![0; READ_SIZE];
+    let is_whole = loop {
+        let len = (&file.file).read(&mut part).with_context(failed)?;
+        let mut bytes = part.get(..len).unwrap_or_default();
+        if bytes.is_empty() {
+            break true;
+        }
+        let ControlFlow::Continue(()) = run.read(&mut bytes, &mut sink);
+        if run.bytes() >= MAX_READ || !run.decoder().is_separate() {
+            break false;
+        }
+    };
+    if run.decoder().is_separate() {
+        let ControlFlow::Continue(()) = run.finish(&mut sink);
+    }
+    (&file.file)
+        .seek(SeekFrom::Start(start))
+        .with_context(failed)?;
+    let mut found = run.late_guesses();
+    found.retain(|late| is_whole || late.is_certain);
+    Ok(found)
+}
