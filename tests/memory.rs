@@ -881,6 +881,11 @@ fn open_requests(count: usize, apart: Apart, form: &str) -> String {
             "lines" => {
                 format!(r#""text":"{{\"jsonrpc\":\"2.0\",\"id\":{n},\"method\":\"echo\"}}\n""#)
             }
+            "oracle" => {
+                format!(
+                    r#""text":"{{\"jsonrpc\":\"2.0\",\"id\":{n},\"method\":\"invoke\",\"params\":{{\"selector\":\"f\",\"calldata\":[]}}}}\n""#
+                )
+            }
             _ => format!(r#""b64":"{base64}""#),
         };
         recording.push_str(&format!(
@@ -907,6 +912,7 @@ fn open_requests_take_few_bytes() {
         (MANY, Apart::Connections, "saikuro", 600, &["lint"]),
         (MANY, Apart::Connections, "telequick", 600, &["lint"]),
         (MANY, Apart::Connections, "sael", 600, &["lint"]),
+        (MANY, Apart::Connections, "oracle", 600, &["lint"]),
         (COUNT, Apart::Connections, "http", 600, &["lint"]),
         (MANY, Apart::Streams, "telequick", 200, &["lint"]),
         (COUNT, Apart::No, "lines", 200, &["lint"]),

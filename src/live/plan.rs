@@ -72,6 +72,8 @@ pub struct PlanStep {
     pub needs: Vec<usize>,
     /// Earlier steps to whose ids it refers.
     pub refers_to: Vec<usize>,
+    /// The earlier request to whose operation it belongs, such as one that it cancels.
+    pub part_of: Option<usize>,
     /// Later steps that refer to its id.
     pub referenced_by: Vec<usize>,
     /// The expected message that it answers.

@@ -298,21 +298,27 @@ fn exact_lines_with_findings_keep_exact_keys() {
 
 #[test]
 fn refused_words_have_an_example_that_works() {
-    for (word, wanted) in [
+    let (tool, prompt) = (["sael", "INV", "t"], ["acp", "session/prompt", "s"]);
+    for (words, word, wanted) in [
         (
+            tool,
             "text=it's",
             r#"wanted an object, such as '{"text":"it'\''s"}', got `text=it's`"#,
         ),
         (
+            tool,
             "x",
             r#"wanted an object, such as '{"key":"value"}', got `x`"#,
         ),
+        (
+            prompt,
+            "hi",
+            r#"such as '[{"type":"text","text":"hi"}]', got `hi`"#,
+        ),
     ] {
         let make = |word: &str| {
-            common::run(
-                common::wiretool().args(["make", "sael", "INV", "t", word]),
-                "",
-            )
+            let words = words.iter().chain([&word]);
+            common::run(common::wiretool().arg("make").args(words), "")
         };
         let (code, _, err) = make(word);
         assert_eq!(code, 2, "{err}");

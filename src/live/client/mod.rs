@@ -210,7 +210,8 @@ impl<'p> Client<'p> {
                 compare: Compare::new(plan.protocol, &settings.ignore, settings.limits.depth),
                 ids: Ids::default(),
                 steps: vec![StepProgress::default(); plan.steps.len()],
-                has_references: plan.steps.iter().any(|step| !step.refers_to.is_empty()),
+                has_references: (plan.steps.iter())
+                    .any(|step| step.part_of.is_some() || !step.refers_to.is_empty()),
                 pending: BTreeSet::new(),
                 answered: [0; 2],
                 notified: 0,

@@ -274,10 +274,11 @@ impl<'p> ClientRun<'p> {
     /// at the same time may read it first, so it keeps its recorded distance until an answer shows that the request has
     /// begun.
     fn head_start_end(&self, step: &PlanStep) -> Option<i64> {
-        if step.role == Some(Role::Request) {
-            return None;
-        }
-        let ends = step.refers_to.iter().filter_map(|number| {
+        let refers_to = match step.role {
+            Some(Role::Request) => &[][..],
+            _ => &step.refers_to,
+        };
+        let ends = refers_to.iter().chain(&step.part_of).filter_map(|number| {
             let request = self.plan.steps.get(*number)?;
             let distance = step.time?.saturating_sub(request.time?);
             self.head_start_of(*number, request, distance)

@@ -128,7 +128,7 @@ impl<'p> PlanReader<'p> {
     ) -> Result<(), PlanError> {
         let input = CaptureInput::new(Form::Recording);
         let rules = RuleSettings {
-            operations: self.choice.needs_operations(),
+            operations: true,
             ..RuleSettings::default()
         };
         let mut run = Run::new(input, options, Some(rules));
@@ -226,7 +226,14 @@ impl<'p> PlanReader<'p> {
                     Some(RecordedMessage::Expected(expected)) => Some(expected),
                     _ => None,
                 };
+                let operation = verdict.operation.filter(|one| one.index != decoded.index);
+                let first = operation.and_then(|one| self.classified.get(&one.index));
+                let part_of = match first {
+                    Some(RecordedMessage::Step(step)) => Some(*step),
+                    _ => None,
+                };
                 let step = PlanStep {
+                    part_of,
                     is_hello: protocol.is_hello(decoded.message),
                     was_ready,
                     message,

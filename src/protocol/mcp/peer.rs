@@ -34,6 +34,13 @@ const DISCOVER: &str = "server/discover";
 const RESOURCE_NOT_FOUND: i32 = -32002;
 /// The capabilities of the server.
 const CAPABILITIES: &str = r#"{"tools":{},"prompts":{},"resources":{},"logging":{}}"#;
+/// The beginnings of methods that need other capabilities of it.
+const ABSENT: &[&str] = &[
+    "completion/",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "tasks/",
+];
 
 /// Creates the peer that sends in direction `side`.
 pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
@@ -46,7 +53,9 @@ pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
         Direction::ToClient if is_other_hello(&hellos, method) => Some(method_not_found(method)),
         Direction::ToClient => answer_client(&offers, about.as_deref(), method, params),
     });
-    let peer = peer.failing("resources/read", RESOURCE_NOT_FOUND);
+    let peer = peer
+        .failing("resources/read", RESOURCE_NOT_FOUND)
+        .without(ABSENT);
     Box::new(peer.building(result))
 }
 
@@ -104,7 +113,7 @@ fn answer_client(
         "prompts/list" => Object::default().json("prompts", "[]"),
         "resources/list" => Object::default().json("resources", "[]"),
         "resources/templates/list" => Object::default().json("resourceTemplates", "[]"),
-        "tools/list" if !offers.is_empty() => {
+        "tools/list" => {
             let tools: Vec<String> = offers.iter().map(entry).collect();
             Object::default().json("tools", &array(&tools))
         }

@@ -55,6 +55,8 @@ pub(in crate::protocol) struct RpcPeer {
     builder: Option<ResultBuilder>,
     /// A method whose errors have a code of their own.
     failing: Option<(&'static str, i32)>,
+    /// The beginnings of methods that need a capability which this side does not announce.
+    absent: &'static [&'static str],
     /// A notification after which this side ends the connection.
     end: Option<&'static str>,
     id_gen: IdGen,
@@ -76,6 +78,7 @@ impl RpcPeer {
             answer: Box::new(|_, _| None),
             builder: None,
             failing: None,
+            absent: &[],
             end: None,
             id_gen: config.mint(),
             stages: RecentEntries::with_capacity(MAX_ENTRIES),
@@ -109,13 +112,19 @@ impl RpcPeer {
         Self { failing, ..self }
     }
 
+    /// Methods that begin like these need a capability which the side does not announce.
+    pub(in crate::protocol) fn without(self, absent: &'static [&'static str]) -> Self {
+        Self { absent, ..self }
+    }
+
     /// Returns the code of an error that the script gives none: a method that no release has is not found, nor is one that
-    /// nothing knows if the protocol has no methods of its own.
+    /// nothing knows if the protocol has no methods of its own, or the side does not announce it.
     fn usual_code(&self, method: Option<&str>, is_unknown: bool) -> i32 {
         let has_methods = !self.dialect.methods.is_empty();
         let is_missing = |method: &str| {
+            let is_absent = self.absent.iter().any(|start| method.starts_with(start));
             if has_methods {
-                self.dialect.find(method).is_none()
+                self.dialect.find(method).is_none() || is_unknown && is_absent
             } else {
                 is_unknown
             }

@@ -11,7 +11,7 @@
 //!
 //! Members that no word sets have their default, if they have one.
 
-use super::{Default, Member, MessageSchema, Type, check, members_of};
+use super::{Default, Member, MessageSchema, Presence, Type, check, members_of};
 use crate::error::{Refusal, Result};
 use crate::protocol::make::{
     IdGen, Made, Object, Recipe, Words, array, is_json, text, unknown_kind, value,
@@ -189,10 +189,15 @@ fn wanted(ty: &Type, word: &str) -> String {
     let pair = word.split_once('=').filter(|pair| is_name(&pair));
     let (name, inner) = pair.unwrap_or(("key", "value"));
     let example = match ty {
-        Type::Object(_) | Type::Record(_) => Object::default().json(name, &value(inner)).finish(),
-        Type::Array(_) | Type::Tuple(_) => array(&[value(word)]),
+        Type::Object(members) | Type::Record(members) if !members.iter().any(is_required) => {
+            Object::default().json(name, &value(inner)).finish()
+        }
+        Type::Object(_) | Type::Record(_) | Type::Array(_) | Type::Tuple(_) => example(ty, word),
         _ => return ty.to_string(),
     };
+    if with_json(&example, |node| check::fits(node, ty)) != Some(true) {
+        return ty.to_string();
+    }
     if word.starts_with('{') {
         return format!(
             "{ty} in JSON, with \"…\" around names and texts, such as '{{\"key\":\"value\"}}'"
@@ -200,6 +205,36 @@ fn wanted(ty: &Type, word: &str) -> String {
     }
     // A shell takes single quotes literally.
     format!("{ty}, such as '{}'", example.replace('\'', "'\\''"))
+}
+
+fn is_required(member: &Member) -> bool {
+    member.presence == Presence::Required
+}
+
+/// Returns a value of a type, with a word where any text can be.
+fn example(ty: &Type, word: &str) -> String {
+    match ty {
+        Type::Array(item) => array(&[example(item, word)]),
+        Type::Tuple(members) => {
+            let items: Vec<String> = members.iter().map(|one| example(&one.ty, word)).collect();
+            array(&items)
+        }
+        Type::Object(members) | Type::Record(members) => {
+            let members = members.iter().filter(|member| is_required(member));
+            let object = members.fold(Object::default(), |object, member| {
+                object.json(member.name, &example(&member.ty, word))
+            });
+            object.finish()
+        }
+        Type::Either([first, ..]) => example(first, word),
+        Type::Form(ty, _) => example(ty, word),
+        Type::OneOf([first, ..]) => text(first),
+        Type::Bool => "true".to_owned(),
+        Type::Number => "0".to_owned(),
+        Type::Integer(least, _) | Type::Whole(least, _) => (*least).max(0).to_string(),
+        Type::Text => text(word),
+        _ => value(word),
+    }
 }
 
 /// Returns the type of the member at a path.

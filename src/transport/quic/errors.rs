@@ -68,8 +68,13 @@ pub(super) fn code_of(error: &io::Error) -> Option<u64> {
     reset.or(stopped).map(VarInt::into_inner)
 }
 
-/// TLS alert `no_application_protocol` as a QUIC error code (RFC 9001 section 4.8).
-pub(super) const NO_PROTOCOL: u64 = 0x100 + 120;
+/// The QUIC error code of a TLS alert is this, and the code of the alert (RFC 9001 section 4.8).
+const TLS_ALERT: u64 = 0x100;
+/// TLS alerts (RFC 8446 section 6.2).
+const BAD_CERTIFICATE: u64 = TLS_ALERT + 42;
+const CERTIFICATE_UNKNOWN: u64 = TLS_ALERT + 46;
+const UNKNOWN_CA: u64 = TLS_ALERT + 48;
+pub(super) const NO_PROTOCOL: u64 = TLS_ALERT + 120;
 
 /// Explains a failed handshake with `who`.
 pub(in crate::transport) fn handshake(
@@ -96,6 +101,13 @@ pub(in crate::transport) fn handshake(
         (ConnectionError::TransportError(error), _) => {
             format!("the handshake with {who} failed: {}", error.reason)
         }
+        (
+            ConnectionError::ConnectionClosed(_),
+            Some(code @ (BAD_CERTIFICATE..=CERTIFICATE_UNKNOWN | UNKNOWN_CA)),
+        ) => format!(
+            "{who} does not accept this certificate (TLS alert {}): it must trust the certificate or its CA",
+            code - TLS_ALERT
+        ),
         (ConnectionError::ConnectionClosed(close), _) => format!(
             "{who} refused the handshake: {}",
             String::from_utf8_lossy(&close.reason)
@@ -110,6 +122,28 @@ mod tests {
     use crate::capture::EventKind;
     use crate::conversation::tap::event;
     use quinn::{ApplicationClose, ConnectionClose, TransportErrorCode};
+
+    /// The reason that the other side gives is a text of its library.
+    #[test]
+    fn refused_certificate_is_explained() {
+        let refused = |alert: u8| {
+            let close = ConnectionError::ConnectionClosed(ConnectionClose {
+                error_code: TransportErrorCode::crypto(alert),
+                frame_type: None,
+                reason: "Other(OtherError(CaUsedAsEndEntity))"[..].into(),
+            });
+            handshake(&close, "the client", &[])
+        };
+        for alert in [42, 45, 46, 48] {
+            let text = refused(alert);
+            assert!(
+                text.starts_with("the client does not accept this certificate"),
+                "{text}"
+            );
+            assert!(!text.contains("Other"), "{text}");
+        }
+        assert!(refused(40).contains("refused the handshake"));
+    }
 
     #[test]
     fn end_names_what_the_other_side_gets() {

@@ -71,6 +71,7 @@ fn jsonrpc_batch_is_one_array() {
 fn mcp_lists_are_empty_and_unknown_methods_not_found() {
     let call = |method: &str| json!({"jsonrpc": "2.0", "id": 1, "method": method});
     let lists = [
+        ("tools/list", "tools"),
         ("prompts/list", "prompts"),
         ("resources/list", "resources"),
         ("resources/templates/list", "resourceTemplates"),
@@ -79,8 +80,16 @@ fn mcp_lists_are_empty_and_unknown_methods_not_found() {
         let (lines, _) = answers(&["mcp"], &[call(method)]);
         assert_eq!(lines[0]["result"][member], json!([]), "{lines:?}");
     }
-    let (lines, _) = answers(&["mcp"], &[call("foo/bar")]);
-    assert_eq!(lines[0]["error"]["code"], -32601);
+    let absent = [
+        "foo/bar",
+        "completion/complete",
+        "tasks/list",
+        "resources/subscribe",
+    ];
+    for method in absent {
+        let (lines, _) = answers(&["mcp"], &[call(method)]);
+        assert_eq!(lines[0]["error"]["code"], -32601, "{method}");
+    }
 }
 
 /// Results of a version without sessions say that they are complete, and how long they hold (2026-07-28, Result).

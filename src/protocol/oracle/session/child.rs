@@ -11,7 +11,7 @@ use crate::protocol::session::text::short;
 use crate::protocol::session::{Place, Report, Seen, Waiting, broken};
 use crate::protocol::{Direction, rpc};
 use crate::tape::{Node, Scalar, Value};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// An id as peers compare it: 0 is not "0".
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -109,13 +109,13 @@ pub(super) struct ChildSession {
     /// The executor has sent a message.
     pub(super) executor_sent: bool,
     /// An acknowledgement that came before ready, in input without order.
-    pub(super) acknowledged: Option<(OpenRequest, Option<PeerId>)>,
+    pub(super) acknowledged: Option<Box<(OpenRequest, Option<PeerId>)>>,
     /// The number of invokes.
     pub(super) asked: u64,
     /// The number of lines that were read for them: the next line is for the invoke with this number.
     pub(super) read: u64,
-    /// Invokes that may be answered, by number; some are already answered.
-    pub(super) queue: BTreeMap<u64, PeerId>,
+    /// Invokes that may be answered, in the order of their numbers; some are already answered.
+    pub(super) queue: VecDeque<(u64, PeerId)>,
     /// The newest invoke.
     pub(super) last_asked: Option<Place>,
     /// The newest id that is a number, and its message.
@@ -129,7 +129,7 @@ pub(super) struct ChildSession {
     /// The last line that was out of turn.
     pub(super) cause: Option<u64>,
     /// The last line of the executor without a readable id.
-    pub(super) unreadable: Option<OpenRequest>,
+    pub(super) unreadable: Option<Box<OpenRequest>>,
     /// The id of the last request that the oracle drops unread.
     pub(super) dropped: Option<PeerId>,
     /// The message with shutdown.
@@ -189,7 +189,7 @@ impl ChildSession {
             line.id().unwrap_or(PeerId::Null),
         );
         match self.acknowledged.take() {
-            Some((ack, by)) => self.acknowledge(&ready, &id, &ack, by.as_ref(), line),
+            Some(first) => self.acknowledge(&ready, &id, &first.0, first.1.as_ref(), line),
             None => self.stage = ReadyStage::Announced(ready, id),
         }
     }
@@ -273,19 +273,32 @@ impl ChildSession {
 
     /// Removes and returns the first invoke of the queue if its number is below `number`.
     pub(super) fn pop_below(&mut self, number: u64) -> Option<(u64, PeerId)> {
-        let first = self.queue.first_entry()?;
-        (*first.key() < number).then(|| first.remove_entry())
+        let is_below = self.queue.front().is_some_and(|(first, _)| *first < number);
+        is_below.then(|| self.queue.pop_front())?
+    }
+
+    /// Removes the invoke with a number from the queue.
+    pub(super) fn remove(&mut self, number: u64) {
+        if let Ok(at) = self
+            .queue
+            .binary_search_by_key(&number, |(number, _)| *number)
+        {
+            self.queue.remove(at);
+        }
     }
 
     /// Returns the invoke that reads the next line.
     pub(super) fn due(&self, open: &OpenInvokes, conn: Option<u32>) -> Option<(u64, PeerId)> {
         // Few invokes are answered before their turn.
-        let mut due = self.queue.range(self.read..).take(LAG as usize);
-        let is_open = |(number, id): &(&u64, &PeerId)| {
-            let asked = open.get(&Key::one_way(conn, (*id).clone()));
-            asked.is_some_and(|(_, invoke)| invoke.number == Some(**number))
+        let first = self
+            .queue
+            .partition_point(|(number, _)| *number < self.read);
+        let mut due = self.queue.range(first..).take(LAG as usize);
+        let is_open = |(number, id): &&(u64, PeerId)| {
+            let asked = open.get(&Key::one_way(conn, id.clone()));
+            asked.is_some_and(|(_, invoke)| invoke.number == Some(*number))
         };
-        due.find(is_open).map(|(number, id)| (*number, id.clone()))
+        due.find(is_open).cloned()
     }
 
     /// Checks that the executor's ids increase.

@@ -54,7 +54,7 @@ impl OracleSession<'_> {
         }
         let id = line.id().filter(|_| line.role() == Some(Role::Request));
         let Some(id) = id else {
-            child.unreadable = Some(OpenRequest::of(&seen));
+            child.unreadable = Some(Box::new(OpenRequest::of(&seen)));
             return;
         };
         let before = child.dropped.replace(id.clone());
@@ -132,11 +132,11 @@ impl OracleSession<'_> {
             Added::Untracked => return,
             // Of two requests with one id, only the later can still be answered.
             Added::Replaced(_, before) => {
-                before.number.map(|number| child.queue.remove(&number));
+                before.number.map(|number| child.remove(number));
             }
             _ => {}
         }
-        child.queue.insert(number, id);
+        child.queue.push_back((number, id));
     }
 }
 
@@ -150,7 +150,7 @@ fn acknowledge(child: &mut ChildSession, line: &OracleLine<'_, '_>) {
             child.acknowledge(&ready, &id, &ack, line.id().as_ref(), line);
         }
         ReadyStage::Silent => {
-            child.acknowledged = Some((ack, line.id()));
+            child.acknowledged = Some(Box::new((ack, line.id())));
         }
         stage => {
             child.stage = stage;
