@@ -61,7 +61,10 @@ pub(super) fn explain(
 /// message.
 pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Option<String> {
     if let Some((what, framing)) = obvious_cause(frame) {
-        return Some(match other_framing(frame, protocol) {
+        let framings = &protocol.descriptor().framings;
+        let usual = framing.filter(|framing| framings.contains(framing));
+        // A line holds only the first header.
+        return Some(match other_framing(frame, protocol).or(usual) {
             Some(framing) => format!("{what}: `framing {}` reads it", framing.name()),
             None if framing == Some(Framing::ContentLength) => {
                 format!("{what}: peers of this protocol do not use it")

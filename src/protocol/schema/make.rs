@@ -174,9 +174,7 @@ fn json(ty: &Type, word: &str, place: &str, id_gen: &mut IdGen) -> Result<String
         {
             json(first, word, place, id_gen)
         }
-        Type::Either(_) if with_json(word, |node| check::fits(node, ty)) != Some(true) => {
-            Ok(text(word))
-        }
+        Type::Either(_) if !is_valid(word, ty) => Ok(text(word)),
         Type::Code(code) => (code.word)(word, id_gen),
         Type::Form(ty, _) => json(ty, word, place, id_gen),
         _ => Ok(value(word)),
@@ -195,7 +193,7 @@ fn wanted(ty: &Type, word: &str) -> String {
         Type::Object(_) | Type::Record(_) | Type::Array(_) | Type::Tuple(_) => example(ty, word),
         _ => return ty.to_string(),
     };
-    if with_json(&example, |node| check::fits(node, ty)) != Some(true) {
+    if !is_valid(&example, ty) {
         return ty.to_string();
     }
     if word.starts_with('{') {
@@ -205,6 +203,10 @@ fn wanted(ty: &Type, word: &str) -> String {
     }
     // A shell takes single quotes literally.
     format!("{ty}, such as '{}'", example.replace('\'', "'\\''"))
+}
+
+fn is_valid(json: &str, ty: &Type) -> bool {
+    with_json(json, |node| check::fits(node, ty)) == Some(true)
 }
 
 fn is_required(member: &Member) -> bool {
@@ -226,7 +228,12 @@ fn example(ty: &Type, word: &str) -> String {
             });
             object.finish()
         }
-        Type::Either([first, ..]) => example(first, word),
+        Type::Either(types) => {
+            let mut examples = types.iter().map(|one| example(one, word));
+            examples
+                .find(|one| is_valid(one, ty))
+                .unwrap_or_else(|| value(word))
+        }
         Type::Form(ty, _) => example(ty, word),
         Type::OneOf([first, ..]) => text(first),
         Type::Bool => "true".to_owned(),
