@@ -51,6 +51,12 @@ pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
         Direction::ToServer => Some(answer_server(method)),
         // A client that tries another version first opens the session as the script has it.
         Direction::ToClient if is_other_hello(&hellos, method) => Some(method_not_found(method)),
+        // A recorded session has its own list, unless the server did not answer.
+        Direction::ToClient
+            if method == "tools/list" && offers.is_empty() && !hellos.is_empty() =>
+        {
+            None
+        }
         Direction::ToClient => answer_client(&offers, about.as_deref(), method, params),
     });
     let peer = peer
