@@ -183,8 +183,25 @@ impl Expr {
         }
     }
 
+    /// Returns it for whole calls if only answers can satisfy it: requests have no latency, and answers no subject.
+    #[must_use]
+    pub(crate) fn of_answers(self) -> Self {
+        if self.wants_answers() {
+            self.of_calls()
+        } else {
+            self
+        }
+    }
+
+    fn wants_answers(&self) -> bool {
+        match self {
+            Self::All(parts) => parts.iter().any(Self::wants_answers),
+            Self::Test(test) => matches!(test.key, Key::Latency | Key::ReplyTo),
+            Self::Any(_) | Self::Not(_) => false,
+        }
+    }
+
     /// Returns it for whole calls: an answer also has the subject of its request.
-    #[cfg(feature = "cli")]
     #[must_use]
     pub(crate) fn of_calls(&self) -> Self {
         let all = |parts: &[Self]| parts.iter().map(Self::of_calls).collect();

@@ -98,7 +98,7 @@ impl Select {
 
     /// Creates a filter.
     pub fn filter(&self) -> Filter {
-        let expr = self.expr();
+        let expr = self.expr().of_answers();
         Filter {
             is_relative: expr.is_relative(),
             since: OnceLock::new(),

@@ -342,6 +342,25 @@ fn failed_results_are_named_if_no_message_is_an_error() {
     }
 }
 
+/// A request has no latency, and an answer has the subject of its request.
+#[test]
+fn a_subject_and_a_latency_select_answers() {
+    let file = "fixtures/mcp/session.jsonl";
+    let tests = [
+        (&["subject=tools/call latency>=2ms"][..], 1),
+        (&["method=tools/call", "latency>0ms"], 2),
+        (&["subject=tools/list reply_to"], 1),
+        (&["subject=tools/call or latency>1h"], 2),
+        (&["subject=tools/call latency>1h"], 0),
+    ];
+    for (conditions, count) in tests {
+        let flags = conditions.iter().flat_map(|one| ["--where", *one]);
+        let command = ["decode", "-f", "line", file];
+        let (_, out, err) = common::run(common::wiretool().args(command).args(flags), "");
+        assert_eq!(out.lines().count(), count, "{conditions:?}: {out}{err}");
+    }
+}
+
 #[test]
 fn a_line_with_context_is_the_line_without() {
     let line = |more: &[&str]| {
