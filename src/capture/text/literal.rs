@@ -405,14 +405,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             if open == b'[' && self.is_left_out(count) {
-                let text = self.left_out()?;
-                if count == 0 {
-                    out.truncate(start);
-                    push_string(&[b"[", text, b"]"].concat(), out);
-                } else {
-                    out.push(b']');
-                }
-                return Ok(Presence::Value);
+                return self.end_left_out(count == 0, start, out);
             }
             let before = out.len();
             if count > 0 {
@@ -467,6 +460,23 @@ impl<'a> Reader<'a> {
             presence,
             out,
         ))
+    }
+
+    /// Ends a list at what Node prints in place of values; alone, that is a text.
+    fn end_left_out(
+        &mut self,
+        is_alone: bool,
+        start: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<Presence, Failure> {
+        let text = self.left_out()?;
+        if is_alone {
+            out.truncate(start);
+            push_string(&[b"[", text, b"]"].concat(), out);
+        } else {
+            out.push(b']');
+        }
+        Ok(Presence::Value)
     }
 
     /// Passes over what Node prints in place of values, and returns it.

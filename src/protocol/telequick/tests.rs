@@ -252,7 +252,7 @@ fn with_message<T>(
 #[test]
 fn kinds_and_roles_are_recognised() {
     for [text, direction, kind, role, subject, evidence] in rows(
-        r#"
+        r"
 11000000 12fabbe5 0000 07000000 03000000 616263 | - | BargeRequest | request | Barge | Certain
 0a000000 12fabbe5 0000 00000000 | - | Empty | response | Barge | Certain
 0a000000 8fc16e9c 0000 00000000 | c2s | Empty | request | GetActiveBuckets | Certain
@@ -261,7 +261,7 @@ fn kinds_and_roles_are_recognised() {
 0a000000 efbeadde 0000 00000000 | - | unknown | - | 0xdeadbeef | Possible
 0a000000 efbeadde 0000 01000000 | - | unknown | - | 0xdeadbeef | None
 0a000000 12fabbe5 0000 ffffffff | - | Empty | response | Barge | Certain
-"#,
+",
     ) {
         let direction = Direction::from_name(direction);
         with_message(text, Framing::Method, direction, |message, _, _| {

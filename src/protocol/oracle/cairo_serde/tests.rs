@@ -138,7 +138,7 @@ ByteArray | 0 0 33 | felt 2: ByteArray: wanted a pending length of 0 to 30, got 
 #[test]
 fn felts_that_do_not_fit_are_refused() {
     for [ty, text, error] in rows(
-        r#"
+        r"
 u8 | 256 | felt 0: u8: wanted 0 to 255, got 0x100 (256)
 u64 | -1 | felt 0: u64: wanted 0 to 2^64 - 1, got 0x800000000000011000000000000000000000000000000000000000000000000 (-1)
 i8 | 128 | felt 0: i8: wanted -128 to 127, got 0x80 (128)
@@ -158,7 +158,7 @@ Array<Array<u8>> | 2 1 7 2 1 | felt 3: [1]: Array<u8>: wanted at least 2 felts f
 ByteArray | 0 1 | felt 0: ByteArray: wanted at least 2 felts for the length 0, got 1 felt
 ByteArray | 1 0x100000000000000000000000000000000000000000000000000000000000000 0 0 | felt 1: ByteArray: wanted a word of 31 bytes, got 0x100000000000000000000000000000000000000000000000000000000000000
 enum Never {} | 0 | felt 0: Never: wanted a variant: , got 0
-"#,
+",
     ) {
         assert_eq!(
             decoded(ty, text, CairoDialect::Cairo),

@@ -65,7 +65,7 @@ fn fixed_names_have_the_indexes_of_their_labels() {
 #[test]
 fn ids_are_derived_from_names() {
     for [method, id, input, output] in rows(
-        r#"
+        r"
 Originate | 1430677891 | OriginateRequest | OriginateResponse
 OriginateBulk | 721069100 | BulkRequest | BulkResponse
 AbortBulk | 3861915064 | AbortBulkRequest | BulkResponse
@@ -80,7 +80,7 @@ ExecuteBucketAction | 4030863293 | BucketActionRequest | BucketActionResponse
 ExecuteDialplan | 80147304 | ExecuteDialplanRequest | ExecuteDialplanResponse
 Barge | 3854301714 | BargeRequest | Empty
 SuperviseSubscribe | 425376200 | SuperviseSubscribeRequest | SuperviseSubscribeResponse
-"#,
+",
     ) {
         let id = id.parse().unwrap();
         let derived = method_id("clutchcall::api", "clutchcall", method, input, output);
