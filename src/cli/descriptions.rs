@@ -45,12 +45,23 @@ pub fn is_path(word: &OsStr) -> bool {
 
 /// Reads a description.
 pub fn read(path: &Path) -> Result<Described> {
+    let name = path.display().to_string();
+    anyhow::ensure!(
+        !is_json(path),
+        "{name} has JSON: wanted a protocol, or a description of one in TOML; a stub answers from a recording with --from-recording {name}"
+    );
     let text = read_text(path, MAX_FILE)?;
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     let folder = folder.unwrap_or(Path::new("."));
     let files = |name: &str| beside(folder, name);
-    let name = path.display().to_string();
     Ok(Described::from_toml_with(&name, &text, &files)?)
+}
+
+/// Returns true for a file that begins as a recording does.
+fn is_json(path: &Path) -> bool {
+    let mut first = [0; 2];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first == *b"{\""
 }
 
 /// Returns the text of a file in the folder of a description, also below it.

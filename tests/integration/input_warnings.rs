@@ -195,3 +195,23 @@ fn a_framing_that_does_not_fit_names_the_right_one() {
         assert_eq!((code, text.as_str()), (0, ""));
     }
 }
+
+/// A word that is neither a protocol nor a file leads to what was meant.
+#[test]
+fn recordings_and_methods_in_other_places_have_tips() {
+    let recording = "fixtures/mcp/session.jsonl";
+    for (args, want) in [
+        (
+            &["stub", recording][..],
+            "a stub answers from a recording with --from-recording fixtures/mcp/session.jsonl",
+        ),
+        (
+            &["decode", recording, "tools/call"],
+            "a method is --where 'subject=tools/call'",
+        ),
+    ] {
+        let (code, _, err) = common::run(common::wiretool().args(args), "");
+        assert_eq!(code, 2, "{args:?}: {err}");
+        assert!(err.contains(want), "{args:?}: {err}");
+    }
+}

@@ -91,6 +91,10 @@ impl Situation<'_> {
             text.push_str(if n > 0 { "'" } else { "" });
             text.push_str(&match is_quoted {
                 true if value.contains(['\'', '"']) => part.to_owned(),
+                // In a condition, a pattern is searched for.
+                true if value.contains('*') => part
+                    .replace("=VALUE", &format!("~\"{value}\""))
+                    .replace("VALUE", value),
                 true => part.replace("VALUE", value),
                 false => part.replace("VALUE", &shell_words::quote(value)),
             });

@@ -200,6 +200,9 @@ impl Situation<'_> {
     /// Returns a tip that depends on the value of a flag that the command does not have: `export --to pcap`.
     pub(super) fn tip_of_value_of_flag(&self, command: &str, flag: &str) -> Option<String> {
         let value = self.value_of(flag)?;
+        if flag == "-m" && words::READERS.contains(&command) && value.parse::<u64>().is_err() {
+            return Some(format!("a method is --where 'subject={value}'"));
+        }
         match command {
             "export" if has_word("--as --form --to --type -t", flag) => {
                 let is_form = FormName::from_name(value).is_some() && value != "sql";
@@ -212,6 +215,9 @@ impl Situation<'_> {
                 };
             }
             "lint" if find_rule(value).is_some() => {
+                if has_word(words::TURNS_OFF, flag) {
+                    return Some(format!("--allow {value} turns this rule off"));
+                }
                 return Some(format!(
                     "the findings of one rule are wiretool lint FILE | grep {value}; --explain {value} explains it"
                 ));

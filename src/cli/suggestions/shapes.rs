@@ -41,6 +41,8 @@ pub fn file_tip(path: &Path) -> Option<String> {
         format!("a message is read from stdin: printf %s {message} | wiretool decode")
     } else if has(&['=', '<', '>', '~']) {
         format!("conditions are --where {}", shell_words::quote(word))
+    } else if is_method(word) {
+        format!("a method is --where 'subject={word}'")
     } else if is_address(word) {
         format!("live traffic is wiretool proxy --connect {word}")
     } else if is_path {

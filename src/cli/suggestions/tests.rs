@@ -435,6 +435,12 @@ const GUESSES: &[(&str, &str)] = &[
     ("send mcp x --stdio y", "after --"),
     ("proxy -it", "-- COMMAND"),
     ("lint --disable x", "--allow RULE"),
+    (
+        "lint --disable mcp/unknown-tool x",
+        "--allow mcp/unknown-tool",
+    ),
+    ("decode Cargo.toml -m tools/call", "'subject=tools/call'"),
+    ("graph Cargo.toml", "wiretool export -f mermaid"),
     ("lint --list", "--rules lists"),
     ("decode -d mcp", "-p PROTOCOL"),
     ("man decode", "wiretool help decode"),

@@ -109,7 +109,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "wiretool decode -f json FILE prints JSON; -w FILE writes a recording; wiretool export FILE -f FORM writes other forms; wiretool encode writes bytes",
     ),
     (
-        "chart diagram draw mermaid plantuml sequence",
+        "chart diagram draw graph mermaid plantuml sequence",
         "wiretool export -f mermaid FILE draws a sequence diagram",
     ),
     (
@@ -330,13 +330,12 @@ const SNAPSHOT: &[&str] = &["snapshot"];
 /// Every command.
 const ANY: &[&str] = &[];
 
+/// The flags that turn a rule off.
+pub(super) const TURNS_OFF: &str = "--disable --exclude --ignore --ignore-rule --off --skip";
+
 /// The commands, the flags that they do not have, and a tip. The first row that fits counts.
 pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
-    (
-        LINT,
-        "--disable --exclude --ignore --ignore-rule --off --skip",
-        "--allow RULE turns a rule off",
-    ),
+    (LINT, TURNS_OFF, "--allow RULE turns a rule off"),
     (
         LINT,
         "--level --min-severity --only-errors --severity",
@@ -401,7 +400,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         REPLAY,
         "--only --filter --match --select --method --subject",
-        "only some requests are --where 'subject=VALUE' or --where 'name=VALUE'",
+        "only some requests are --where 'subject=VALUE' or --where 'name=VALUE'; one message is --where index=N",
     ),
     (
         REPLAY,
