@@ -69,6 +69,8 @@ pub struct Unmatched {
     lists: Vec<Words>,
     /// The number of messages with `outcome=error`, if the condition wants `role=error`.
     failed: Option<u64>,
+    /// The number of answers of HTTP that refuse a request, if the condition wants errors.
+    refused: Option<u64>,
     /// The filter compares times, and no message has one so far.
     has_no_time: bool,
     /// A condition with the text of `--grep` as a pattern, if it looks like one.
@@ -89,7 +91,7 @@ impl Unmatched {
     /// Creates the lists for the keys that a filter compares.
     pub fn new(filter: &Filter) -> Self {
         let mut all: Vec<Words> = Vec::new();
-        let mut failed = None;
+        let (mut failed, mut refused) = (None, None);
         let mut has_no_time = false;
         filter.expr().wanted(&mut |key, word| {
             let mut list = |what, wanted: &str, is_instead, get| {
@@ -126,13 +128,15 @@ impl Unmatched {
                     list(PATHS, &Key::Message(path).to_string(), false, add_members);
                 }
                 Key::Time | Key::Latency => has_no_time = true,
-                Key::Role if word == Role::Error.name() => failed = Some(0),
+                Key::Role if word == Role::Error.name() => (failed, refused) = (Some(0), Some(0)),
+                Key::Outcome => refused = Some(0),
                 _ => {}
             }
         });
         Self {
             lists: all,
             failed,
+            refused,
             has_no_time,
             pattern: filter.grep().and_then(as_pattern),
             messages: 0,
@@ -143,6 +147,9 @@ impl Unmatched {
     pub fn add(&mut self, decoded: &Decoded<'_>) {
         if let (Some(failed), true) = (&mut self.failed, decoded.message.failed) {
             *failed += 1;
+        }
+        if let (Some(refused), true) = (&mut self.refused, is_refusal(decoded)) {
+            *refused += 1;
         }
         self.has_no_time &= decoded.origin.time.is_none();
         self.messages += 1;
@@ -189,16 +196,31 @@ impl Unmatched {
         });
         let failed = self.failed.filter(|failed| *failed > 0);
         let failed = failed.map(|failed| format!("{failed} with outcome=error"));
+        let refused = self.refused.filter(|refused| *refused > 0);
+        let refused = refused.map(|count| {
+            format!("{count} with a status of HTTP that refuses a request: --where finding~refused")
+        });
         let pattern = self.pattern.as_ref();
         let pattern =
             pattern.map(|expr| format!("--grep takes plain text, a pattern is --where '{expr}'"));
         let time = self
             .has_no_time
             .then(|| "they have no times, so no latencies".to_owned());
-        let lists = lists.chain(failed).chain(time).chain(pattern);
+        let lists = lists
+            .chain(failed)
+            .chain(refused)
+            .chain(time)
+            .chain(pattern);
         let lists: Vec<String> = lists.collect();
         (!lists.is_empty()).then(|| lists.join("; "))
     }
+}
+
+/// Returns true for the head of an answer that refuses a request, such as `500`.
+fn is_refusal(decoded: &Decoded<'_>) -> bool {
+    let status = decoded.message.outcome.as_deref();
+    let is_status = |text: &str| text.parse().is_ok_and(|status: u16| status >= 400);
+    decoded.message.role == Some(Role::Control) && status.is_some_and(is_status)
 }
 
 fn add_kind(decoded: &Decoded<'_>, add: &mut dyn FnMut(&str)) {

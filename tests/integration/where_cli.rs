@@ -362,6 +362,17 @@ fn a_subject_and_a_latency_select_answers() {
 }
 
 #[test]
+fn refusals_of_http_are_named_if_no_message_is_an_error() {
+    let input = "HTTP/1.1 500 Internal Server Error\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nno";
+    for condition in ["role=error", "outcome=error"] {
+        let args = ["decode", "-p", "mcp", "--where", condition];
+        let (code, _, err) = common::run(common::wiretool().args(args), input);
+        let wanted = "; 1 with a status of HTTP that refuses a request: --where finding~refused\n";
+        assert!(code == 1 && err.ends_with(wanted), "{args:?}: {err}");
+    }
+}
+
+#[test]
 fn a_line_with_context_is_the_line_without() {
     let line = |more: &[&str]| {
         let args = ["decode", "--grep", "sub", "fixtures/mcp/session.jsonl"];

@@ -1,6 +1,6 @@
 //! What libraries for logs print, as they print it.
 
-use super::messages::{ANSWER, CALL, read};
+use super::messages::{ANSWER, CALL, LIST, pretty, read};
 
 #[test]
 fn messages_in_the_forms_of_libraries_are_read() {
@@ -111,4 +111,40 @@ fn numbers_that_json_lacks_are_noted() {
     assert_eq!(got.len(), 2, "{got:?}");
     let is_noted = |one: &String| one.starts_with("the print has NaN or infinity");
     assert!(got.iter().any(is_noted), "{got:?}");
+}
+
+/// Other lines of a log have objects with an id, too.
+#[test]
+fn other_objects_of_a_log_are_no_messages() {
+    let other = "INFO app: {'user': 3, 'id': 7, 'name': 'x'} done\n";
+    let log = format!(
+        "{other}DEBUG send {CALL}\nDEBUG http: {{\"id\": 4, \"url\": \"/x\"}}\n{other}DEBUG recv {ANSWER}\n"
+    );
+    assert_eq!(
+        read(&log),
+        [format!("c2s - {CALL}"), format!("s2c - {ANSWER}")]
+    );
+    // The log says that this one was received.
+    let broken = format!("DEBUG send {CALL}\nDEBUG recv {{\"id\":1}}\n");
+    assert_eq!(
+        read(&broken),
+        [format!("c2s - {CALL}"), "s2c - {\"id\":1}".to_owned()]
+    );
+    // The column of a container names the writer of lines and of objects on several lines.
+    let server = |text: &str| format!("server-1  | {}\n", text.replace('\n', "\nserver-1  | "));
+    let got = read(
+        &(server(&format!("recv {}", pretty(CALL).replace('"', "'")))
+            + &server(&format!("send {ANSWER}"))),
+    );
+    assert!(
+        matches!(&*got, [a, b] if a.starts_with("c2s") && b.starts_with("s2c")),
+        "{got:?}"
+    );
+    // A multi-line message in a comment.
+    let comment = |text: &str| format!("# send {}\n", pretty(text).replace('\n', "\n# "));
+    let got = read(&(comment(CALL) + &comment(LIST)));
+    assert!(
+        matches!(&*got, [a, b] if a.starts_with("c2s") && b.starts_with("c2s")),
+        "{got:?}"
+    );
 }

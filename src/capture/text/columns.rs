@@ -27,6 +27,13 @@ pub(super) fn without_left(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(rest.collect::<Vec<_>>().join(&b'\n'))
 }
 
+/// Returns what the first line of a text has before that of the text without a column.
+pub(super) fn first_difference<'t>(text: &'t [u8], bare: &[u8]) -> &'t [u8] {
+    let len = |text: &[u8]| memchr::memchr(b'\n', text).unwrap_or(text.len());
+    let cut = len(text).saturating_sub(len(bare));
+    text.get(..cut).unwrap_or_default()
+}
+
 /// Returns a text without the guides that `rich` draws before nested values: `│   │   'a': 1`.
 pub(super) fn without_guides(text: &[u8]) -> Cow<'_, [u8]> {
     const GUIDE: &[u8] = "│   ".as_bytes();
@@ -89,8 +96,10 @@ fn same_beginning(lines: &[&[u8]]) -> Option<Vec<usize>> {
     let column = first.get(..len)?;
     // A part of a word is the beginning of two different words.
     let end = column.iter().rposition(|c| !c.is_ascii_alphanumeric())? + 1;
-    let has_name = column.get(..end)?.iter().any(u8::is_ascii_alphanumeric);
-    has_name.then(|| vec![end; lines.len()])
+    let column = column.get(..end)?;
+    let has_name = column.iter().any(u8::is_ascii_alphanumeric);
+    let is_comment = [&b"#"[..], b"//", b"*", b"--", b";"].contains(&column.trim_ascii());
+    (has_name || is_comment).then(|| vec![end; lines.len()])
 }
 
 /// Joins lines that were broken at a fixed width, or at blanks; a column at the right end and the margin are left out.

@@ -140,7 +140,9 @@ impl Finder {
                         self.in_value(&object.json, 0, &mut messages);
                     }
                     if messages.len() == count {
-                        messages.push(Found::new(object.json, b"", b""));
+                        let mut found = Found::new(object.json, b"", b"");
+                        found.is_certain = object.is_certain;
+                        messages.push(found);
                     }
                     for found in messages.get_mut(count..).unwrap_or_default() {
                         found.within(before, after);
@@ -165,6 +167,7 @@ impl Finder {
         self.in_text(text, 0, &mut messages);
         if messages.is_empty() && matches!(bare, Cow::Owned(_)) {
             self.in_text(&bare, 0, &mut messages);
+            note_column(text, &bare, &mut messages);
         }
         if messages.is_empty() {
             self.in_text(&columns::unwrapped(&bare, self.width), 0, &mut messages);
@@ -186,7 +189,11 @@ impl Finder {
                 return found;
             }
             return match &bare {
-                Cow::Owned(bare) => self.find(bare),
+                Cow::Owned(bare) => {
+                    let mut found = self.find(bare);
+                    note_column(text, bare, &mut found.messages);
+                    found
+                }
                 Cow::Borrowed(_) => found,
             };
         }
@@ -525,6 +532,14 @@ fn in_strings(text: &[u8]) -> Option<Vec<u8>> {
     }
     out.extend_from_slice(rest);
     Some(out)
+}
+
+/// Adds the column that is left out to the text before the first message: it can name the side that writes.
+fn note_column(text: &[u8], bare: &[u8], messages: &mut [Found]) {
+    if let Some(found) = messages.first_mut() {
+        let column = columns::first_difference(text, bare);
+        found.before.splice(0..0, column.iter().copied());
+    }
 }
 
 /// Returns true if a string begins as an object on several lines does in which quotes are doubled.

@@ -17,6 +17,7 @@ use super::clean::{is_escaped, latin1_as_utf8, without_entities, without_outer_e
 use super::columns::{place_at_end, width_before_place};
 use super::container::Part;
 use super::cut::{self, CutMessages};
+use super::doubtful::Doubtful;
 use super::fields::{Fields, HeldMessage};
 use super::finder::Finder;
 use super::found::{Found, FoundAll};
@@ -27,7 +28,7 @@ use super::order::Order;
 use super::probe::{Expected, exchange};
 use super::shown::ShownText;
 use super::tables::Tables;
-use super::times::{epoch, find_clock, find_time};
+use super::times::{find_clock, find_time, journald_time};
 use super::words::{beginnings, first_word};
 use crate::capture::chunk::{InputPlace, Item, ItemSink, Problem};
 use crate::capture::lines::{Line, LineForm};
@@ -68,6 +69,7 @@ pub(super) struct Log {
     latin1: Option<u64>,
     /// The first messages, if they are answers: a later one shows if they have headers. `None` once that is known.
     waiting: Option<Vec<(Mark, Vec<u8>)>>,
+    doubtful: Doubtful,
     /// There is something else than messages.
     has_other: bool,
     broken: BrokenLines,
@@ -279,7 +281,7 @@ impl Log {
         }
         let framed = std::mem::take(&mut self.framed);
         let mut emitted: HashSet<Vec<u8>> = HashSet::new();
-        for found in messages {
+        for mut found in messages {
             if found.is_alone() {
                 self.alone += 1;
             } else {
@@ -294,10 +296,11 @@ impl Log {
             let mut mark = self.common.marks.of(text, before, &found.after);
             mark.time = origin.time.or(mark.time).or_else(|| *own_time);
             mark.clock = mark.clock.or_else(|| *own_clock);
+            let original = std::mem::take(&mut found.message);
             let mut message = if found.is_unescaped {
-                found.message
+                original
             } else {
-                without_outer_escapes(&found.message, &found.before, &found.after).into_owned()
+                without_outer_escapes(&original, &found.before, &found.after).into_owned()
             };
             // A message on a line: line breaks inside it are blanks between values.
             for c in &mut message {
@@ -312,6 +315,9 @@ impl Log {
             if cut::is_longer(&message, &found.after) {
                 let mark = cut::first_mark(&message);
                 self.cut.add((text, origin.line), mark, None);
+                continue;
+            }
+            if self.is_doubtful(&found, mark, &message, sink) {
                 continue;
             }
             if is_in_frame(&found.before) {
@@ -343,6 +349,26 @@ impl Log {
             line: self.last,
             indent,
         });
+    }
+
+    /// Returns true for an object that may be no message, and is not passed on now.
+    fn is_doubtful(
+        &mut self,
+        found: &Found,
+        mark: Mark,
+        message: &[u8],
+        sink: &mut ItemSink<'_>,
+    ) -> bool {
+        let is_held = self.doubtful.holds(found, mark, message);
+        self.release_doubtful(false, sink);
+        self.common.ignored += u64::from(is_held);
+        is_held
+    }
+
+    fn release_doubtful(&mut self, is_end: bool, sink: &mut ItemSink<'_>) {
+        for (mark, message) in self.doubtful.release(is_end) {
+            self.pass_on(mark, &message, sink);
+        }
     }
 
     fn pass_held(&mut self, held: Option<HeldMessage>, sink: &mut ItemSink<'_>) {
@@ -410,18 +436,6 @@ fn is_in_frame(before: &[u8]) -> bool {
     header.starts_with(b"\\x81") || header.starts_with(b"\\x82")
 }
 
-/// The time of an entry of journald, in microseconds.
-fn journald_time(entry: &[u8]) -> Option<Time> {
-    #[derive(serde::Deserialize)]
-    struct JournalEntry<'a> {
-        #[serde(rename = "__REALTIME_TIMESTAMP", borrow)]
-        time: &'a str,
-    }
-    memchr::memmem::find(entry, b"__REALTIME")?;
-    let entry: JournalEntry<'_> = serde_json::from_slice(entry).ok()?;
-    epoch(entry.time.as_bytes())
-}
-
 impl LineForm for Log {
     fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
         self.last = line.number;
@@ -456,6 +470,7 @@ impl LineForm for Log {
         while let Some(held) = self.held.take() {
             self.read_again(&held, sink);
         }
+        self.release_doubtful(true, sink);
         let held = self.fields.release();
         self.pass_held(held, sink);
         self.pass_waiting(sink);

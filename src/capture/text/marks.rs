@@ -42,6 +42,10 @@ pub(super) struct Marks {
     heading: Mark,
     /// There were bytes after the heading.
     is_used: bool,
+    /// There were bytes.
+    has_message: bool,
+    /// The first line that is an arrow came after bytes.
+    ignores_arrows: Option<bool>,
     /// The blanks before the last bytes.
     indent: usize,
 }
@@ -57,6 +61,13 @@ impl Marks {
         let line = to_ascii(line);
         let text = line.trim_ascii();
         let text = text.strip_prefix(b"- ").unwrap_or(text);
+        // An arrow between the first two messages is that of neither.
+        if is_arrow(text) {
+            let is_between = self.has_message;
+            if *self.ignores_arrows.get_or_insert(is_between) {
+                return;
+            }
+        }
         // A comment between events describes none of them.
         if text.starts_with(b": ") {
             return;
@@ -118,7 +129,7 @@ impl Marks {
         if let Some(peer) = peer_of_array(start.trim_ascii_start()) {
             self.kept.direction = Some(peer);
         }
-        self.is_used = true;
+        (self.is_used, self.has_message) = (true, true);
         self.indent = indent(line);
         let heading = self.heading;
         let own = find_direction(end, after);
@@ -154,6 +165,11 @@ pub(super) fn indent(line: &[u8]) -> usize {
 /// The header of a message inside a string.
 pub(super) const QUOTED_HEADER: &[u8] = b"'Content-Length: ";
 
+/// Returns true for a line that is an arrow.
+fn is_arrow(line: &[u8]) -> bool {
+    words(line).count() == 1 && line.iter().all(|c| b"<>=-".contains(c))
+}
+
 /// The longest line that can be a heading.
 const MAX_HEADING: usize = 240;
 
@@ -180,7 +196,7 @@ fn heading_direction(line: &[u8]) -> Option<Direction> {
         Some(end) => line.get(..end).unwrap_or(line).trim_ascii_end(),
         None => line,
     };
-    if words(line).count() == 1 && line.iter().all(|c| b"<>=-".contains(c)) {
+    if is_arrow(line) {
         return find_direction(line, b"");
     }
     // mitmproxy: `127.0.0.1:5000 -> WebSocket text message -> h:80/ws`

@@ -22,6 +22,7 @@ mod columns;
 mod container;
 mod cut;
 mod directions;
+mod doubtful;
 mod escapes;
 mod fields;
 mod finder;

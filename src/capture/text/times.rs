@@ -367,6 +367,18 @@ fn named_zone(text: &[u8]) -> Time {
         .map_or(0, |(_, hours)| *hours)
 }
 
+/// The time of an entry of journald, in microseconds.
+pub(super) fn journald_time(entry: &[u8]) -> Option<Time> {
+    #[derive(serde::Deserialize)]
+    struct JournalEntry<'a> {
+        #[serde(rename = "__REALTIME_TIMESTAMP", borrow)]
+        time: &'a str,
+    }
+    memchr::memmem::find(entry, b"__REALTIME")?;
+    let entry: JournalEntry<'_> = serde_json::from_slice(entry).ok()?;
+    epoch(entry.time.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

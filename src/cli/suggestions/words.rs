@@ -352,6 +352,16 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "--fail-on warning fails on warnings, too",
     ),
     (
+        READERS,
+        "--offset --byte",
+        "the field at a byte is --at N; the first N messages are left out with --skip N",
+    ),
+    (
+        READERS,
+        "--reverse --newest-first",
+        "messages stay in the order of the capture: --tail N shows the last ones",
+    ),
+    (
         LINT,
         "--fix",
         "lint changes nothing; --explain RULE says how to correct it",
@@ -619,7 +629,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--jq",
+        "--jq --jsonpath --json-path",
         "jq reads what -f json prints: wiretool -f json FILE | jq .message.method",
     ),
     (
