@@ -192,7 +192,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     };
     let alone = source.is_one();
     let usual = if alone { Format::Tree } else { Format::Line };
-    let format = args.format.unwrap_or(usual);
+    let format = (args.format.unwrap_or(usual), args.lint.is_on());
     let is_bad = Arc::new(AtomicBool::new(false));
     let observer = observer(protocol, format, display, Arc::clone(&is_bad));
     if !shared.quiet {
@@ -253,9 +253,10 @@ fn read_files(
 }
 
 /// Creates an observer that shows answers on stdout and everything else on stderr. It sets `is_bad` if an answer is an error.
+/// With `lints`, all findings are shown elsewhere.
 fn observer(
     protocol: &dyn Protocol,
-    format: Format,
+    (format, lints): (Format, bool),
     display: DisplayOptions,
     is_bad: Arc<AtomicBool>,
 ) -> ClientObserver<'_> {
@@ -266,6 +267,11 @@ fn observer(
             if decoded.is_faulty() || verdict.findings.iter().any(is_error) {
                 is_bad.store(true, Ordering::Relaxed);
             }
+            let verdict = if lints {
+                verdict.without_findings()
+            } else {
+                verdict
+            };
             let mut out = Vec::new();
             renderer.write(format, decoded, Some(verdict), display, &mut out);
             let text = String::from_utf8_lossy(&out).into_owned();

@@ -194,14 +194,19 @@ fn send_checks_the_rules_with_lint() {
             "--json",
             r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#,
             "-f",
-            "json",
+            "line",
         ]);
         command.args(lint).args(["--", "sh", "-c", &script]);
         common::run(&mut command, "")
     };
-    let (_, _, err) = args(&[]);
-    assert!(!err.contains("jsonrpc/"), "{err}");
+    let (_, out, err) = args(&[]);
+    assert!(
+        out.contains("jsonrpc/") && !err.contains("jsonrpc/"),
+        "{out}{err}"
+    );
     let (code, out, err) = args(&["--lint"]);
+    // Each finding is shown once.
+    assert!(!out.contains("jsonrpc/"), "{out}");
     assert!(err.contains("jsonrpc/") && err.contains("#1"), "{out}{err}");
     assert_eq!(code, 1, "{err}");
     let (strict, _, _) = args(&["--lint", "--fail-on", "info"]);
@@ -221,6 +226,40 @@ fn protocols_without_http_are_not_detected_in_it() {
     let path = recording("accounts.jsonl", None, &said);
     for args in [&["lint", &path][..], &["lint", "--framing", "http", &path]] {
         let (code, out, err) = ran(args);
+        assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    }
+}
+
+/// Two sessions over HTTP, each with its own ids from 1, whose requests use these connections.
+fn two_sessions(name: &str, conns: [u32; 2]) -> String {
+    let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+    let begun = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}"#;
+    let mut said = Vec::new();
+    for (session, conn) in ["one", "two"].into_iter().zip(conns) {
+        let field = format!("\r\nmcp-session-id: {session}");
+        let post = format!("POST /mcp HTTP/1.1{field}\r\nmcp-protocol-version: 2025-11-25");
+        said.push((conn, "c2s", http("POST /mcp HTTP/1.1", initialize)));
+        said.push((conn, "s2c", http(&format!("HTTP/1.1 200 OK{field}"), begun)));
+        for id in 1..3 {
+            let ask = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
+            let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[]}}}}"#);
+            // Sessions share a connection.
+            let conn = if id == 2 { conns[0] } else { conn };
+            said.push((conn, "c2s", http(&post, &ask)));
+            said.push((conn, "s2c", http("HTTP/1.1 200 OK", &answer)));
+        }
+    }
+    recording(name, Some("mcp"), &said)
+}
+
+#[test]
+fn connections_of_sessions_over_http_are_no_difference() {
+    let paths = [[1, 1], [1, 2], [3, 1]].map(|conns| {
+        let [a, b] = conns;
+        two_sessions(&format!("sessions-{a}-{b}.jsonl"), conns)
+    });
+    for other in &paths {
+        let (code, out, err) = ran(&["diff", &paths[0], other]);
         assert_eq!((code, out.as_str()), (0, ""), "{err}");
     }
 }
