@@ -202,13 +202,13 @@ impl BrokenLines {
                 Some(false) => return Some(held.into_line()),
                 None => return Some(line),
             },
-            None => match OpenLiteral::new(&line) {
-                Some(held) => held,
-                None => {
+            None => {
+                let Some(held) = OpenLiteral::new(&line) else {
                     self.row = OpenRow::new(&line);
                     return self.row.is_none().then_some(line);
-                }
-            },
+                };
+                held
+            }
         };
         self.literal = Some(next);
         None

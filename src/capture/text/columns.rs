@@ -163,9 +163,9 @@ fn folds(lines: &[&[u8]], width: Option<usize>) -> Vec<bool> {
     let are_alike = count.count() * 4 >= lines.len() * 3;
     let is_padded = |line: &&[u8]| line.ends_with(b" ");
     // Other lines are padded to the width of these.
-    let is_filled = are_alike && lines.iter().any(|line| is_padded(line));
+    let is_filled = are_alike && lines.iter().any(is_padded);
     let are_words = lines.iter().filter(|line| is_full(line, widest)).count() > 1;
-    let are_padded = are_alike && lines.iter().all(|line| is_padded(line));
+    let are_padded = are_alike && lines.iter().all(is_padded);
     // A place at the right end shows the width, or the blanks do; otherwise two words that fill their lines show it.
     let width = width
         .or(first.filter(|_| is_filled && !are_padded))
