@@ -5,6 +5,7 @@
 //!   > 12 64, 0xb0 e5  # request    four bytes, c2s
 //!   61 62 63 "abc"                 three bytes, c2s still: a mark holds until the next
 //!   160000007b226a73223a317d       a line of xxd -p
+//!   29<TAB>0.25<TAB>160000007b2    the last cell of a row of tshark -T fields
 //!   Barge to one call              ignored: does not start with a byte
 //! ```
 //!
@@ -32,11 +33,12 @@ pub(super) fn read<'a>(
     text: &'a [u8],
     out: &mut Vec<u8>,
 ) -> (HexLineKind, Option<Direction>, &'a [u8]) {
+    let cell = last_cell(text);
     let text = text.trim_ascii();
-    if text.is_empty() || is_comment(text) {
+    if text.is_empty() || is_comment(text) || cell == Some(b"") {
         return (HexLineKind::Comment, None, text);
     }
-    let (direction, mut rest) = direction(text);
+    let (direction, mut rest) = direction(cell.unwrap_or(text));
     let before = out.len();
     while let Some((digits, after)) = token(rest) {
         out.extend(digits.chunks_exact(2).map(|pair| {
@@ -50,6 +52,19 @@ pub(super) fn read<'a>(
     } else {
         (HexLineKind::Data, direction, rest)
     }
+}
+
+/// Returns the last cell of a row of tshark, such as a payload: many digits without blanks, or nothing after other cells.
+pub(super) fn last_cell(row: &[u8]) -> Option<&[u8]> {
+    const MIN_DIGITS: usize = 16;
+    let mut cells = row.rsplit(|&c| c == b'\t');
+    let last = cells.next()?.trim_ascii();
+    let others = cells.count();
+    let (digits, rest) = split_digits(last);
+    let is_payload =
+        digits.len() >= MIN_DIGITS && digits.len().is_multiple_of(2) && rest.is_empty();
+    let is_none = last.is_empty() && others > 1;
+    (others > 0 && is_payload || is_none).then_some(last)
 }
 
 /// Returns `true` if a comment starts here.

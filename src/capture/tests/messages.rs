@@ -440,6 +440,50 @@ fn percent_encoded_messages_are_read() {
             [CALL, ANSWER].map(|message| format!("{before}{}{after}\n", encoded(message, blank)));
         assert_eq!(read(&lines.concat()), wanted, "{lines:?}");
     }
+    // `encodeURIComponent` leaves apostrophes as they are, and URLs stand between them.
+    let said = CALL.replace("echo", "it's");
+    let plain = |text: &str| encoded(text, "%20").replace("%27", "'");
+    let lines = [&said, ANSWER].map(|message| format!("payload={}&x=1\n", plain(message)));
+    let wanted = [&said, ANSWER].map(|message| format!("- - {message}"));
+    assert_eq!(read(&lines.concat()), wanted, "{lines:?}");
+    let quoted = [CALL, ANSWER].map(|message| format!("GET 'http://h/?m={}'\n", plain(message)));
+    let wanted = [CALL, ANSWER].map(|message| format!("- - {message}"));
+    assert_eq!(read(&quoted.concat()), wanted, "{quoted:?}");
+}
+
+/// The last column of `tshark -T fields -e … -e tcp.payload`; packets without a payload have none.
+#[test]
+fn payloads_of_packet_fields_are_read() {
+    let lines = [CALL, ANSWER].map(|message| hex::encode(format!("{message}\n")));
+    let wanted = [CALL, ANSWER].map(|message| format!("- - {message}"));
+    for (before, other) in [
+        ("57332", "4802"),
+        (
+            "29\t0.253532993\t127.0.0.1\t57332\t4802",
+            "30\t0.3\t127.0.0.1\t4802\t57332",
+        ),
+        ("10", "20"),
+    ] {
+        let [call, answer] = &lines;
+        let empty = if before.contains('.') {
+            format!("{before}\t\n")
+        } else {
+            String::new()
+        };
+        let text = format!("{empty}{before}\t{call}\n{empty}{other}\t{answer}\n{empty}");
+        assert_eq!(read(&text), wanted, "{text}");
+    }
+}
+
+/// Exporters of traces put messages into texts far inside of objects and lists.
+#[test]
+fn messages_far_inside_of_a_value_are_read() {
+    let text = |message: &str| serde_json::to_string(message).unwrap();
+    let [call, answer] = [CALL, ANSWER].map(text);
+    let (open, close) = (r#"{"a":["#.repeat(7), "]}".repeat(7));
+    let wanted = [CALL, ANSWER].map(|message| format!("- - {message}"));
+    let spans = format!(r#"{open}{{"value":{call}}},{{"value":{answer}}}{close}"#);
+    assert_eq!(read(&spans), wanted);
 }
 
 /// Lines of pytest and YAML stand around messages, and are no errors in a stream.

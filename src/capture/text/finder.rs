@@ -25,7 +25,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 /// Maximum depth of a message inside objects and strings.
-const MAX_DEPTH: u32 = 12;
+const MAX_DEPTH: u32 = 32;
 /// The most places in a row where a value may begin and none does.
 const MAX_STARTS: usize = 32;
 

@@ -60,25 +60,30 @@ impl Percent {
 impl LineForm for Percent {
     fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
         let text = self.common.clean(line.text).into_owned();
-        let is_end = |c: &u8| c.is_ascii_whitespace() || b"\"'<>".contains(c);
-        let escapes = |word: &&[u8]| memchr::memchr_iter(self.mark, word).count();
-        let best = text.split(is_end).max_by_key(escapes).unwrap_or_default();
-        self.bytes.clear();
-        if self.word(best) < MIN_ESCAPES {
-            return self.common.other(&text);
+        let mut marked = None;
+        // URLs may contain apostrophes, and stand between them.
+        for ends in [b"\"<>".as_slice(), b"\"<>'"] {
+            let is_end = |c: &u8| c.is_ascii_whitespace() || ends.contains(c);
+            let escapes = |word: &&[u8]| memchr::memchr_iter(self.mark, word).count();
+            let best = text.split(is_end).max_by_key(escapes).unwrap_or_default();
+            self.bytes.clear();
+            if self.word(best) < MIN_ESCAPES {
+                return self.common.other(&text);
+            }
+            let mark = *marked.get_or_insert_with(|| self.common.marks.of(&text, b"", b""));
+            // Each line is a message, perhaps the value of a field.
+            let messages = self.finder.find(&self.bytes).messages;
+            for found in &messages {
+                let framed = self.finder.framed(&found.message);
+                self.common.emit(mark, &framed, sink);
+            }
+            if !messages.is_empty() {
+                return;
+            }
         }
-        let mark = self.common.marks.of(&text, b"", b"");
-        let bytes = std::mem::take(&mut self.bytes);
-        // Each line is a message, perhaps the value of a field.
-        let messages = self.finder.find(&bytes).messages;
-        for found in &messages {
-            let framed = self.finder.framed(&found.message);
-            self.common.emit(mark, &framed, sink);
+        if let Some(mark) = marked {
+            self.common.emit(mark, &self.bytes, sink);
         }
-        if messages.is_empty() {
-            self.common.emit(mark, &bytes, sink);
-        }
-        self.bytes = bytes;
     }
 
     fn ignored(&self) -> u64 {
