@@ -454,7 +454,7 @@ fn percent_encoded_messages_are_read() {
 /// The last column of `tshark -T fields -e … -e tcp.payload`; packets without a payload have none.
 #[test]
 fn payloads_of_packet_fields_are_read() {
-    let lines = [CALL, ANSWER].map(|message| hex::encode(format!("{message}\n")));
+    let lines = [CALL, ANSWER].map(|message| ::hex::encode(format!("{message}\n")));
     let wanted = [CALL, ANSWER].map(|message| format!("- - {message}"));
     for (before, other) in [
         ("57332", "4802"),
