@@ -223,13 +223,13 @@ fn strings_on_several_lines_are_joined() {
 #[test]
 fn cells_of_csv_on_several_lines_are_read() {
     let call = CALL.replace("echo", "it's");
-    let cell = |text: &str| format!("\"{}\"", pretty(text).replace('"', "\"\""));
+    let quoted = |text: &str| format!("\"{}\"", pretty(text).replace('"', "\"\""));
     for (comma, is_first, end) in [(",", true, "\r\n"), (";", true, "\n"), (",", false, "\n")] {
         let row = |(way, text): (&str, &str)| {
             let cells = if is_first {
-                [way.to_owned(), cell(text)]
+                [way.to_owned(), quoted(text)]
             } else {
-                [cell(text), way.to_owned()]
+                [quoted(text), way.to_owned()]
             };
             cells.join(comma) + end
         };

@@ -196,21 +196,18 @@ impl BrokenLines {
 
     /// Joins a line with the string that the line before it began.
     fn literal(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
-        let next = match self.literal.take().zip(string_of_line(&line)) {
-            Some((mut held, (quote, body))) => match held.add(quote, body) {
-                Some(true) => held,
+        if let Some((mut held, (quote, body))) = self.literal.take().zip(string_of_line(&line)) {
+            match held.add(quote, body) {
+                Some(true) => self.literal = Some(held),
                 Some(false) => return Some(held.into_line()),
                 None => return Some(line),
-            },
-            None => {
-                let Some(held) = OpenLiteral::new(&line) else {
-                    self.row = OpenRow::new(&line);
-                    return self.row.is_none().then_some(line);
-                };
-                held
             }
-        };
-        self.literal = Some(next);
+        } else if let Some(held) = OpenLiteral::new(&line) {
+            self.literal = Some(held);
+        } else {
+            self.row = OpenRow::new(&line);
+            return self.row.is_none().then_some(line);
+        }
         None
     }
 

@@ -132,16 +132,12 @@ impl Endpoint<'_> {
             return self.send_message(outgoing, None, now, commands);
         };
         let mut event = outgoing.clone();
-        match sessions.stream(outgoing.conn) {
-            Some(conn) => {
-                event.conn = conn;
-                self.send_message(&event, None, now, commands)
-            }
-            None => {
-                sessions.hold(event);
-                Ok(None)
-            }
+        if let Some(conn) = sessions.stream(outgoing.conn) {
+            event.conn = conn;
+            return self.send_message(&event, None, now, commands);
         }
+        sessions.hold(event);
+        Ok(None)
     }
 
     /// Sends the events that waited for a stream.

@@ -34,6 +34,7 @@ const UNREADABLE: &str = "unreadable";
 
 /// A request that is being answered.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub(super) struct Job {
     pub(super) request: Request,
     pub(super) place: Arc<str>,

@@ -9,12 +9,14 @@ use crate::protocol::rpc::session::RpcSession;
 use crate::protocol::session::{Behavior as _, ConnectionChange};
 use crate::protocol::tests::session_run::{SessionRun, at_most, on};
 
+/// The rule and the index of each finding.
+type Findings = Vec<(&'static str, u64)>;
+/// The indexes of an answer and of its request.
+type Pairs = Vec<(u64, u64)>;
+
 /// Follows messages: connection, direction (`>` or `<`) and text; a text of `lost` is lost bytes. Returns the rule and
 /// the index of each finding, and the pairs of answer and request.
-fn found(
-    max_open: usize,
-    said: &[(u32, char, String)],
-) -> (Vec<(&'static str, u64)>, Vec<(u64, u64)>) {
+fn found(max_open: usize, said: &[(u32, char, String)]) -> (Findings, Pairs) {
     let session = RpcSession::<JsonRpcSession>::new(&at_most(max_open));
     let mut run = SessionRun::new(&JsonRpc, session);
     for (conn, way, text) in said {

@@ -132,7 +132,9 @@ impl OracleSession<'_> {
             Added::Untracked => return,
             // Of two requests with one id, only the later can still be answered.
             Added::Replaced(_, before) => {
-                before.number.map(|number| child.remove(number));
+                if let Some(number) = before.number {
+                    child.remove(number);
+                }
             }
             _ => {}
         }
