@@ -24,7 +24,7 @@ pub(super) fn of(name: &str) -> &'static dyn Protocol {
 }
 
 /// Returns the cells of each row of a table, between `|`.
-pub(super) fn rows<'t, const N: usize>(table: &'t str) -> impl Iterator<Item = [&'t str; N]> {
+pub(super) fn rows<const N: usize>(table: &str) -> impl Iterator<Item = [&str; N]> {
     let rows = table.lines().filter(|row| !row.is_empty());
     rows.map(|row| {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();

@@ -61,7 +61,7 @@ fn answers_over_http_name_the_request_of_their_exchange() {
     let (code, out, err) = ran(&["lint", &path]);
     assert_eq!(code, 0, "{out}{err}");
     for text in [
-        r##"info jsonrpc/orphan: #1 c1 ← the id "foo" is that of no request: the HTTP request of this response has no message in its body"##,
+        r#"info jsonrpc/orphan: #1 c1 ← the id "foo" is that of no request: the HTTP request of this response has no message in its body"#,
         "orphan: #3 c2 ← the id is 2; the request of this HTTP response, request a, has the id 2.5 (see #2)",
     ] {
         assert!(out.contains(text), "{out}");

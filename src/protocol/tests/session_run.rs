@@ -64,7 +64,7 @@ impl<'p, S: Session> SessionRun<'p, S> {
     /// Ends the input.
     pub fn finish(&mut self) -> &mut Self {
         self.decode(Decoder::finish)
-            .report(|session, report| session.finish(report))
+            .report(super::super::session::Session::finish)
     }
 
     fn decode(&mut self, step: impl FnOnce(&mut Decoder<'p>, &mut FrameSink<'_>)) -> &mut Self {

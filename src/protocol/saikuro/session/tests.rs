@@ -268,7 +268,7 @@ fn arguments_are_checked_whatever_the_id_is() {
         let mut body = Vec::new();
         rmpv::encode::write_value(&mut body, &call).expect("writing to memory");
         let length = (body.len() as u32).to_be_bytes();
-        run.push(on(1, TO_SERVER), &[&length[..], &body].concat());
+        run.push(on(1, TO_SERVER), [&length[..], &body].concat());
     }
     assert_eq!(
         run.broken(),
