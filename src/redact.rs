@@ -11,6 +11,7 @@
 
 mod changes;
 mod compressed;
+mod events;
 mod finder;
 mod left;
 mod lines;
@@ -32,6 +33,7 @@ use crate::protocol::{Lane, Notes};
 use crate::select::glob;
 use crate::tape::{Node, Scalar, Value};
 use compressed::CompressedBody;
+use events::PackedEvents;
 use finder::SecretFinder;
 use lines::{stream_bytes, write_records};
 use metadata::Unexamined;
@@ -113,10 +115,12 @@ pub fn redact(recording: &[u8], config: &RedactConfig<'_>) -> Result<Redacted, R
         texts: BTreeSet::new(),
         bytes: BTreeSet::new(),
         escaped_secrets: BTreeSet::new(),
+        open_names: OpenNames::default(),
         regions: Regions::default(),
         finder: SecretFinder::default(),
         changes: Changes::default(),
         compressed: BTreeMap::new(),
+        events: PackedEvents::default(),
         seen: BTreeSet::new(),
         unexamined: Unexamined::default(),
         has_headers: false,
@@ -191,6 +195,7 @@ struct Redactor<'s, 'p> {
     bytes: BTreeSet<Vec<u8>>,
     /// The secrets as they were escaped in URLs.
     escaped_secrets: BTreeSet<Vec<u8>>,
+    open_names: OpenNames,
     /// The parts of streams that are read as HTTP heads.
     regions: Regions,
     /// Finds secrets inside all other bytes.
@@ -198,6 +203,8 @@ struct Redactor<'s, 'p> {
     changes: Changes,
     /// The compressed bodies with secrets, by stream and offset.
     compressed: BTreeMap<(Lane, u64), CompressedBody>,
+    /// The compressed bodies whose events are being decoded.
+    events: PackedEvents,
     /// The streams in which at least one frame was decoded.
     seen: BTreeSet<Lane>,
     /// The bytes that were not decoded.
@@ -205,6 +212,21 @@ struct Redactor<'s, 'p> {
     /// A frame has a header that a description or a crate defines, perhaps with a checksum.
     has_headers: bool,
     refused: Option<String>,
+}
+
+/// Names that are replaced only where they are secrets: functions keep their names.
+#[derive(Default)]
+struct OpenNames {
+    /// The subjects of messages that are no secret of their message.
+    subjects: BTreeSet<String>,
+    /// The secrets that the user chose, which are replaced everywhere.
+    chosen: BTreeSet<String>,
+}
+
+impl OpenNames {
+    fn has(&self, text: &str) -> bool {
+        self.subjects.contains(text) && !self.chosen.contains(text)
+    }
 }
 
 /// A name of secrets that the user gives.
@@ -239,10 +261,12 @@ impl<'p> Redactor<'_, 'p> {
     fn decode(&mut self, records: &[Record], see: &mut dyn FnMut(&mut Self, &Decoded<'_>)) -> bool {
         let mut options: DecodeOptions<'p> = self.config.decode.clone();
         options.want = Want::Exact;
+        let limit = options.limits.message as usize;
         let mut run = Run::of_items(options, None);
         let progress = self.config.progress;
         let mut sink = |output: Output<'_>| -> ControlFlow<Infallible> {
             if let Output::Message(decoded, _) = output {
+                self.events.see(decoded, limit);
                 see(self, decoded);
             }
             ControlFlow::Continue(())
@@ -272,6 +296,13 @@ impl<'p> Redactor<'_, 'p> {
         self.seen.insert(decoded.origin.lane());
         self.has_headers |= matches!(decoded.frame.framing, Framing::Custom(_));
         let secret = self.message_secrets(decoded);
+        if let Some(subject) = decoded.message.subject.as_deref() {
+            let mut texts = secret.whole.iter().filter_map(|leaf| leaf.text());
+            let subjects = &mut self.open_names.subjects;
+            if !texts.any(|text| text == subject) && !subjects.contains(subject) {
+                subjects.insert(subject.to_owned());
+            }
+        }
         for leaf in secret.whole {
             match (leaf.text(), leaf.raw_content()) {
                 (Some(text), _) => self.add_text(&text),
@@ -312,6 +343,7 @@ impl<'p> Redactor<'_, 'p> {
         for pattern in &config.values {
             for found in pattern.find_iter(text) {
                 self.add_text(found.as_str());
+                self.open_names.chosen.insert(found.as_str().to_owned());
             }
         }
     }
@@ -420,11 +452,15 @@ impl<'p> Redactor<'_, 'p> {
             secret.parts.extend(nested.map(|nested| (node, nested)));
         });
         if !self.names.is_empty() {
+            let mut named = Vec::new();
             for_each_secret(root, &names, &mut |node, extent| {
                 if matches!(extent, Extent::Whole) {
-                    secret.whole.extend(leaves(node));
+                    named.extend(leaves(node));
                 }
             });
+            let texts = named.iter().filter_map(|leaf| leaf.text());
+            self.open_names.chosen.extend(texts.map(Cow::into_owned));
+            secret.whole.extend(named);
         }
         secret
     }
@@ -441,9 +477,10 @@ impl<'p> Redactor<'_, 'p> {
         })
     }
 
-    /// Returns all secrets in all their spellings.
+    /// Returns all secrets that are replaced everywhere, in all their spellings.
     fn all_secrets(&self) -> Vec<Vec<u8>> {
-        let texts = self.texts.iter().map(|text| text.as_bytes().to_vec());
+        let texts = self.texts.iter().filter(|text| !self.open_names.has(text));
+        let texts = texts.map(|text| text.as_bytes().to_vec());
         let others = self.bytes.iter().chain(&self.escaped_secrets).cloned();
         texts.chain(others).collect()
     }
@@ -456,7 +493,9 @@ impl<'p> Redactor<'_, 'p> {
         }
         if let (Framing::Http3, Some(content)) = (frame.framing, http3_content(frame)) {
             let old = content.of(frame.view.bytes);
-            let new = vec![0; old.len()];
+            // A stream of zeros could be of another framing.
+            let filler = if frame.head == Head::None { 0xff } else { 0 };
+            let new = vec![filler; old.len()];
             return self.change_view(decoded, content.at(), old, &new);
         }
         let secret = self.message_secrets(decoded);
@@ -493,7 +532,7 @@ impl<'p> Redactor<'_, 'p> {
                 let Some(text) = node.text().filter(|text| text.len() >= MIN_SEPARATE) else {
                     return;
                 };
-                if self.texts.contains(text.as_ref()) {
+                if self.texts.contains(text.as_ref()) && !self.open_names.has(&text) {
                     separate.push(node);
                 } else if node.raw_content().is_some_and(|raw| raw.contains(&b'\\')) {
                     escaped.extend(self.without_secrets(&text).map(|text| (node, text)));

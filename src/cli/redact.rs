@@ -20,14 +20,17 @@ Examples:
 
 const REPLACED: &str = "\
 Secret names, in every protocol; case and separators are ignored:
-  names           auth bearer cookies credentials otp pass passwords pin pwd
-                  secrets setcookie totp
-  endings         accesskey apikey authorization cookie credential jwt licensekey
-                  passcode passphrase passwd password passwordhash privatekey
-                  secret secretkey signingkey sshkey subscriptionkey token
+  names           auth bearer cookies credentials csrf otp pass passwords pin pwd
+                  secrets setcookie totp xsrf
+  endings         accesskey apikey authkey authorization connectionstring cookie
+                  credential encryptionkey hmackey jwt licensekey mfacode otpcode
+                  passcode passphrase passwd password passwordhash pincode
+                  privatekey secret secretkey signingkey sshkey subscriptionkey
+                  token
   but not         partialresulttoken progresstoken workdonetoken
-  HTTP, queries   dpop xauth; endings connectionid sessionid signature; in
-                  queries code key sig ticket
+  HTTP, queries   authentication dpop xauth xotp; endings connectionid
+                  functionskey sessionid signature signature256; in queries code
+                  key pw sig ticket
   --key NAME      your own names; `*` matches any text
 Values that are replaced:
   messages        values with these names, also in JSON inside text; secrets of
@@ -43,8 +46,11 @@ Values that are replaced:
                   capital letter or without a hyphen
   user:pass@host  the password in a URL or in Host; without a password, the user
   lists           the value after a flag with a secret name, and of such a flag;
-                  the value beside a secret name, as in {name: …, value: …};
-                  the text after token: in a first parameter, as in aria2
+                  the password after -u or --user; after --key, 16 or more
+                  characters that look random; the value beside a secret name,
+                  as in {name: …, value: …} and {key: …, value: …}; in a list
+                  whose name is a plural (tokens), texts of 6 characters with a
+                  digit; the text after token: in a first parameter, as in aria2
   texts           passwords and parameters of URLs, fields of heads, flags and
                   variables inside texts, unless the value looks like a word;
                   after a secret name and a colon, values of 6 characters with
@@ -54,8 +60,9 @@ Values that are replaced:
                   Anthropic, OpenAI (sk-), Stripe (sk_live_ sk_test_ rk_live_),
                   npm_, pypi-, Hugging Face (hf_), Amazon (AKIA ASIA) and Google
                   (AIza); JSON Web Tokens (eyJ); lines of a PEM PRIVATE KEY-----
-  gzip            all of these in HTTP bodies; if the placeholders need more
-                  space, all their letters and digits are a and 1
+  gzip, deflate   all of these in HTTP bodies and their events; if the
+                  placeholders need more space, all their letters and digits are
+                  a and 1
   other bytes     all of these in bytes that are not a message; words of 16
                   characters
   --value REGEX   matches in texts of messages, in HTTP heads, and in other bytes

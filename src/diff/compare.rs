@@ -9,7 +9,7 @@ use crate::protocol::{Notes, PartName, Protocol, annotate};
 use crate::render::fields::brief;
 use crate::span::Span;
 use crate::tape::Node;
-use std::hash::{Hash as _, Hasher};
+use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::ops::Range;
 
 /// The number of bytes of a value that are stored.
@@ -63,11 +63,24 @@ fn meaning<'k>(
         ignore,
         name: MessageName {
             parts,
-            ..message.name()
+            ..message.name_in_pair()
         },
         re_encoded: protocol.descriptor().is_re_encoded,
         empty_is_absent: false,
     }
+}
+
+/// Computes a digest of a value, equal for equal values.
+pub(super) fn digest_of(value: Node<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let meaning = Meaning {
+        ignore: &Ignore::default(),
+        name: MessageName::default(),
+        re_encoded: false,
+        empty_is_absent: false,
+    };
+    meaning.digest(Some(value), &|_, _| None, &mut hasher);
+    hasher.finish()
 }
 
 impl<'d> Compare<'d> {

@@ -13,7 +13,35 @@ use super::walk::UuidForm;
 use super::{IdUse, Val};
 use crate::protocol::Direction;
 use crate::protocol::schema::Maker;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+/// The values that one side gives and the other side returns without reading them, as digests.
+#[derive(Debug, Default)]
+pub struct OpaqueValues {
+    given: [HashSet<u64>; 2],
+    pairs: HashSet<[u64; 2]>,
+}
+
+impl OpaqueValues {
+    /// Stores corresponding values that are given. Of those that are returned, both or none must be known, and they
+    /// must be a pair.
+    pub fn pair(&mut self, used: IdUse, values: [u64; 2]) -> Result<(), Option<Val>> {
+        if used.maker.is_none() {
+            for (given, value) in self.given.iter_mut().zip(values) {
+                given.insert(value);
+            }
+            self.pairs.insert(values);
+            return Ok(());
+        }
+        let is_given = self.given.iter().zip(&values);
+        let is_unknown = is_given.filter(|(given, value)| given.contains(value));
+        if self.pairs.contains(&values) || is_unknown.count() == 0 {
+            Ok(())
+        } else {
+            Err(None)
+        }
+    }
+}
 
 /// The scope of an id: numbers are unique in one direction of one connection. Over HTTP clients use any connection: there
 /// they are unique in a session.

@@ -14,13 +14,15 @@ use crate::protocol::schema::{Fresh, Maker};
 use crate::protocol::{Message, PartName, Protocol};
 use crate::select::glob;
 
-/// An id: its group, and for a reference the side that generated it.
+/// An id or another value that a side generated: its group, and for a reference the side that generated it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdUse {
     /// The number of its group: ids of one group name the same objects.
     pub group: usize,
     /// The side that generated it, if it refers to an earlier id.
     pub maker: Option<Maker>,
+    /// Only the side that generated it reads it: it can be a value of any type.
+    pub is_opaque: bool,
 }
 
 /// The kind and the subject of a message.
@@ -79,6 +81,8 @@ pub enum CompareDepth {
     Presence,
     /// The object that it names: ids of one group correspond one to one.
     Id(IdUse),
+    /// The presence of a value that only one side reads, and that a reference repeats it.
+    Opaque(IdUse),
     /// The items of a list, in any order.
     Unordered,
     /// Nothing, by request of the user.
@@ -179,13 +183,17 @@ impl Ignore {
         let ids = || marks.generated.iter().filter(is_id);
         for one in &marks.generated {
             let group = marks.generated.iter().position(|m| m.group == one.group);
-            let id = CompareDepth::Id(IdUse {
+            let used = IdUse {
                 group: group.unwrap_or_default(),
                 maker: one.maker,
-            });
+                is_opaque: one.opaque,
+            };
+            let id = CompareDepth::Id(used);
             let counts = match one.fresh {
                 None if one.opaque => CompareDepth::Nothing,
-                _ if one.opaque => CompareDepth::Presence,
+                // A replay sends what it has received.
+                _ if one.opaque && given => CompareDepth::Presence,
+                _ if one.opaque => CompareDepth::Opaque(used),
                 Some(Fresh::Time | Fresh::Process) => CompareDepth::Presence,
                 Some(Fresh::Given) if given || one.volatile => CompareDepth::Presence,
                 Some(Fresh::Id) => id,

@@ -25,6 +25,7 @@ use crate::decoder::Decoded;
 use crate::protocol::{Direction, Protocol, Role};
 pub(crate) use compare::Compare;
 pub use compare::{DiffValue, FieldDifference};
+use ids::OpaqueValues;
 pub(crate) use ids::{IdScope, Ids};
 pub use ignore::{CompareDepth, IdUse, Ignore, MessageName};
 pub(crate) use ignore::{PathPattern, generalized};
@@ -133,6 +134,7 @@ pub struct Diff<'d> {
     /// The responses: the index of the request, and their position; in order.
     answers: [Vec<(u64, usize)>; 2],
     ids: Ids,
+    opaque: OpaqueValues,
 }
 
 /// Two corresponding messages, or one without counterpart.
@@ -170,6 +172,7 @@ impl<'d> Diff<'d> {
             sides: [left, right],
             answers,
             ids: Ids::default(),
+            opaque: OpaqueValues::default(),
         }
     }
 
@@ -402,8 +405,11 @@ impl<'d> Diff<'d> {
 
     fn fields(&mut self, a: &StoredMessage, b: &StoredMessage) -> Vec<FieldDifference> {
         let scopes = [self.scope(0, a), self.scope(1, b)];
-        let ids = &mut self.ids;
+        let (ids, opaque) = (&mut self.ids, &mut self.opaque);
         (self.compare).fields_with(a, b, &mut |used, _, one, other| {
+            if let Some(used) = used.filter(|used| used.is_opaque) {
+                return opaque.pair(used, [one, other].map(compare::digest_of));
+            }
             let forms = [one, other].map(uuid_form);
             let Some((one, other)) = Val::of(one).zip(Val::of(other)) else {
                 return Err(None);

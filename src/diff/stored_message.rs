@@ -56,6 +56,8 @@ pub struct StoredMessage {
     pub role: Option<Role>,
     /// The subject.
     pub subject: Option<Arc<str>>,
+    /// The subject of the request that it answers.
+    asked: Option<Arc<str>>,
     /// The name within the subject.
     pub name: Option<Arc<str>>,
     /// The message that it answers.
@@ -94,6 +96,7 @@ impl StoredMessage {
             kind: (&*message.kind).into(),
             role: message.role,
             subject: message.subject.as_deref().map(Arc::from),
+            asked: answer.and_then(|answer| answer.subject.clone()),
             name: name_of(message, answer).map(Arc::from),
             reply_to: answer.map(|a| a.to),
             fault: decoded.faults().next().map(|(_, error)| error.code),
@@ -123,7 +126,10 @@ impl StoredMessage {
     /// Shares its kind, subject and name with other messages.
     pub(super) fn share(&mut self, names: &mut SharedNames) {
         names.share(&mut self.kind);
-        for text in [&mut self.subject, &mut self.name].into_iter().flatten() {
+        for text in [&mut self.subject, &mut self.asked, &mut self.name]
+            .into_iter()
+            .flatten()
+        {
             names.share(text);
         }
     }
@@ -200,6 +206,15 @@ impl StoredMessage {
             kind: &self.kind,
             subject: self.subject.as_deref(),
             parts: &[],
+        }
+    }
+
+    /// The same, with the subject of the request that it answers if it has none.
+    pub(super) fn name_in_pair(&self) -> MessageName<'_> {
+        let name = self.name();
+        MessageName {
+            subject: name.subject.or(self.asked.as_deref()),
+            ..name
         }
     }
 

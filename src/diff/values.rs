@@ -110,7 +110,7 @@ impl Meaning<'_> {
         };
         match counts {
             CompareDepth::Presence if a.is_null() == b.is_null() => return,
-            CompareDepth::Id(used) if id(a).zip(id(b)).is_some() => {
+            CompareDepth::Id(used) | CompareDepth::Opaque(used) if are_ids(used, a, b) => {
                 if let Err(wanted) = same(Some(used), path, a, b) {
                     found.differences.push(differs(path, wanted));
                 }
@@ -302,7 +302,7 @@ impl Meaning<'_> {
         hasher: &mut dyn Hasher,
     ) {
         match (counts, id(node)) {
-            (CompareDepth::Presence, _) => {
+            (CompareDepth::Presence | CompareDepth::Opaque(_), _) => {
                 return hasher.write_u8(if node.is_null() { b'0' } else { b'1' });
             }
             (CompareDepth::Id(used), Some(val)) => {
@@ -464,4 +464,12 @@ fn members(map: Node<'_>) -> BTreeMap<MemberKey<'_>, Node<'_>> {
         ((key, nth), value)
     });
     members.collect()
+}
+/// Returns `true` if both values can be ids of a group.
+fn are_ids(used: IdUse, a: Node<'_>, b: Node<'_>) -> bool {
+    if used.is_opaque {
+        !a.is_null() && !b.is_null()
+    } else {
+        id(a).zip(id(b)).is_some()
+    }
 }

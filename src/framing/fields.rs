@@ -11,6 +11,7 @@
 //! text, where more is innocent.
 
 mod credentials;
+mod flags;
 mod names;
 mod secret;
 mod secret_ranges;
@@ -19,8 +20,9 @@ mod signs;
 mod text;
 mod values;
 
-pub use credentials::unescaped;
-pub use names::{ENDINGS, NAMES, is_secret_field, is_secret_name};
+pub use credentials::{is_plain_secret, unescaped};
+pub use flags::FlagValue;
+pub use names::{ENDINGS, NAMES, is_pair_name, is_secret_field, is_secret_list, is_secret_name};
 #[cfg(test)]
 pub(crate) use names::{OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS, WEB_NAMES};
 pub use secret::{masked, secrets};
@@ -28,7 +30,7 @@ pub use secret_ranges::{HeaderSecret, without};
 #[cfg(test)]
 pub(crate) use shapes::key_starts;
 use std::ops::Range;
-pub use text::{is_flag, text_secrets};
+pub use text::text_secrets;
 
 /// A field: one line of a head, or several lines if it is folded.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 //!   {"password": "hunter2"}                          by its name
 //!   {"name": "X-Api-Key", "value": "hunter2"}        by its name beside it
 //!   ["--token", "hunter2"]                           after a flag
+//!   {"tokens": ["hunter2"]}                          in a list with its name
 //!   "{\"password\": \"hunter2\"}"                    JSON in text: all of the text
 //!   "https://me:hunter2@host/"                       a part of a text
 //! ```
@@ -12,7 +13,8 @@ use super::schema::marks::Marks;
 use super::{Message, Protocol};
 use crate::encoding::json;
 use crate::framing::fields::{
-    HeaderSecret, is_flag, is_secret_field, is_secret_name, text_secrets,
+    FlagValue, HeaderSecret, is_pair_name, is_plain_secret, is_secret_field, is_secret_list,
+    is_secret_name, text_secrets,
 };
 use crate::tape::{Node, Scalar, Tape, Value};
 use std::borrow::Cow;
@@ -125,13 +127,18 @@ fn find_in_members<'a>(
         let name = key.key_content();
         let name = name.as_ref();
         match name {
-            b"name" => is_secret_pair = is_secret_field(value.raw_text()),
-            b"value" => pair_value = Some(value),
+            _ if is_pair_name(name) => is_secret_pair |= is_secret_field(value.raw_text()),
+            _ if name.eq_ignore_ascii_case(b"value") => pair_value = Some(value),
             b"params" if value.is_array() => find_token_parameter(value, visit),
             _ if value.is_map() && names.is_dictionary(name) => {
                 _ = dictionaries.insert(value.index());
             }
             _ => {}
+        }
+        if value.is_array() && is_secret_list(name) {
+            let is_secret = |node: &Node<'_>| node.raw_content().is_some_and(is_plain_secret);
+            let texts = value.children().filter(is_secret);
+            texts.for_each(|node| visit(node, Extent::Whole));
         }
         let describes = is_dictionary && value.is_map();
         if describes || !names.is_secret(name) {
@@ -155,7 +162,7 @@ fn find_in_members<'a>(
 
 /// Visits each value after a flag in a list of arguments: `["--token", "hunter2"]`.
 fn find_in_arguments<'a>(list: Node<'a>, visit: &mut dyn FnMut(Node<'a>, Extent)) {
-    let mut follows_flag = false;
+    let mut flag = None;
     for (n, node) in list.children().enumerate() {
         let is_text = node.is_string();
         // The list begins with a text, or it is not a list of arguments.
@@ -163,10 +170,29 @@ fn find_in_arguments<'a>(list: Node<'a>, visit: &mut dyn FnMut(Node<'a>, Extent)
             return;
         }
         let text = node.raw_text();
-        if follows_flag && !text.starts_with(b"-") {
-            visit(node, Extent::Whole);
+        if let Some(flag) = flag.take() {
+            visit_flag_value(node, flag, visit);
         }
-        follows_flag = is_text && text.starts_with(b"-") && is_flag(text);
+        flag = Some(text).filter(|_| is_text).and_then(FlagValue::after);
+    }
+}
+
+fn visit_flag_value<'a>(node: Node<'a>, flag: FlagValue, visit: &mut dyn FnMut(Node<'a>, Extent)) {
+    let text = match flag {
+        FlagValue::All => Cow::Borrowed(node.raw_text()),
+        _ => match node.text() {
+            Some(Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
+            Some(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
+            None => return,
+        },
+    };
+    match flag.secret_in(&text) {
+        Some(range) if range == (0..text.len()) => visit(node, Extent::Whole),
+        Some(range) => {
+            let escaped = false;
+            visit(node, Extent::Parts(vec![HeaderSecret { range, escaped }]));
+        }
+        None => {}
     }
 }
 

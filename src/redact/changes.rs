@@ -34,7 +34,16 @@ impl Redactor<'_, '_> {
         if self.changes.change_view(decoded, at, old, new) {
             return;
         }
-        let place = (decoded.origin.lane(), decoded.frame.offset);
+        let mut place = (decoded.origin.lane(), decoded.frame.offset);
+        if let Some(event) = self.events.of(decoded) {
+            place.1 = event.body.offset;
+            let body = self.compressed.entry(place);
+            let body = body.or_insert_with(|| event.body.clone());
+            for (at, new) in event.changes(at, new) {
+                body.change(at, new);
+            }
+            return;
+        }
         if !self.compressed.contains_key(&place) {
             let Some(body) = CompressedBody::new(decoded) else {
                 return self.refuse(decoded, IRREPLACEABLE);
@@ -94,8 +103,13 @@ impl Redactor<'_, '_> {
 
     /// Searches undecoded bytes, which begin at `start` in the view: long tokens in them may be secrets.
     pub(super) fn change_unknown(&mut self, decoded: &Decoded<'_>, start: usize, bytes: &[u8]) {
+        let subject = decoded.message.subject.as_deref().map(str::as_bytes);
         for at in long_tokens(bytes) {
             let old = bytes.get(at.clone()).unwrap_or_default();
+            // The name of a method is read even if the rest is not.
+            if subject == Some(old) && !old.iter().any(u8::is_ascii_digit) {
+                continue;
+            }
             let new = self.replace_bytes(old);
             self.change_view(decoded, start + at.start, old, &new);
         }

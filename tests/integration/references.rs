@@ -2,7 +2,7 @@
 //!
 //! `fixtures/NAME/references.jsonl` has every member of a protocol that one peer generates and both then use. Its ids are
 //! `x-123` with any letter, or numbers from 9000 to 9999; each is in at least two messages. `x` is data of an item, which
-//! only the server reads.
+//! only the server reads, and which the client returns as it is.
 
 use crate::common;
 use crate::stub_and_replay::Stub;
@@ -110,12 +110,12 @@ fn check_file(protocol: &str, path: &Path) {
     for range in ids(&text) {
         let id = &text[range.clone()];
         let is_first = known.insert(id);
-        if id.starts_with('x') {
+        let line = text[..range.start].rfind('\n').unwrap();
+        let of_server = text[line..range.start].contains("\"s2c\"");
+        if id.starts_with('x') && (of_server || is_first) {
             continue;
         }
         assert!(counts[id] > 1, "{protocol}: nothing refers to {id}");
-        let line = text[..range.start].rfind('\n').unwrap();
-        let of_server = text[line..range.start].contains("\"s2c\"");
         let mut broken = text.clone();
         broken.replace_range(range.clone(), &changed(id, |_| 999));
         let broken = file(&format!("{name}-broken"), &broken);
@@ -138,6 +138,148 @@ fn references_of_mcp_follow_their_ids() {
 #[test]
 fn references_of_lsp_follow_their_ids() {
     check("lsp");
+}
+
+/// Data that a server gives, by the request whose answer has it, and the request that returns it. `@D` is its place.
+const DATA: &[(&str, &str, &str, &str)] = &[
+    (
+        "textDocument/completion",
+        r#"[{"label":"a","data":@D}]"#,
+        "completionItem/resolve",
+        r#"{"label":"a","data":@D}"#,
+    ),
+    (
+        "textDocument/codeAction",
+        r#"[{"title":"a","data":@D}]"#,
+        "codeAction/resolve",
+        r#"{"title":"a","data":@D}"#,
+    ),
+    (
+        "textDocument/codeLens",
+        r#"[{"range":@R,"data":@D}]"#,
+        "codeLens/resolve",
+        r#"{"range":@R,"data":@D}"#,
+    ),
+    (
+        "textDocument/documentLink",
+        r#"[{"range":@R,"data":@D}]"#,
+        "documentLink/resolve",
+        r#"{"range":@R,"data":@D}"#,
+    ),
+    (
+        "textDocument/inlayHint",
+        r#"[{"position":@P,"label":"a","data":@D}]"#,
+        "inlayHint/resolve",
+        r#"{"position":@P,"label":"a","data":@D}"#,
+    ),
+    (
+        "workspace/symbol",
+        r#"[{"name":"a","kind":1,"location":{"uri":"file:///a"},"data":@D}]"#,
+        "workspaceSymbol/resolve",
+        r#"{"name":"a","kind":1,"location":{"uri":"file:///a"},"data":@D}"#,
+    ),
+    (
+        "textDocument/prepareCallHierarchy",
+        r#"[{"name":"a","kind":1,"uri":"file:///a","range":@R,"selectionRange":@R,"data":@D}]"#,
+        "callHierarchy/incomingCalls",
+        r#"{"item":{"name":"a","kind":1,"uri":"file:///a","range":@R,"selectionRange":@R,"data":@D}}"#,
+    ),
+    (
+        "textDocument/prepareCallHierarchy",
+        r#"[{"name":"a","kind":1,"uri":"file:///a","range":@R,"selectionRange":@R,"data":@D}]"#,
+        "callHierarchy/outgoingCalls",
+        r#"{"item":{"name":"a","kind":1,"uri":"file:///a","range":@R,"selectionRange":@R,"data":@D}}"#,
+    ),
+    (
+        "textDocument/prepareTypeHierarchy",
+        r#"[{"name":"a","kind":1,"uri":"file:///a","range":@R,"selectionRange":@R,"data":@D}]"#,
+        "typeHierarchy/supertypes",
+        r#"{"item":{"name":"a","kind":1,"uri":"file:///a","range":@R,"selectionRange":@R,"data":@D}}"#,
+    ),
+    (
+        "textDocument/prepareTypeHierarchy",
+        r#"[{"name":"a","kind":1,"uri":"file:///a","range":@R,"selectionRange":@R,"data":@D}]"#,
+        "typeHierarchy/subtypes",
+        r#"{"item":{"name":"a","kind":1,"uri":"file:///a","range":@R,"selectionRange":@R,"data":@D}}"#,
+    ),
+    (
+        "textDocument/diagnostic",
+        r#"{"kind":"full","items":[{"range":@R,"message":"a","data":@D}]}"#,
+        "textDocument/codeAction",
+        r#"{"textDocument":{"uri":"file:///a"},"range":@R,"context":{"diagnostics":[{"range":@R,"message":"a","data":@D}]}}"#,
+    ),
+];
+
+/// Returns a session in which the server gives data and the client returns it, and the answers of `resolve` repeat it.
+fn session_with_data(data: [&str; 3]) -> String {
+    let mut text = r#"{"wiretool":1,"protocol":"lsp","started":"2026-01-01T00:00:00Z","transport":"stdio","argv":["server"]}"#.to_owned();
+    let (mut id, mut t) = (0, 0);
+    let mut push = |dir: &str, message: String| {
+        t += 1;
+        let body = message.replace("@R", r#"{"start":@P,"end":@P}"#);
+        let body = body.replace("@P", r#"{"line":0,"character":0}"#);
+        let body = format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        let body = serde_json::Value::from(body);
+        text += &format!("\n{{\"t\":{t}000000,\"conn\":1,\"dir\":\"{dir}\",\"text\":{body}}}");
+    };
+    let mut exchange = |method: &str, params: &str, result: &str| {
+        id += 1;
+        push(
+            "c2s",
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#),
+        );
+        push(
+            "s2c",
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
+        );
+    };
+    let at = r#"{"textDocument":{"uri":"file:///a"},"position":@P}"#;
+    exchange(
+        "initialize",
+        r#"{"processId":null,"rootUri":null,"capabilities":{}}"#,
+        r#"{"capabilities":{}}"#,
+    );
+    for (n, (giver, given, method, returned)) in DATA.iter().enumerate() {
+        let [given_is, returned_is, repeated_is] =
+            data.map(|data| data.replace('N', &n.to_string()));
+        exchange(giver, at, &given.replace("@D", &given_is));
+        let answer = if method.ends_with("/resolve") {
+            returned.replace("@D", &repeated_is)
+        } else {
+            "[]".to_owned()
+        };
+        exchange(method, &returned.replace("@D", &returned_is), &answer);
+    }
+    text + "\n"
+}
+
+/// The data of an item differs in each run. The client returns that which the server gave.
+#[test]
+fn data_of_items_is_returned_as_it_was_given() {
+    for [one, other] in [
+        [r#""one N""#, r#""other N""#],
+        [r#"{"k":["one N",1]}"#, r#"{"k":["other N",2]}"#],
+    ] {
+        let diff = |name: &str, [given, returned, repeated]: [&str; 3]| {
+            let paths = [
+                file("data", &session_with_data([one; 3])),
+                file(name, &session_with_data([given, returned, repeated])),
+            ];
+            let [a, b] = [0, 1].map(|n| paths[n].to_str().unwrap());
+            run(&["diff", a, b])
+        };
+        let (code, shown) = diff("data-other", [other; 3]);
+        assert_eq!(code, 0, "{shown}");
+        let (code, shown) = diff("data-repeated", [other, other, one]);
+        assert_eq!(code, 0, "a server may change it: {shown}");
+        let (code, shown) = diff("data-broken", [other, "\"wrong\"", other]);
+        assert_eq!(code, 1, "{shown}");
+        for (_, _, method, _) in DATA {
+            assert!(shown.contains(method), "{method}: {shown}");
+        }
+        let count = format!("{} messages differ", DATA.len());
+        assert!(shown.contains(&count), "{shown}");
+    }
 }
 
 #[test]

@@ -16,6 +16,11 @@ const VALUES: &[(&str, &str)] = &[
     ("flag with one hyphen", r#"["-password","§"]"#),
     ("flag and value in one", r#"["--api-key=§"]"#),
     ("variable in a list", r#"["-e","API_KEY=§"]"#),
+    ("variable of a flag", r#"["--env=OPENAI_API_KEY=§"]"#),
+    ("user and password in a list", r#"["curl","-u","me:§"]"#),
+    ("user and password in text", r#""curl -u me:§ host""#),
+    ("key after a flag", r#"["--key","Ab3Cd4E§"]"#),
+    ("list with the name of secrets", r#"{"tokens":["§"]}"#),
     (
         "field of a head in a list",
         r#"["-H","Authorization: Bearer §"]"#,
@@ -30,6 +35,11 @@ const VALUES: &[(&str, &str)] = &[
     (
         "parameter of a URL",
         r#""GET https://host/cb?x=1&token=§&y=2""#,
+    ),
+    ("password in a query", r#""https://host/?pw=§""#),
+    (
+        "parameter of a URL in a URL",
+        r#""next=https%3A%2F%2Fhost%2F%3Ftoken%3D§%26x%3D1""#,
     ),
     ("code in a URL", r#""https://host/cb?code=§""#),
     (
@@ -101,6 +111,39 @@ const VALUES: &[(&str, &str)] = &[
         r#"[{"name":"DB_PASSWORD","value":"§"}]"#,
     ),
     ("pair of a field", r#"[{"name":"X-Api-Key","value":"§"}]"#),
+    ("pair with a key", r#"[{"key":"API_TOKEN","value":"§"}]"#),
+];
+
+/// Values that are no secrets, although their names or places are like those of secrets.
+const VISIBLE: &[&str] = &[
+    r#"{"key":"Zx8181ab"}"#,
+    r#"{"keys":["Zx8181ab"]}"#,
+    r#"{"tokens":128}"#,
+    r#"{"tokens":[128,250000]}"#,
+    r#"{"tokens":["def","getUserName","</s>"]}"#,
+    r#"{"max_tokens":4096}"#,
+    r#"{"token_count":4096}"#,
+    r#"{"progressToken":"Zx8181ab"}"#,
+    r#"{"workDoneToken":"Zx8181ab"}"#,
+    r#"{"pin":true,"auth":false,"password":null}"#,
+    r#"{"pinned":"Zx8181ab"}"#,
+    r#"{"code":"Zx8181ab"}"#,
+    r#"{"postcode":"Zx8181ab"}"#,
+    r#"{"connection":"Zx8181ab","encryption":"aes256"}"#,
+    r#"{"authentication":"Zx8181ab"}"#,
+    r#"{"signature":"Zx8181ab"}"#,
+    r#"{"pw":"Zx8181ab"}"#,
+    r#"{"key":"colour","value":"Zx8181ab"}"#,
+    r#"{"name":"PATH","value":"Zx8181ab"}"#,
+    r#"["-u","1000:1000"]"#,
+    r#"["--user","www-data:33"]"#,
+    r#"["-u","http://host:8080/x1"]"#,
+    r#"["--key","/etc/ssl/Zx8181ab.pem"]"#,
+    r#"["--key","colour"]"#,
+    r#"["--env=MODE=Zx8181ab"]"#,
+    r#""https%3A%2F%2Fhost%2F%3Fpage%3DZx8181ab""#,
+    r#""https://host/?page=Zx8181ab&keys=Zx8181ab""#,
+    r#""docker run -u 1000:1000 --key key.pem a""#,
 ];
 
 /// Names of values.
@@ -121,6 +164,13 @@ const NAMES: &[&str] = &[
     "subscription_key",
     "private_key",
     "auth",
+    "otp_code",
+    "pinCode",
+    "mfa_code",
+    "hmac_key",
+    "encryption_key",
+    "connection_string",
+    "xsrf",
 ];
 
 /// Fields of HTTP heads.
@@ -136,6 +186,11 @@ const FIELDS: &[&str] = &[
     "Authorization: DPoP",
     "Proxy-Authorization: Basic",
     "X-Signature",
+    "X-Hub-Signature-256",
+    "X-Otp",
+    "X-Auth-Key",
+    "X-Functions-Key",
+    "Authentication",
     "Cookie: a=b; c=",
 ];
 
@@ -465,6 +520,26 @@ fn no_place_of_a_secret_is_shown_or_left_in() {
         found.len(),
         found.join("\n")
     );
+}
+
+#[test]
+fn other_values_stay_visible() {
+    let mut session = Session::new("visible", "jsonrpc");
+    for (id, value) in VISIBLE.iter().enumerate() {
+        let call = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"m\",\"params\":{{\"v\":{value}}}}}\n"
+        );
+        session.push(ChunkSource::C2s, call.into_bytes());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.jsonl"), session.recording()).unwrap();
+    let shown = wiretool(folder.path(), &["decode", "-f", "tree", "a.jsonl"]);
+    let shown = String::from_utf8_lossy(&shown);
+    let masked: Vec<&str> = shown.lines().filter(|l| l.contains("(secret)")).collect();
+    assert!(masked.is_empty(), "{masked:#?}");
+    let report = wiretool(folder.path(), &["redact", "a.jsonl", "-o", "out.jsonl"]);
+    let report = String::from_utf8_lossy(&report);
+    assert!(report.contains(": 0 secrets replaced"), "{report}");
 }
 
 /// A function, a namespace and a type may have any name: the name of none makes its description secret.

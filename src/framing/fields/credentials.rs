@@ -1,11 +1,12 @@
 //! The forms in which heads and texts write credentials.
 //!
 //! ```text
-//!   token=Zx81        a key and its value
+//!   token=Zx81        a key and its value, also of --env=TOKEN=Zx81
 //!   me:Zx81@host      a user and a password before a host
 //!   a=Zx81; b=Zx82    cookies
 //! ```
 
+use super::names::is_secret_name;
 use super::secret_ranges::FoundSecrets;
 use super::slice;
 use std::ops::Range;
@@ -14,6 +15,10 @@ use std::ops::Range;
 pub(super) const MAX_NAME: usize = 256;
 /// The minimum length of a word that looks random.
 pub(super) const MIN_RANDOM: usize = 16;
+/// The minimum length of a value after a name without quotes, `token: Zx8181`.
+pub(super) const MIN_VALUE: usize = 6;
+/// The maximum length of a word of a language.
+const MAX_WORD: usize = 24;
 
 /// A key before an equals sign.
 pub(super) struct Key<'b> {
@@ -31,7 +36,7 @@ impl<'b> Key<'b> {
         let len = before.iter().rev().take_while(|b| is_key(b)).count();
         let start = equals - len;
         let lead = start.checked_sub(1).and_then(|at| all.get(at));
-        let leads = |b: &u8| b.is_ascii_whitespace() || b"?&#;,\"'`({".contains(b);
+        let leads = |b: &u8| b.is_ascii_whitespace() || b"=?&#;,\"'`({".contains(b);
         (len > 0 && lead.is_none_or(leads)).then_some(Self {
             name: all.get(start..equals)?,
             in_query: matches!(lead, Some(b'?' | b'&')),
@@ -87,6 +92,29 @@ pub(super) fn is_random(word: &[u8]) -> bool {
         && is_word
         && has(u8::is_ascii_digit)
         && (has(u8::is_ascii_uppercase) || !word.contains(&b'-') || is_hex())
+}
+
+/// Returns `true` for a word, a constant, a placeholder, or an expression of a programming language.
+pub(super) fn looks_innocent(value: &[u8]) -> bool {
+    let is_name = |b: &u8| b.is_ascii_alphabetic() || b"_-.".contains(b);
+    let len = value.iter().take_while(|b| is_name(b)).count();
+    let name = value.get(..len).unwrap_or_default();
+    match value.get(len) {
+        Some(b'(' | b'[') => true,
+        Some(b'$' | b'{' | b'%' | b'*' | b'<') => len == 0,
+        Some(b) if !b")]}.,;:!?".contains(b) => false,
+        _ => {
+            let small = !name.iter().skip(1).any(u8::is_ascii_uppercase);
+            small && len <= MAX_WORD || is_secret_name(name)
+        }
+    }
+}
+
+/// Returns `true` for a value after a plain name, which is neither a word nor code: `hunter22`, but not `u32` or `Vec<u8>`.
+pub fn is_plain_secret(value: &[u8]) -> bool {
+    value.len() >= MIN_VALUE
+        && value.iter().any(u8::is_ascii_digit)
+        && !value.iter().any(|b| b"()[]{}<>".contains(b))
 }
 
 /// Decodes the percent escapes of a URL.

@@ -1,11 +1,12 @@
 //! Names of secret values, in messages, HTTP heads, queries and recordings.
 
 /// Names of values that are secret wherever they occur: lower case, letters and digits only.
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 14] = [
     "auth",
     "bearer",
     "cookies",
     "credentials",
+    "csrf",
     "otp",
     "pass",
     "passwords",
@@ -14,21 +15,29 @@ pub const NAMES: [&str; 12] = [
     "secrets",
     "setcookie",
     "totp",
+    "xsrf",
 ];
 /// Endings of names that are secret too.
-pub const ENDINGS: [&str; 19] = [
+pub const ENDINGS: [&str; 26] = [
     "accesskey",
     "apikey",
+    "authkey",
     "authorization",
+    "connectionstring",
     "cookie",
     "credential",
+    "encryptionkey",
+    "hmackey",
     "jwt",
     "licensekey",
+    "mfacode",
+    "otpcode",
     "passcode",
     "passphrase",
     "passwd",
     "password",
     "passwordhash",
+    "pincode",
     "privatekey",
     "secret",
     "secretkey",
@@ -40,14 +49,20 @@ pub const ENDINGS: [&str; 19] = [
 /// Tokens that only connect messages, as in MCP and LSP; not secret.
 pub const OTHER_TOKENS: [&str; 3] = ["partialresulttoken", "progresstoken", "workdonetoken"];
 /// Endings that are secret in HTTP heads and queries only.
-pub const WEB_ENDINGS: [&str; 3] = ["connectionid", "sessionid", "signature"];
+pub const WEB_ENDINGS: [&str; 5] = [
+    "connectionid",
+    "functionskey",
+    "sessionid",
+    "signature",
+    "signature256",
+];
 /// Names that are secret in HTTP heads and queries only.
-pub const WEB_NAMES: [&str; 2] = ["dpop", "xauth"];
+pub const WEB_NAMES: [&str; 4] = ["authentication", "dpop", "xauth", "xotp"];
 /// Names that are secret in queries only.
-pub const QUERY_NAMES: [&str; 4] = ["code", "key", "sig", "ticket"];
+pub const QUERY_NAMES: [&str; 5] = ["code", "key", "pw", "sig", "ticket"];
 
 /// For the last two letters of a name: a bit for each of [`NAMES`], and then of [`ENDINGS`], that ends with them.
-static TAILS: [[u32; 26]; 26] = {
+static TAILS: [[u64; 26]; 26] = {
     let mut tails = [[0; 26]; 26];
     let mut at = 0;
     while at < NAMES.len() + ENDINGS.len() {
@@ -73,7 +88,7 @@ fn letters(name: &[u8]) -> impl Iterator<Item = u8> {
 }
 
 /// Returns the bits in [`TAILS`] of the last two letters of a name. Most names have none.
-fn candidates(name: &[u8]) -> u32 {
+fn candidates(name: &[u8]) -> u64 {
     let mut letters = letters(name);
     let (before, last) = match name {
         // Most names have no separator here.
@@ -117,6 +132,19 @@ pub fn is_secret_name(name: &[u8]) -> bool {
     false
 }
 
+/// Returns `true` if a list with this name may hold secrets: `tokens`, `api_keys`. A number with such a name is a count.
+pub fn is_secret_list(name: &[u8]) -> bool {
+    let [rest @ .., b's' | b'S'] = name else {
+        return false;
+    };
+    candidates(rest) != 0 && ENDINGS.iter().any(|end| ends_with(rest, end))
+}
+
+/// Returns `true` if the text beside this name is the name of a value: `{"name": "X-Api-Key", "value": "Zx81"}`.
+pub fn is_pair_name(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"name") || name.eq_ignore_ascii_case(b"key")
+}
+
 /// Returns `true` if a field of an HTTP head with this name is secret.
 pub fn is_secret_field(name: &[u8]) -> bool {
     is_secret_name(name)
@@ -156,6 +184,13 @@ mod tests {
             "otp",
             "totp",
             "licenseKey",
+            "otp_code",
+            "pinCode",
+            "mfa_code",
+            "hmac_key",
+            "encryption_key",
+            "connection_string",
+            "xsrf",
         ] {
             assert!(is_secret_name(name.as_bytes()), "{name}");
         }
@@ -173,6 +208,11 @@ mod tests {
             "spin",
             "pinned",
             "publicKey",
+            "keys",
+            "mode",
+            "postcode",
+            "string",
+            "authentication",
         ] {
             assert!(!is_secret_name(name.as_bytes()), "{name}");
         }
@@ -182,11 +222,19 @@ mod tests {
             "X-Auth",
             "DPoP",
             "Ocp-Apim-Subscription-Key",
+            "X-Otp",
+            "X-Auth-Key",
+            "X-Functions-Key",
+            "Authentication",
+            "X-Hub-Signature-256",
         ] {
             assert!(is_secret_field(name.as_bytes()), "{name}");
         }
         assert!(!is_secret_field(b"Sec-WebSocket-Key") && !is_secret_name(b"connectionId"));
         assert!(is_secret_query(b"code") && !is_secret_query(b"keys"));
+        assert!(is_secret_query(b"pw") && !is_secret_name(b"pw"));
+        assert!(is_secret_list(b"tokens") && is_secret_list(b"apiKeys"));
+        assert!(!is_secret_list(b"token") && !is_secret_list(b"keys") && !is_secret_list(b"s"));
         let long = format!("{}password", "x".repeat(500));
         assert!(is_secret_name(long.as_bytes()));
     }

@@ -6,12 +6,13 @@ const SHORT: usize = 128;
 /// The sign of each byte.
 static SIGN_OF: [u8; 256] = {
     let mut signs = [0; 256];
-    let groups: [(u8, &[u8]); 5] = [
+    let groups: [(u8, &[u8]); 6] = [
         (Signs::PAIR, b"=:"),
         (Signs::SPACE, b" "),
         (Signs::HYPHEN, b"-"),
         (Signs::UNDERSCORE, b"_"),
         (Signs::CAPITAL, b"IJK"),
+        (Signs::PERCENT, b"%"),
     ];
     let mut group = 0;
     while group < groups.len() {
@@ -38,6 +39,8 @@ impl Signs {
     pub const UNDERSCORE: u8 = 8;
     /// In the form of a key.
     pub const CAPITAL: u8 = 16;
+    /// Before the digits of an escaped byte.
+    pub const PERCENT: u8 = 32;
 
     pub fn of(text: &[u8]) -> Self {
         if text.len() > SHORT {
@@ -47,7 +50,7 @@ impl Signs {
             } else {
                 0
             };
-            return Self(all | Self::HYPHEN | Self::UNDERSCORE | Self::CAPITAL);
+            return Self(all | Self::HYPHEN | Self::UNDERSCORE | Self::CAPITAL | Self::PERCENT);
         }
         let sign = |byte: &u8| SIGN_OF.get(usize::from(*byte)).copied();
         Self(
@@ -80,6 +83,7 @@ mod tests {
             ("a: b", Signs::PAIR | Signs::SPACE),
             ("x_y-z", Signs::UNDERSCORE | Signs::HYPHEN),
             ("AKIA", Signs::CAPITAL),
+            ("a%3D", Signs::PERCENT),
         ] {
             assert_eq!(Signs::of(text.as_bytes()).0, want, "{text}");
         }

@@ -7,6 +7,8 @@
 //!                                  ----
 //!   tool --api-key=Zx81 --token Zx82          flags, and variables such as API_KEY=Zx81
 //!                  ----         ----
+//!   x=https%3A%2F%2Fhost%2F%3Ftoken%3DZx81    a parameter of a URL inside of a URL
+//!                                     ----
 //!   the password: hunter22                    a secret name, and a value with a digit
 //!                 --------
 //! ```
@@ -14,7 +16,10 @@
 //! Keys of well-known services have a form of their own: [`shapes`]. Text also speaks about secrets: `the token: see below`, `auth=true`, `basic Markdown`, `token=get_token()`. Outside
 //! of URLs, a value that looks like a word or like code is not secret.
 
-use super::credentials::{Key, add_cookie, authority, split, unescaped};
+use super::credentials::{
+    Key, add_cookie, authority, is_plain_secret, looks_innocent, split, unescaped,
+};
+use super::flags::FlagValue;
 use super::names::{is_secret_field, is_secret_name, is_secret_query};
 use super::secret_ranges::{FoundSecrets, HeaderSecret, credentials, is_scheme};
 use super::signs::Signs;
@@ -31,10 +36,6 @@ use std::sync::LazyLock;
 const MIN_TEXT: usize = 6;
 /// The maximum length of a name.
 const MAX_NAME: usize = 64;
-/// The maximum length of a word of a language.
-const MAX_WORD: usize = 24;
-/// The minimum length of a value after a name without quotes, `token: Zx8181`.
-const MIN_VALUE: usize = 6;
 /// The minimum length of a token after `Bearer` without a field name.
 const MIN_BEARER: usize = 8;
 
@@ -53,7 +54,7 @@ pub fn text_secrets(text: &[u8]) -> Vec<HeaderSecret> {
 
 fn find_all(text: &[u8], found: &mut FoundSecrets) {
     let signs = Signs::of(text);
-    if signs.has(Signs::PAIR | Signs::SPACE) {
+    if signs.has(Signs::PAIR | Signs::SPACE | Signs::PERCENT) {
         find_by_signs(text, signs, found);
     }
     shapes::find(text, signs, found);
@@ -77,6 +78,9 @@ fn find_by_signs(text: &[u8], signs: Signs, found: &mut FoundSecrets) {
     }
     if signs.has(Signs::SPACE) {
         find_after_schemes(text, found);
+    }
+    if signs.has(Signs::PERCENT) {
+        find_in_escaped_queries(text, found);
     }
 }
 
@@ -108,13 +112,6 @@ fn after_slashes(text: &[u8], mut at: usize) -> Option<usize> {
     Some(at)
 }
 
-/// Returns `true` if a word is a flag whose value, the next word, is secret: `--token`.
-pub fn is_flag(word: &[u8]) -> bool {
-    let name = word.trim_ascii_start();
-    let is_name = |b: &u8| b.is_ascii_alphanumeric() || b"-_.".contains(b);
-    name.starts_with(b"-") && name.iter().all(is_name) && is_secret_name(name)
-}
-
 /// Finds `token=Zx81` in a query, in a flag or as a variable. Returns the end of what it read.
 fn find_in_key(text: &[u8], equals: usize, found: &mut FoundSecrets) -> usize {
     let Some(key) = Key::before(text, equals) else {
@@ -130,14 +127,64 @@ fn find_in_key(text: &[u8], equals: usize, found: &mut FoundSecrets) -> usize {
     } else {
         is_secret_name(key.name)
     };
-    if !is_secret {
+    let flag = FlagValue::after(key.name).filter(|flag| *flag != FlagValue::All);
+    if !is_secret && flag.is_none() {
         return equals;
     }
     let value = up_to_markup(text, key.value(text));
+    if let Some(flag) = flag {
+        let end = value.end;
+        add_flag_value(text, flag, value, found);
+        return end;
+    }
     let is_certain = key.in_query || key.name.starts_with(b"-");
     let end = value.end;
     add(text, value, is_certain, true, found);
     end
+}
+
+/// Adds what is secret of the value of a flag.
+fn add_flag_value(text: &[u8], flag: FlagValue, value: Range<usize>, found: &mut FoundSecrets) {
+    if let Some(secret) = flag.secret_in(slice(text, &value)) {
+        let secret = value.start + secret.start..value.start + secret.end;
+        add(text, secret, flag != FlagValue::All, false, found);
+    }
+}
+
+/// Finds the secret parameters of a query whose signs are escaped: `%3Ftoken%3DZx81%26`.
+fn find_in_escaped_queries(text: &[u8], found: &mut FoundSecrets) {
+    let mut done = 0;
+    for equals in memchr::memchr_iter(b'%', text) {
+        if equals < done || !is_escaped(text, equals, b"=") {
+            continue;
+        }
+        let before = text.get(equals.saturating_sub(MAX_NAME)..equals);
+        let before = before.unwrap_or_default();
+        let Some(percent) = memchr::memrchr(b'%', before) else {
+            continue;
+        };
+        let percent = equals - before.len() + percent;
+        let name = text.get(percent + 3..equals).unwrap_or_default();
+        if is_escaped(text, percent, b"?&#") && is_secret_query(name) {
+            let start = equals + 3;
+            let ends = |at: usize, b: u8| {
+                b.is_ascii_whitespace() || b"&#\"'<>`\\".contains(&b) || is_escaped(text, at, b"&#")
+            };
+            let mut rest = text.iter().enumerate().skip(start);
+            let end = rest.find(|(at, b)| ends(*at, **b));
+            done = end.map_or(text.len(), |(at, _)| at);
+            add(text, start..done, true, true, found);
+        }
+    }
+}
+
+/// Returns `true` if an escape of a URL stands for one of these bytes.
+fn is_escaped(text: &[u8], at: usize, bytes: &[u8]) -> bool {
+    let Some([b'%', digits @ ..]) = text.get(at..).and_then(|rest| rest.get(..3)) else {
+        return false;
+    };
+    let mut byte = [0];
+    hex::decode_to_slice(digits, &mut byte).is_ok() && bytes.contains(&byte[0])
 }
 
 /// Finds the password of a URL. A user name alone is a token, unless it is a word, as in `ssh://git@host`.
@@ -214,13 +261,6 @@ fn find_in_field(text: &[u8], colon: usize, found: &mut FoundSecrets) -> usize {
     end
 }
 
-/// Returns `true` for a value after a plain name, which is neither a word nor code: `hunter22`, but not `u32` or `Vec<u8>`.
-fn is_plain_secret(value: &[u8]) -> bool {
-    value.len() >= MIN_VALUE
-        && value.iter().any(u8::is_ascii_digit)
-        && !value.iter().any(|b| b"()[]{}<>".contains(b))
-}
-
 /// Finds the values after flags: `--token Zx81`, and in a list, `"--token", "Zx81"`.
 fn find_after_flags(text: &[u8], found: &mut FoundSecrets) {
     for at in memchr::memchr_iter(b'-', text) {
@@ -229,13 +269,11 @@ fn find_after_flags(text: &[u8], found: &mut FoundSecrets) {
             continue;
         }
         let flag = word(text, at);
-        if is_flag(slice(text, &flag)) {
+        if let Some(after) = FlagValue::after(slice(text, &flag)) {
             let rest = text.get(flag.end..).unwrap_or_default();
             let between = |b: &&u8| b" \t\"'\\,".contains(b);
             let value = word(text, flag.end + rest.iter().take_while(between).count());
-            if text.get(value.start) != Some(&b'-') {
-                add(text, value, false, false, found);
-            }
+            add_flag_value(text, after, value, found);
         }
     }
 }
@@ -280,22 +318,6 @@ fn add(
     let end = value.start + last.map_or(0, |last| last + 1);
     if is_certain || !looks_innocent(all) {
         found.add(text, value.start..end, escaped);
-    }
-}
-
-/// Returns `true` for a word, a constant, a placeholder, or an expression of a programming language.
-fn looks_innocent(value: &[u8]) -> bool {
-    let is_name = |b: &u8| b.is_ascii_alphabetic() || b"_-.".contains(b);
-    let len = value.iter().take_while(|b| is_name(b)).count();
-    let name = value.get(..len).unwrap_or_default();
-    match value.get(len) {
-        Some(b'(' | b'[') => true,
-        Some(b'$' | b'{' | b'%' | b'*' | b'<') => len == 0,
-        Some(b) if !b")]}.,;:!?".contains(b) => false,
-        _ => {
-            let small = !name.iter().skip(1).any(u8::is_ascii_uppercase);
-            small && len <= MAX_WORD || is_secret_name(name)
-        }
     }
 }
 
@@ -366,6 +388,14 @@ mod tests {
             ("password: hunter22, it is", &["hunter22"]),
             ("API_KEY: Zx8181\npin: 918273", &["Zx8181", "918273"]),
             ("Token: Bearer Zx8181.", &["Zx8181"]),
+            ("--env=API_KEY=sk-Zx81 -v", &["sk-Zx81"]),
+            ("curl -u me:Zx81 --proxy-user=me:Zx82 h", &["Zx81", "Zx82"]),
+            (r#"["-u", "me:Zx81"]"#, &["Zx81"]),
+            ("tool --key Zx9Qk7Vw3Lm2Rt8B", &["Zx9Qk7Vw3Lm2Rt8B"]),
+            ("tool --key=Zx9Qk7Vw3Lm2Rt8B", &["Zx9Qk7Vw3Lm2Rt8B"]),
+            ("https://h/?pw=Zx81", &["Zx81"]),
+            ("https%3A%2F%2Fh%2F%3Ftoken%3DZx81", &["Zx81"]),
+            ("%3fx%3d1%26access_token%3dZx%2081%26y%3D2", &["Zx%2081"]),
         ];
         for (text, want) in table {
             assert_eq!(found(text), *want, "{text}");
@@ -410,6 +440,11 @@ mod tests {
             "{\"token\": {\"type\": \"string\"}}",
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
             "YOUR_TOKEN=YOUR_TOKEN",
+            "docker run -u 1000:1000 -e MODE=a=b",
+            "tool --key key.pem --key=/etc/ssl/a1.key",
+            "sort --key 2,2n",
+            "a%3Fx%3D1%26monkey%3D2, 50% token%3Dx, %3D%3Ftoken",
+            "pw=1",
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
         }
@@ -427,6 +462,9 @@ mod tests {
             "x-token: ",
             "Cookie: ",
             "://a:b@",
+            "%3Ftoken%3D",
+            "%3D",
+            "-u a:",
         ] {
             let text = unit.repeat((1 << 20) / unit.len());
             let started = std::time::Instant::now();

@@ -6,9 +6,11 @@
 //!                 -------                     -------                             -------
 //! ```
 
-use super::names::{is_secret_field, is_secret_name};
+use super::credentials::{is_plain_secret, split};
+use super::flags::FlagValue;
+use super::names::{is_pair_name, is_secret_field, is_secret_list, is_secret_name};
 use super::secret_ranges::{FoundSecrets, credentials};
-use super::slice;
+use super::{slice, trimmed};
 use std::ops::Range;
 
 /// The maximum length of a name.
@@ -37,18 +39,58 @@ pub(super) fn values(
         };
         let name = slice(bytes, &name);
         let lower = || String::from_utf8_lossy(name).to_lowercase();
-        if name == b"name" {
-            is_pair = is_secret_field(slice(bytes, &value));
-            at = value.end.max(at);
-            continue;
+        if is_pair_name(name) {
+            let other = slice(bytes, &value);
+            is_pair = other.iter().all(is_name) && is_secret_field(other);
+            // In MessagePack, the name `value` would be the value of this name.
+            if is_pair && !is_also_secret(&lower()) {
+                at = value.end.max(at);
+                continue;
+            }
         }
-        let is_second = is_pair && name == b"value";
-        if is_second || is_secret_name(name) || is_also_secret(&lower()) {
+        let is_second = is_pair && name.eq_ignore_ascii_case(b"value");
+        let flag = FlagValue::after(name).filter(|flag| *flag != FlagValue::All);
+        if let Some(part) = flag.and_then(|flag| flag.secret_in(slice(bytes, &value))) {
+            found.add(
+                bytes,
+                value.start + part.start..value.start + part.end,
+                false,
+            );
+            at = value.end.max(at);
+        } else if is_second || is_secret_name(name) || is_also_secret(&lower()) {
             let secret = credentials(bytes, value.clone(), false);
             found.add(bytes, secret, false);
             at = value.end.max(at);
+        } else if is_secret_list(name) {
+            at = find_in_list(bytes, value, found).max(at);
         }
     }
+}
+
+/// Finds the texts of a list that are not words. Returns the end of what it read.
+fn find_in_list(bytes: &[u8], list: Range<usize>, found: &mut FoundSecrets) -> usize {
+    let mut add = |text: Range<usize>| {
+        if is_plain_secret(slice(bytes, &text)) {
+            found.add(bytes, text, false);
+        }
+    };
+    let header = list.start.checked_sub(1).and_then(|at| bytes.get(at));
+    let mut at = match header {
+        Some(0x90..=0x9f) => list.start,
+        Some(0xdc) => list.start + 2,
+        Some(0xdd) => list.start + 4,
+        _ => {
+            let is_list = bytes.get(list.start) == Some(&b'[');
+            let texts = split(bytes, list.clone(), b'"').filter(|_| is_list);
+            texts.for_each(|text| add(trimmed(bytes, text)));
+            return list.start;
+        }
+    };
+    while let Some(text) = msgpack_text(bytes, at).filter(|text| text.end > at) {
+        at = text.end;
+        add(text);
+    }
+    at
 }
 
 /// Returns the value after a quoted name and a colon, without its quotes.
@@ -129,20 +171,26 @@ fn msgpack_value(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
     if !short && !long {
         return None;
     }
+    match *bytes.get(name.end)? {
+        0x80..=0x9f | 0xdc..=0xdf => Some(name.end + 1..bytes.len()),
+        _ => msgpack_text(bytes, name.end),
+    }
+}
+
+/// Returns the text or bytes at an offset, without their header.
+fn msgpack_text(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let size = |n: usize| {
-        let at = name.end + 1;
-        let bytes = bytes.get(at..at + n)?;
+        let bytes = bytes.get(at + 1..at + 1 + n)?;
         Some((n, bytes.iter().fold(0, |size, b| size << 8 | *b as usize)))
     };
-    let (header, len) = match *bytes.get(name.end)? {
+    let (header, len) = match *bytes.get(at)? {
         fix @ 0xa0..=0xbf => (0, (fix & 0x1f) as usize),
         0xc4 | 0xd9 => size(1)?,
         0xc5 | 0xda => size(2)?,
         0xc6 | 0xdb => size(4)?,
-        0x80..=0x9f | 0xdc..=0xdf => (0, usize::MAX),
         _ => return None,
     };
-    let start = name.end + 1 + header;
+    let start = at + 1 + header;
     Some(start..start.saturating_add(len).min(bytes.len()))
 }
 
@@ -163,6 +211,15 @@ mod tests {
             (b"\x81\xa8password\xc4\x07hunter2\xa1b", &["hunter2"]),
             (b"\x81\xa8password\xa7hunt", &["hunt"]),
             (br#"{"author":"me","tokens":17}"#, &[]),
+            (br#"{"tokens":["Zx8181","a"]}"#, &["Zx8181"]),
+            (br#"{"tokens":["Zx81"#, &[]),
+            (
+                b"\x81\xa6tokens\x92\xa6Zx8181\xa6Zx8282\xa1b",
+                &["Zx8181", "Zx8282"],
+            ),
+            (b"\x92\xa2-u\xa7me:Zx81\xa1b", &["Zx81"]),
+            (br#"{"key":"API_TOKEN","value":"Zx81"}"#, &["Zx81"]),
+            (br#"{"key":"Zx81","value":"a"}"#, &[]),
             (br#"["password","hunter2"]"#, &[]),
         ];
         for (bytes, want) in table {

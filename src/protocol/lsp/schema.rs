@@ -103,15 +103,25 @@ const PROGRESS: [&str; 3] = [
 ];
 
 /// Data of items, which a server gives, and the client returns with the item.
-const DATA: [&str; 4] = [
+const DATA: [&str; 12] = [
     "response:result[*].data.**",
     "response:result[*].*.data.**",
     "response:result.items[*].data.**",
     "response:result.itemDefaults.data.**",
+    "response */resolve:result.data.**",
+    "response:result.**.diagnostics[*].data.**",
+    "response:result.items[*].items[*].data.**",
+    "response:result.relatedDocuments.*.items[*].data.**",
+    "notification textDocument/publishDiagnostics:params.diagnostics[*].data.**",
+    "notification $/progress:params.value[*].data.**",
+    "notification $/progress:params.value[*].*.data.**",
+    "notification $/progress:params.value.items[*].data.**",
 ];
 
 /// The same in the requests of the client.
-const RETURNED_DATA: [&str; 7] = [
+const RETURNED_DATA: [&str; 9] = [
+    "request textDocument/codeAction:params.context.diagnostics[*].data.**",
+    "request codeAction/resolve:params.diagnostics[*].data.**",
     "request:params.item.data.**",
     "request completionItem/resolve:params.data.**",
     "request codeAction/resolve:params.data.**",

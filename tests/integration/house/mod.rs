@@ -551,7 +551,11 @@ const WITHOUT_FLAGS: &[&str] = &[
     "render",
     "select",
 ];
-const WITH_FLAGS: &[&str] = &["conversation/tap.rs", "protocol/examples.rs"];
+const WITH_FLAGS: &[&str] = &[
+    "conversation/tap.rs",
+    "framing/fields/flags.rs",
+    "protocol/examples.rs",
+];
 
 #[test]
 fn library_names_no_flags() {
