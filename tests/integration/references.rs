@@ -202,12 +202,6 @@ const DATA: &[(&str, &str, &str, &str)] = &[
         "typeHierarchy/subtypes",
         r#"{"item":{"name":"a","kind":1,"uri":"file:///a","range":@R,"selectionRange":@R,"data":@D}}"#,
     ),
-    (
-        "textDocument/diagnostic",
-        r#"{"kind":"full","items":[{"range":@R,"message":"a","data":@D}]}"#,
-        "textDocument/codeAction",
-        r#"{"textDocument":{"uri":"file:///a"},"range":@R,"context":{"diagnostics":[{"range":@R,"message":"a","data":@D}]}}"#,
-    ),
 ];
 
 /// Returns a session in which the server gives data and the client returns it, and the answers of `resolve` repeat it.
