@@ -452,15 +452,15 @@ impl<'p> Redactor<'_, 'p> {
             secret.parts.extend(nested.map(|nested| (node, nested)));
         });
         if !self.names.is_empty() {
-            let mut named = Vec::new();
+            let mut chosen = Vec::new();
             for_each_secret(root, &names, &mut |node, extent| {
                 if matches!(extent, Extent::Whole) {
-                    named.extend(leaves(node));
+                    chosen.extend(leaves(node));
                 }
             });
-            let texts = named.iter().filter_map(|leaf| leaf.text());
+            let texts = chosen.iter().filter_map(|leaf| leaf.text());
             self.open_names.chosen.extend(texts.map(Cow::into_owned));
-            secret.whole.extend(named);
+            secret.whole.extend(chosen);
         }
         secret
     }

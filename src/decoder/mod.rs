@@ -71,11 +71,12 @@ use options::new_parsed;
 pub(crate) use partial::Partial;
 #[cfg(feature = "cli")]
 pub(crate) use parts::{Part, PartMemory, PartMessage, PartReader, Splitter};
-#[cfg(feature = "cli")]
+#[cfg(feature = "rules")]
 pub(crate) use separate::LateGuess;
 use separate::SeparateDetection;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
+#[cfg(feature = "cli")]
 pub(crate) use stored::{RareParts, StoredFrames};
 
 /// Receives every frame. A closure in a variable needs the type of its argument: `|decoded: &Decoded<'_>|`; one that is
