@@ -203,9 +203,8 @@ fn find_rows(text: &[u8], end: InputEnd) -> FormVerdict<(String, bool)> {
     // Bytes of the first row, whose own offset is only known from that of the second row.
     let mut first: Option<u64> = None;
     for (line, whole) in split_lines(text, end) {
-        let is_table = hex::last_cell(line).is_some();
         let line = line.trim_ascii();
-        if !is_text(line) || is_table {
+        if !is_text(line) {
             return No;
         }
         if line.is_empty() && !whole {

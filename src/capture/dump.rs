@@ -16,7 +16,7 @@
 //! Offsets are checked: a jump ahead is a [`Gap`], offset 0 again is a [`Item::Break`].
 
 use super::chunk::{Chunk, DirectionSlots, Gap, InputPlace, Item, ItemSink, Problem};
-use super::hex::{direction, is_comment, nibble, split_digits};
+use super::hex::{direction, is_comment, last_cell, nibble, split_digits};
 use super::lines::{Line, LineForm};
 use super::time::Time;
 use crate::protocol::Direction;
@@ -56,6 +56,10 @@ pub(super) enum DumpColumns {
 
 /// Reads a line's offset: 4 to 16 hex digits, then a colon or a blank or the end.
 pub(super) fn row(text: &[u8]) -> Option<DumpRow<'_>> {
+    // A port, and a payload.
+    if last_cell(text).is_some() {
+        return None;
+    }
     let (direction, text) = direction(text.trim_ascii());
     let text = text.strip_prefix(b"0x").unwrap_or(text);
     let (digits, rest) = split_digits(text);

@@ -62,10 +62,14 @@ pub(super) fn explain(
 pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Option<String> {
     if let Some((what, framing)) = obvious_cause(frame) {
         let framings = &protocol.descriptor().framings;
-        let usual = framing.filter(|framing| framings.contains(framing));
-        // A line holds only the first header.
-        return Some(match other_framing(frame, protocol).or(usual) {
+        return Some(match other_framing(frame, protocol) {
             Some(framing) => format!("{what}: `framing {}` reads it", framing.name()),
+            // A line holds only the first header, without the message.
+            None if framing == Some(Framing::ContentLength)
+                && framings.contains(&Framing::ContentLength) =>
+            {
+                format!("{what}, which `framing content-length` expects")
+            }
             None if framing == Some(Framing::ContentLength) => {
                 format!("{what}: peers of this protocol do not use it")
             }

@@ -267,7 +267,7 @@ fn connections_of_several_inputs_stay_apart_in_a_recording() {
 #[test]
 fn unknown_names_lead_to_the_right_place() {
     for (args, wanted) in [
-        (&["help", "filter"][..], "--where EXPR"),
+        (&["help", "filter"][..], "wiretool help where"),
         (&["help", "latency"], "wiretool stat FILE"),
         (&["help", "lsp"], "wiretool help protocols"),
         (&["help", "hang"], "wiretool lint FILE"),

@@ -188,7 +188,7 @@ fn a_framing_that_does_not_fit_names_the_right_one() {
     }
     let with_protocol = ["decode", "-p", "lsp", "--framing", "lines"];
     let (_, text) = warning_of(&with_protocol, blocks.as_bytes());
-    let want = "this is a Content-Length header: --framing content-length reads it";
+    let want = "this is a Content-Length header, which --framing content-length expects";
     assert!(text.contains(want), "{text}");
     for bytes in [&lines, &joined] {
         let (code, text) = warning_of(&["decode", "--framing", "values"], bytes.as_bytes());

@@ -226,14 +226,8 @@ impl<'p> PlanReader<'p> {
                     Some(RecordedMessage::Expected(expected)) => Some(expected),
                     _ => None,
                 };
-                let operation = verdict.operation.filter(|one| one.index != decoded.index);
-                let first = operation.and_then(|one| self.classified.get(&one.index));
-                let part_of = match first {
-                    Some(RecordedMessage::Step(step)) => Some(*step),
-                    _ => None,
-                };
                 let step = PlanStep {
-                    part_of,
+                    part_of: self.first_of_operation(decoded.index, verdict),
                     is_hello: protocol.is_hello(decoded.message),
                     was_ready,
                     message,
@@ -262,6 +256,15 @@ impl<'p> PlanReader<'p> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the first step of the operation that contains a later message.
+    fn first_of_operation(&self, index: u64, verdict: Verdict<'_>) -> Option<usize> {
+        let operation = verdict.operation.filter(|one| one.index != index)?;
+        match self.classified.get(&operation.index)? {
+            RecordedMessage::Step(step) => Some(*step),
+            _ => None,
+        }
     }
 
     fn add_size(&mut self, size: usize) -> Result<(), PlanError> {

@@ -186,8 +186,7 @@ impl<T> Sent<T> {
 
     /// Returns true if a missing answer is reported.
     pub(in crate::protocol) fn needs_answer(&self) -> bool {
-        let is_reported =
-            |unread: &UnreadAnswer| matches!(unread.why, Unread::Retyped | Unread::Renamed);
+        let is_reported = |unread: &UnreadAnswer| unread.why == Unread::Retyped;
         !self.breaks_rule
             && !self.may_be_missed
             && !self.is_duplicate

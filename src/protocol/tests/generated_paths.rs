@@ -79,6 +79,16 @@ fn every_generated_path_exists_in_a_fixture() {
     mcp: response:result._meta["io.modelcontextprotocol/related-task"].taskId
     mcp: response:result.content.toolUseId
     mcp: response:result.content[*].toolUseId
+    lsp: response */resolve:result.data.**
+    lsp: response:result.**.diagnostics[*].data.**
+    lsp: response:result.items[*].items[*].data.**
+    lsp: response:result.relatedDocuments.*.items[*].data.**
+    lsp: notification textDocument/publishDiagnostics:params.diagnostics[*].data.**
+    lsp: notification $/progress:params.value[*].data.**
+    lsp: notification $/progress:params.value[*].*.data.**
+    lsp: notification $/progress:params.value.items[*].data.**
+    lsp: request textDocument/codeAction:params.context.diagnostics[*].data.**
+    lsp: request codeAction/resolve:params.diagnostics[*].data.**
     lsp: request codeAction/resolve:params.data.**
     lsp: request documentLink/resolve:params.data.**
     lsp: request inlayHint/resolve:params.data.**
