@@ -229,6 +229,20 @@ impl OpenNames {
     }
 }
 
+/// Returns true if a subject is no secret of its message, or stands beside a secret with the same text.
+fn is_open(subject: &str, secret: &[Node<'_>], root: Option<Node<'_>>) -> bool {
+    let is_subject = |node: Node<'_>| node.text().is_some_and(|text| text == subject);
+    if !secret.iter().any(|leaf| is_subject(*leaf)) {
+        return true;
+    }
+    let is_secret = |node: Node<'_>| secret.iter().any(|leaf| leaf.index() == node.index());
+    let mut is_open = false;
+    if let Some(root) = root {
+        root.each(&mut |node| is_open |= is_subject(node) && !is_secret(node));
+    }
+    is_open
+}
+
 /// A name of secrets that the user gives.
 struct OwnName {
     /// In lower case: names of HTTP fields have any case.
@@ -297,9 +311,8 @@ impl<'p> Redactor<'_, 'p> {
         self.has_headers |= matches!(decoded.frame.framing, Framing::Custom(_));
         let secret = self.message_secrets(decoded);
         if let Some(subject) = decoded.message.subject.as_deref() {
-            let mut texts = secret.whole.iter().filter_map(|leaf| leaf.text());
             let subjects = &mut self.open_names.subjects;
-            if !texts.any(|text| text == subject) && !subjects.contains(subject) {
+            if !subjects.contains(subject) && is_open(subject, &secret.whole, decoded.root()) {
                 subjects.insert(subject.to_owned());
             }
         }

@@ -2,9 +2,10 @@
 //! output.
 
 use crate::common::assert_same;
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use wiretool::capture::{CaptureInput, Form, Item};
 use wiretool::conversation::{Output, RuleSettings, Run};
@@ -70,11 +71,28 @@ fn read_with_breaks(bytes: &[u8], size: usize) -> String {
 }
 
 fn decode(path: &Path) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_wiretool"))
-        .args(["decode", "-q", "-f", "json"])
-        .arg(path)
-        .output()
-        .expect("wiretool runs");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wiretool"));
+    command.args(["decode", "-q", "-f", "json"]);
+    // The beginning of a packet capture in a file is read twice, and one in a pipe once, as here.
+    let is_packets = path
+        .extension()
+        .is_some_and(|end| end == "pcap" || end == "pcapng");
+    let output = if is_packets {
+        let bytes = std::fs::read(path).expect("a capture");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("wiretool runs");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let writer = std::thread::spawn(move || stdin.write_all(&bytes));
+        let output = child.wait_with_output();
+        let _ = writer.join();
+        output
+    } else {
+        command.arg(path).output()
+    };
+    let output = output.expect("wiretool runs");
     String::from_utf8(output.stdout).expect("JSON output is UTF-8")
 }
 
