@@ -341,7 +341,8 @@ fn find_hex(text: &[u8], end: InputEnd) -> FormVerdict<(String, bool)> {
                 let evidence = format!("line {} begins with hex bytes", number + 1);
                 // The heading of a dump numbers its columns.
                 let is_heading = bytes.len() >= 8 && bytes.iter().copied().eq(0..bytes.len() as u8);
-                return Yes((evidence, is_heading || is_loose(line)));
+                let is_payload = hex::last_cell(line).is_some();
+                return Yes((evidence, !is_payload && (is_heading || is_loose(line))));
             }
             HexLineKind::Data | HexLineKind::Comment => {}
         }

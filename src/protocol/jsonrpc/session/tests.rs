@@ -94,7 +94,7 @@ fn an_answer_with_another_id_is_for_the_request_of_its_exchange() {
         )
     };
     let cases = [
-        // One finding, and no unanswered request.
+        // The request itself breaks a rule: it has no further finding.
         (
             http(0, '>', &ASK.replace("-1", "-1.5")),
             vec![("id-fraction", 0), ("orphan", 1)],
@@ -102,7 +102,7 @@ fn an_answer_with_another_id_is_for_the_request_of_its_exchange() {
         ),
         (
             http(0, '>', &ASK.replace("-1", "7")),
-            vec![("orphan", 1)],
+            vec![("orphan", 1), ("unanswered", 0)],
             vec![(1, 0)],
         ),
         (get(), vec![("orphan", 1)], vec![]),
