@@ -64,13 +64,10 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
         let framings = &protocol.descriptor().framings;
         return Some(match other_framing(frame, protocol) {
             Some(framing) => format!("{what}: `framing {}` reads it", framing.name()),
-            // A line holds only the first header, without the message.
-            None if framing == Some(Framing::ContentLength)
-                && framings.contains(&Framing::ContentLength) =>
+            None if framing.is_some_and(|framing| {
+                framing == Framing::ContentLength && !framings.contains(&framing)
+            }) =>
             {
-                format!("{what}, which `framing content-length` expects")
-            }
-            None if framing == Some(Framing::ContentLength) => {
                 format!("{what}: peers of this protocol do not use it")
             }
             None => what.into(),

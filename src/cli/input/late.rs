@@ -14,6 +14,9 @@ use std::ops::ControlFlow;
 /// The maximum number of bytes of a file that are read twice.
 const MAX_READ: u64 = 16 << 20;
 
+/// The number of bytes that show if connections are detected separately.
+const FIRST_READ: usize = 1 << 10;
+
 /// Reads the beginning of a file whose connections are detected separately, and returns to where it was.
 pub(super) fn late_guesses(
     file: &OpenFile,
@@ -27,9 +30,13 @@ pub(super) fn late_guesses(
     let start = (&file.file).stream_position().with_context(failed)?;
     let mut sink = |_: Output<'_>| ControlFlow::<Infallible>::Continue(());
     let mut run = Run::of_source(Source::default(), Some(input), options.clone(), None);
+    // The form is known from the first bytes; those of most captures are not read twice.
+    let mut size = FIRST_READ;
     let mut part = vec![0; READ_SIZE];
     let is_whole = loop {
-        let len = (&file.file).read(&mut part).with_context(failed)?;
+        let space = part.get_mut(..size).unwrap_or_default();
+        let len = (&file.file).read(space).with_context(failed)?;
+        size = READ_SIZE;
         let mut bytes = part.get(..len).unwrap_or_default();
         if bytes.is_empty() {
             break true;
