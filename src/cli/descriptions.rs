@@ -48,7 +48,7 @@ pub fn read(path: &Path) -> Result<Described> {
     let name = path.display().to_string();
     anyhow::ensure!(
         !is_json(path),
-        "{name} has JSON: wanted a protocol, or a description of one in TOML; a stub answers from a recording with --from-recording {name}"
+        "{name} is JSON: wanted a protocol, or a description of one in TOML; a stub answers from a recording with --from-recording {name}"
     );
     let text = read_text(path, MAX_FILE)?;
     let folder = path.parent().filter(|folder| *folder != Path::new(""));

@@ -33,9 +33,9 @@ impl OpaqueValues {
             self.pairs.insert(values);
             return Ok(());
         }
-        let is_given = self.given.iter().zip(&values);
-        let is_unknown = is_given.filter(|(given, value)| given.contains(value));
-        if self.pairs.contains(&values) || is_unknown.count() == 0 {
+        let mut all = self.given.iter().zip(&values);
+        let is_known = all.any(|(given, value)| given.contains(value));
+        if self.pairs.contains(&values) || !is_known {
             Ok(())
         } else {
             Err(None)

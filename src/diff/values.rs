@@ -465,6 +465,7 @@ fn members(map: Node<'_>) -> BTreeMap<MemberKey<'_>, Node<'_>> {
     });
     members.collect()
 }
+
 /// Returns `true` if both values can be ids of a group.
 fn are_ids(used: IdUse, a: Node<'_>, b: Node<'_>) -> bool {
     if used.is_opaque {

@@ -13,11 +13,12 @@ use crate::protocol::Lane;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The compressed bodies whose events are being decoded, by stream.
+/// The compressed body whose events are being decoded, and the heads of those that come, by stream.
 #[derive(Default)]
 pub(super) struct PackedEvents {
     heads: BTreeMap<Lane, Vec<u8>>,
-    bodies: BTreeMap<Lane, EventBody>,
+    /// The events of a body come one after the other, without those of other streams between them.
+    body: Option<(Lane, EventBody)>,
 }
 
 /// A compressed body, and the event that was decoded last.
@@ -47,13 +48,11 @@ impl PackedEvents {
         }
         // The first event has all bytes of the body.
         if frame.len > 0 {
-            self.bodies.remove(&lane);
             let head = self.heads.remove(&lane);
             let body = head.and_then(|head| CompressedBody::of_events(decoded, &head, limit));
-            self.bodies
-                .extend(body.map(|body| (lane, EventBody::new(body))));
+            self.body = body.map(|body| (lane, EventBody::new(body)));
         }
-        if let Some(body) = self.bodies.get_mut(&lane) {
+        if let Some((_, body)) = self.body.as_mut().filter(|(of, _)| *of == lane) {
             body.read_event(frame.view.bytes);
         }
     }
@@ -61,8 +60,9 @@ impl PackedEvents {
     /// Returns the body of an event that was just read.
     pub(super) fn of(&self, decoded: &Decoded<'_>) -> Option<&EventBody> {
         let is_event = matches!(decoded.frame.head, Head::Http { event: true, .. });
-        let body = self.bodies.get(&decoded.origin.lane());
-        body.filter(|body| is_event && !body.lines.is_empty())
+        let (lane, body) = self.body.as_ref()?;
+        let is_of_body = is_event && *lane == decoded.origin.lane();
+        (is_of_body && !body.lines.is_empty()).then_some(body)
     }
 }
 

@@ -106,7 +106,7 @@ pub(in crate::protocol) enum Unread {
     Unended,
     /// Its id has another type, which has its own finding.
     Retyped,
-    /// Its id is another one, which has its own finding.
+    /// Its id is another one.
     Renamed,
     /// An HTTP response with this status and without a message.
     Empty(u16),
