@@ -7,7 +7,6 @@
 
 mod apart;
 mod clocks;
-mod detection;
 mod feed;
 mod files;
 mod late;

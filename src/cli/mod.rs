@@ -43,7 +43,6 @@ mod proxy;
 mod record;
 mod recording;
 mod redact;
-mod renderer;
 mod replaced;
 mod replay;
 mod report;

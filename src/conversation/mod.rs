@@ -12,8 +12,6 @@
 
 mod connections;
 mod damage;
-mod facts;
-mod failure;
 mod finding;
 #[cfg(feature = "cli")]
 pub(crate) mod guard;

@@ -2,22 +2,27 @@
 
 use super::connections::Connections;
 use super::damage::Damages;
-use super::facts::InputFacts;
 use super::injected::Injected;
 use super::operations::Judged;
 use super::short::ShortMessages;
 use super::{Consequences, Finding, Judge, MAX_HELD, Verdict, rules_of};
 use crate::decoder::{Decoded, Decoder};
+use crate::escape::shorten;
+use crate::framing::fields::{text_secrets, without};
 #[cfg(feature = "described")]
 use crate::own_rules::{OwnRule, of_project, wrap_with_rules};
 use crate::protocol::rule_names::common as rule;
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::{
-    Broken, ConnectionChange, Need, Place, Report, Rule, RuleSet, Session, SessionConfig, Severity,
-    Waiting, broken,
+    Broken, ConnectionChange, Need, Place, Report, Rule, RuleId, RuleSet, Session, SessionConfig,
+    Severity, Waiting, broken, name_of,
 };
-use crate::protocol::{Direction, Origin, Protocol};
+use crate::protocol::{Direction, Origin, Protocol, Role, with_name};
+use crate::tape::Node;
 use std::sync::Arc;
+
+/// The maximum length of the text of a failed call, in characters. Lines show less of it.
+const MAX_FAILURE_TEXT: usize = 4096;
 
 /// The part of a conversation in one protocol.
 pub(crate) struct ProtocolConversation<'p> {
@@ -51,6 +56,35 @@ pub(crate) struct ProtocolConversation<'p> {
     pub(super) left_now: Vec<u64>,
     /// The requests that were cancelled by the last event.
     pub(super) abandoned_now: Vec<u64>,
+}
+
+/// The facts that the input has shown so far.
+#[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a thing of its own
+struct InputFacts {
+    /// A direction was opened or closed, even if it carried nothing.
+    to_server: bool,
+    to_client: bool,
+    /// Messages to the server, and to the client, were seen.
+    has_messages: [bool; 2],
+    order: bool,
+    times: bool,
+    ends: bool,
+    answers: bool,
+}
+
+impl InputFacts {
+    fn has_both_directions(&self) -> bool {
+        self.to_server && self.to_client
+    }
+
+    /// Records a direction whose start or end is known, even if it carried nothing.
+    fn record_direction(&mut self, what: ConnectionChange, direction: Option<Direction>) {
+        if what != ConnectionChange::Lost {
+            self.to_server |= direction != Some(Direction::ToClient);
+            self.to_client |= direction != Some(Direction::ToServer);
+        }
+    }
 }
 
 impl<'p> ProtocolConversation<'p> {
@@ -297,6 +331,52 @@ impl<'p> ProtocolConversation<'p> {
     pub fn sides(&self) -> [&'p str; 2] {
         self.protocol
             .map_or(["client", "server"], |p| p.descriptor().sides)
+    }
+
+    /// Returns the rule that covers a fault.
+    fn rule_of_fault(&self, code: &str) -> RuleId {
+        let rules = self.protocol.map_or(&[][..], |p| p.behavior().rules());
+        let own = rules
+            .iter()
+            .find(|r| r.faults.iter().any(|own| own == code));
+        own.map_or(rule::MALFORMED, |r| r.id)
+    }
+
+    /// Reports a message that says that its call failed.
+    fn report_failure(&mut self, decoded: &Decoded<'_>) {
+        let message = decoded.message;
+        let Some(outcome) = message.outcome.as_ref().filter(|_| message.failed) else {
+            return;
+        };
+        // Errors in a batch are answers of their own.
+        if message.kind == "batch" {
+            return;
+        }
+        // Without error answers, this is how the protocol reports errors.
+        let kinds = decoded.protocol.kinds();
+        if !kinds.iter().any(|kind| kind.role == Some(Role::Error)) {
+            return;
+        }
+        let answer = self.report.answer.as_ref();
+        let subject = answer.map_or(message.subject.as_deref(), |answer| {
+            answer.subject.as_deref()
+        });
+        let about = with_name(subject, name_of(message, answer));
+        // The name of a request, such as a URI, is not masked with the values of its answer.
+        let about = without(&about, &text_secrets(about.as_bytes()));
+        let what = if about.is_empty() { "the call" } else { &about };
+        let root = decoded.root();
+        let content = root.and_then(|root| decoded.protocol.content(root, message));
+        let text = content.and_then(Node::text);
+        let why = text.map(|text| format!(": {}", shorten(&text, MAX_FAILURE_TEXT)));
+        let text = format!("{what} failed ({outcome}){}", why.unwrap_or_default());
+        let whole = decoded.seen().whole();
+        let place = outcome.span.map_or(whole, |span| Place {
+            offset: decoded.frame.view.locate(span.at()),
+            len: u64::from(span.len),
+            ..whole
+        });
+        broken!(self.report, rule::CALL_FAILED, place; "{text}");
     }
 
     /// Returns the numbers of unreported findings that only follow from an unreadable message, by that message.

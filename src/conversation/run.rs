@@ -11,16 +11,14 @@ mod items;
 #[cfg(feature = "cli")]
 mod parts;
 mod sink;
-mod source;
 
 use super::{Conversation, Finding};
 use crate::capture::{CaptureInput, Chunk, Event, Form, Item};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, FrameSink, KeptMessage, LateGuess};
 use crate::protocol::{Direction, Protocol};
-use items::{ItemReader, KeptOutput, PausableSink, WaitingItem};
+pub(crate) use items::Source;
+use items::{ItemReader, Kept, PausableSink};
 pub use sink::{Output, RuleSettings, Sink};
-pub(crate) use source::Source;
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -70,12 +68,8 @@ pub struct Run<'p> {
     reader: ItemReader<'p>,
     /// Present if rules are checked.
     conversation: Option<Conversation<'p>>,
-    /// The number of bytes of the input.
-    bytes: u64,
-    /// Items that were read before a break; the first may be a chunk that is read in part.
-    items: VecDeque<WaitingItem>,
-    /// Outputs after a break that come before these items.
-    outputs: VecDeque<KeptOutput>,
+    /// What waits after a break.
+    kept: Kept,
     state: RunState,
 }
 
@@ -152,9 +146,7 @@ impl<'p> Run<'p> {
             input,
             reader: ItemReader::new(decoder, source, has_connections),
             conversation,
-            bytes: 0,
-            items: VecDeque::new(),
-            outputs: VecDeque::new(),
+            kept: Kept::default(),
             state: RunState::Start,
         }
     }
@@ -193,12 +185,12 @@ impl<'p> Run<'p> {
 
     /// Returns the number of bytes of the input that were read.
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.reader.bytes
     }
 
     /// Returns `true` if there are bytes, and no protocol recognises them.
     pub fn is_unrecognised(&self) -> bool {
-        self.bytes > 0 && self.decoder().protocol().is_none()
+        self.bytes() > 0 && self.decoder().protocol().is_none()
     }
 
     /// Reads bytes of the capture, and removes from `bytes` what is read. A break of the sink is returned; call it again
@@ -215,7 +207,7 @@ impl<'p> Run<'p> {
             }
             let (part, rest) = bytes.split_at(bytes.len().min(PART_BYTES));
             *bytes = rest;
-            self.bytes += part.len() as u64;
+            self.reader.bytes += part.len() as u64;
             self.read_items(|input, take| input.push(part, take), sink)?;
         }
     }
@@ -257,10 +249,7 @@ impl<'p> Run<'p> {
                 }
                 RunState::InputEnded => {
                     self.state = RunState::Decoded;
-                    let mut out =
-                        PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
-                    self.reader.finish(is_whole, &mut out);
-                    out.flow?;
+                    self.step(sink, |reader, out| reader.finish(is_whole, out))?;
                 }
                 RunState::Decoded => {
                     self.state = RunState::Waited;
@@ -278,8 +267,7 @@ impl<'p> Run<'p> {
 
     /// Drops what waits after a break: the sink needs no more of it.
     pub(crate) fn drop_waiting(&mut self) {
-        self.outputs.clear();
-        self.items.clear();
+        self.kept = Kept::default();
     }
 
     /// Ends the conversation; returns its last findings.
@@ -312,13 +300,12 @@ impl<'p> Run<'p> {
         item: &Item<'_>,
         sink: &mut S,
     ) -> ControlFlow<S::Break> {
-        self.pass_waiting(sink)?;
-        if let Item::Chunk(chunk) = item {
-            self.bytes += chunk.bytes.len() as u64;
-        }
-        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
-        self.reader.take(item, &mut out, &mut self.items);
-        out.flow
+        self.step(sink, |reader, out| {
+            if let Item::Chunk(chunk) = item {
+                reader.bytes += chunk.bytes.len() as u64;
+            }
+            reader.take(item, out);
+        })
     }
 
     /// Begins a connection of one of several captures.
@@ -347,10 +334,7 @@ impl<'p> Run<'p> {
         step: impl FnOnce(&mut Decoder<'p>, &mut FrameSink<'_>),
         sink: &mut S,
     ) -> ControlFlow<S::Break> {
-        self.pass_waiting(sink)?;
-        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
-        self.reader.decode(&mut out, step);
-        out.flow
+        self.step(sink, |reader, out| reader.decode(out, step))
     }
 
     /// Performs a step of the decoder whose messages are ignored.
@@ -364,10 +348,7 @@ impl<'p> Run<'p> {
         decoded: &Decoded<'_>,
         sink: &mut S,
     ) -> ControlFlow<S::Break> {
-        self.pass_waiting(sink)?;
-        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
-        out.message(decoded);
-        out.flow
+        self.step(sink, |_, out| out.message(decoded))
     }
 
     /// Tells the conversation of an event after which the decoder needs no step.
@@ -376,10 +357,7 @@ impl<'p> Run<'p> {
         event: &Event<'_>,
         sink: &mut S,
     ) -> ControlFlow<S::Break> {
-        self.pass_waiting(sink)?;
-        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
-        out.event(event);
-        out.flow
+        self.step(sink, |_, out| out.event(event))
     }
 
     /// Tells the conversation of an event whose outputs nothing needs.
@@ -404,19 +382,29 @@ impl<'p> Run<'p> {
             self.state = RunState::Open;
             sink.take(Output::Begin(self))?;
         }
-        while let Some(output) = self.outputs.pop_front() {
-            let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
+        while let Some(output) = self.kept.outputs.pop_front() {
+            let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.kept);
             out.repeat(&output, &self.reader.decoder.options().protocols);
             out.flow?;
         }
-        while let Some(item) = self.items.pop_front() {
-            let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
-            if let Some(rest) = self.reader.take_waiting(item, &mut out) {
-                self.items.push_front(rest);
-            }
+        while let Some(item) = self.kept.items.pop_front() {
+            let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.kept);
+            self.reader.take_waiting(item, &mut out);
             out.flow?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// Passes on what waits, then what a step yields.
+    fn step<S: Sink + ?Sized>(
+        &mut self,
+        sink: &mut S,
+        step: impl FnOnce(&mut ItemReader<'p>, &mut PausableSink<'_, 'p, S>),
+    ) -> ControlFlow<S::Break> {
+        self.pass_waiting(sink)?;
+        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.kept);
+        step(&mut self.reader, &mut out);
+        out.flow
     }
 
     /// Reads the items of a part of the capture.
@@ -428,11 +416,8 @@ impl<'p> Run<'p> {
         let Some(input) = &mut self.input else {
             return ControlFlow::Continue(());
         };
-        let (reader, items) = (&mut self.reader, &mut self.items);
-        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
-        read(input, &mut |item| {
-            reader.take(&item, &mut out, items);
-        });
+        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.kept);
+        read(input, &mut |item| self.reader.take(&item, &mut out));
         out.flow
     }
 }

@@ -13,11 +13,12 @@ use super::parts::PartMessages;
 use super::{Finding, Output, RuleSettings, Run, Sink, Source, Verdict};
 use crate::capture::recording::Part;
 use crate::capture::recording::continued::PART;
-use crate::capture::recording::items::{chunk_item, datagram_item, fin_item};
+use crate::capture::recording::{chunk_item, datagram_item, fin_item};
 use crate::capture::{
     ChunkSource, Event, EventKind, EventRecord, Header, Item, RecordingWriter, Time,
 };
 use crate::decoder::DecodeOptions;
+use crate::protocol::Channel;
 use crate::protocol::session::Severity;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -44,34 +45,34 @@ pub struct TapConfig<'p> {
 pub struct Passed<'a> {
     /// The time in nanoseconds since the start.
     pub t: i64,
-    /// The connection.
-    pub conn: u32,
-    /// The stream, if the connection has several.
-    pub stream: Option<u64>,
+    /// The connection, and the stream if it has several.
+    pub channel: Channel,
     /// What passed.
-    pub what: PassedKind<'a>,
+    pub what: &'a PassedKind,
+    /// The bytes of a chunk or a datagram.
+    pub bytes: &'a [u8],
 }
 
-/// The content of [`Passed`].
-#[derive(Clone, Copy, Debug)]
-pub enum PassedKind<'a> {
+/// The content of [`Passed`], without its bytes.
+#[derive(Debug)]
+pub enum PassedKind {
     /// The bytes of one read.
-    Chunk(ChunkSource, &'a [u8]),
+    Chunk(ChunkSource),
     /// A datagram of QUIC.
-    Datagram(ChunkSource, &'a [u8]),
+    Datagram(ChunkSource),
     /// A number of bytes that were not inspected.
     Lost(ChunkSource, u64),
     /// The end of one direction of the stream.
     Fin(ChunkSource),
     /// Any other event, which has its own time and connection.
-    Event(&'a EventRecord),
+    Event(Box<EventRecord>),
 }
 
 impl Passed<'_> {
     /// Returns the event that says how many bytes were lost.
     fn lost(&self, dir: ChunkSource, len: u64) -> EventRecord {
-        let mut event = event(EventKind::Lost, self.t, self.conn);
-        event.stream = self.stream;
+        let mut event = event(EventKind::Lost, self.t, self.channel.conn);
+        event.stream = self.channel.stream;
         event.more.insert("dir".into(), dir.name().into());
         event.more.insert("len".into(), len.into());
         event
@@ -175,37 +176,43 @@ impl<'p> Tap<'p> {
     /// also what decoding would take long for.
     pub fn record(&mut self, passed: &Passed<'_>, out: &mut Vec<u8>) {
         let Passed {
-            t, conn, stream, ..
+            t,
+            channel: Channel { conn, stream },
+            what,
+            bytes,
         } = *passed;
         let Some(writer) = &mut self.writer else {
             return;
         };
-        match passed.what {
-            PassedKind::Chunk(dir, bytes) => writer.chunk(t, conn, stream, dir, bytes, out),
-            PassedKind::Datagram(dir, bytes) => writer.datagram(t, conn, dir, bytes, out),
+        match *what {
+            PassedKind::Chunk(dir) => writer.chunk(t, conn, stream, dir, bytes, out),
+            PassedKind::Datagram(dir) => writer.datagram(t, conn, dir, bytes, out),
             PassedKind::Lost(dir, len) => writer.event(&passed.lost(dir, len), out),
             PassedKind::Fin(dir) => {
                 RecordingWriter::fin(t, conn, stream.unwrap_or_default(), dir, out);
             }
-            PassedKind::Event(event) => writer.event(event, out),
+            PassedKind::Event(ref event) => writer.event(event, out),
         }
     }
 
     /// Decodes what passed.
     pub fn read(&mut self, passed: &Passed<'_>, sink: &mut TapSink<'_>) {
         let Passed {
-            t, conn, stream, ..
+            t,
+            channel: Channel { conn, stream },
+            what,
+            bytes,
         } = *passed;
         let time = Some(self.started + Time::from(t));
-        match passed.what {
-            PassedKind::Chunk(dir, bytes) => {
+        match *what {
+            PassedKind::Chunk(dir) => {
                 self.guard_chunk(t, dir, bytes);
                 self.item(&chunk_item(conn, stream, dir, time, bytes), sink);
                 self.drop_unrecognised();
                 self.remark_undecided();
             }
             // No protocol uses datagrams.
-            PassedKind::Datagram(dir, bytes) => {
+            PassedKind::Datagram(dir) => {
                 self.item(&datagram_item(conn, dir, time, bytes), sink);
             }
             PassedKind::Lost(dir, len) => self.event(&passed.lost(dir, len), sink),
@@ -213,7 +220,7 @@ impl<'p> Tap<'p> {
                 let stream = stream.unwrap_or_default();
                 self.item(&fin_item(conn, stream, dir, time), sink);
             }
-            PassedKind::Event(event) => self.event(event, sink),
+            PassedKind::Event(ref event) => self.event(event, sink),
         }
     }
 
@@ -422,21 +429,21 @@ mod tests {
         let answer = br#"{"jsonrpc":"2.0","id":7,"result":[]}"#;
         let (open, close) = (event(EventKind::Open, 0, 1), event(EventKind::Close, 13, 1));
         let (c2s, s2c) = (ChunkSource::C2s, ChunkSource::S2c);
-        for (t, what) in [
-            (0, PassedKind::Event(&open)),
-            (5, PassedKind::Chunk(c2s, ask)),
-            (6, PassedKind::Chunk(c2s, b"\n")),
-            (7, PassedKind::Chunk(ChunkSource::Stderr, b"recv\n")),
-            (9, PassedKind::Chunk(s2c, answer)),
-            (11, PassedKind::Chunk(s2c, b"\n{\"json")),
-            (12, PassedKind::Lost(s2c, 40)),
-            (13, PassedKind::Event(&close)),
+        for (t, what, bytes) in [
+            (0, PassedKind::Event(open.into()), &b""[..]),
+            (5, PassedKind::Chunk(c2s), ask),
+            (6, PassedKind::Chunk(c2s), b"\n"),
+            (7, PassedKind::Chunk(ChunkSource::Stderr), b"recv\n"),
+            (9, PassedKind::Chunk(s2c), answer),
+            (11, PassedKind::Chunk(s2c), b"\n{\"json"),
+            (12, PassedKind::Lost(s2c, 40), b""),
+            (13, PassedKind::Event(close.into()), b""),
         ] {
             let passed = Passed {
                 t,
-                conn: 1,
-                stream: None,
-                what,
+                channel: 1.into(),
+                what: &what,
+                bytes,
             };
             tap.record(&passed, &mut out);
             tap.read(&passed, &mut show);
@@ -483,9 +490,9 @@ mod tests {
         for t in 0..64 {
             let passed = Passed {
                 t,
-                conn: 1,
-                stream: None,
-                what: PassedKind::Chunk(ChunkSource::C2s, &chunk),
+                channel: 1.into(),
+                what: &PassedKind::Chunk(ChunkSource::C2s),
+                bytes: &chunk,
             };
             tap.record(&passed, &mut out);
             tap.read(&passed, &mut show);

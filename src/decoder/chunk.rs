@@ -9,10 +9,9 @@
 //! ```
 
 use super::chunk_times::ChunkTimes;
-use super::control::{control, read};
 use super::coverage::{Coverage, FrameBytes, PendingBytes, RawFrame};
-use super::emit::{Emitter, MessageExtras};
 use super::length_repair::{self, FrameOutcome, WrongFrame, length_outcome};
+use super::message::{Emitter, MessageExtras, control, read};
 use super::metadata::injections;
 use super::open_requests::OpenRequests;
 use super::recovery::Recovery;

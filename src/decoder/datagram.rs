@@ -1,7 +1,7 @@
 //! Datagrams of QUIC: lines of role control between the messages. No protocol uses them.
 
-use super::control::control;
 use super::fallible::unbroken;
+use super::message::control;
 use super::{Decoded, Decoder, FlowSink, FrameSink, Origin, RawFrame};
 use crate::framing::{Frame, Framing, Head, Places, View};
 use crate::span::Span;

@@ -1,7 +1,7 @@
 //! Diagnoses a bad frame: reads it in similar ways, and names the one in which it parses as the
 //! likely cause.
 
-use super::attempt::{is_message, starts_with_message};
+use super::message::{is_message, starts_with_message};
 use super::{Metadata, SideEvent, length_repair};
 use crate::encoding::{Parsed, Want};
 use crate::framing::fields::fields;

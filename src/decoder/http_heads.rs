@@ -6,7 +6,7 @@
 //! ```
 
 use super::Decoder;
-use super::control::control;
+use super::message::control;
 use crate::framing::{Framer, Framing, Hints, LengthMode, Step};
 use crate::protocol::{Place, Seen};
 

@@ -11,7 +11,7 @@
 //! skipped, and the report names the message that it belongs to. A WebSocket message in one frame
 //! is cut or completed if a frame starts after its real end.
 
-use super::attempt::is_message;
+use super::message::is_message;
 use crate::encoding;
 use crate::error::DecodeError;
 use crate::framing::{

@@ -12,18 +12,15 @@
 //! Any split of a stream into chunks gives the same frames. A frame that lies whole in a chunk is borrowed from it.
 //! Bytes that no protocol recognises are held up to a limit, and then only counted.
 
-mod attempt;
 mod chunk;
 mod chunk_times;
 #[cfg(feature = "cli")]
 mod continued;
-mod control;
 mod coverage;
 mod datagram;
 mod decoded;
 mod detect;
 mod diagnose;
-mod emit;
 mod fallible;
 mod gap;
 mod held;
@@ -32,8 +29,8 @@ mod idle;
 mod interleave;
 mod kept;
 mod length_repair;
+mod message;
 mod metadata;
-mod open_names;
 mod open_requests;
 mod options;
 mod partial;
@@ -46,7 +43,7 @@ mod stored;
 mod stream_end;
 mod streams;
 
-use self::open_names::OpenNames;
+use self::open_requests::OpenNames;
 use crate::encoding::{Parsed, Want};
 use crate::framing::Framing;
 pub use crate::protocol::Origin;

@@ -1,4 +1,5 @@
-//! The open requests of a stream, for protocols whose answers do not name their request.
+//! What earlier requests say about a message: the open ones of a stream, for protocols whose answers do not name their request,
+//! and the names of the latest ones, which answers inherit.
 //!
 //! ```text
 //!   without direction   counts by method: a frame of a method with an open request may be its answer
@@ -6,10 +7,16 @@
 //! ```
 
 use crate::framing::Head;
-use crate::protocol::{Context, Direction, Message, Role};
+use crate::protocol::{Context, Direction, Message, Origin, Role};
+use foldhash::HashMap;
+use std::collections::VecDeque;
 
 /// The largest number of requests of one stream whose order is kept.
 const MAX_ORDERED: usize = 1 << 10;
+/// The maximum number of stored names; then the oldest is removed.
+const MAX_NAMES: usize = 1 << 12;
+/// The maximum length of a stored name, in bytes.
+const MAX_NAME_LEN: usize = 1 << 10;
 
 /// Requests without a response.
 #[derive(Clone, Default)]
@@ -124,5 +131,68 @@ impl OpenRequests {
             }
             _ => {}
         }
+    }
+}
+
+/// Names of requests, by connection, direction and id. They stay after the answer: items of a stream may follow it.
+#[derive(Default)]
+pub(super) struct OpenNames {
+    names: HashMap<u64, String>,
+    /// The keys in the order in which they were added.
+    order: VecDeque<u64>,
+}
+
+impl OpenNames {
+    /// Stores the name of a request. For an answer without a name, returns that of its request.
+    pub(super) fn observe(&mut self, origin: Origin, message: &Message<'_>) -> Option<&str> {
+        match message.role? {
+            Role::Request => {
+                self.ask(origin, message);
+                None
+            }
+            Role::Response | Role::Error | Role::Item | Role::End
+                if !self.names.is_empty() && message.name.is_none() =>
+            {
+                let asked = (origin.conn, origin.direction.map(Direction::other));
+                let key = message.id.pair_key(asked, self.names.hasher())?;
+                self.names.get(&key).map(String::as_str)
+            }
+            _ => None,
+        }
+    }
+
+    fn ask(&mut self, origin: Origin, message: &Message<'_>) {
+        let name = message
+            .name
+            .as_deref()
+            .filter(|name| name.len() <= MAX_NAME_LEN);
+        if self.names.is_empty() && name.is_none() {
+            return;
+        }
+        let asked = (origin.conn, origin.direction);
+        let Some(key) = message.id.pair_key(asked, self.names.hasher()) else {
+            return;
+        };
+        let Some(name) = name else {
+            self.names.remove(&key);
+            return;
+        };
+        if let Some(stored) = self.names.get_mut(&key) {
+            stored.clear();
+            stored.push_str(name);
+            return;
+        }
+        let is_full = self.order.len() >= MAX_NAMES;
+        let oldest = if is_full {
+            self.order.pop_front()
+        } else {
+            None
+        };
+        let removed = oldest.and_then(|oldest| self.names.remove(&oldest));
+        let mut stored = removed.unwrap_or_default();
+        stored.clear();
+        stored.push_str(name);
+        self.names.insert(key, stored);
+        self.order.push_back(key);
     }
 }

@@ -11,8 +11,7 @@
 //! requests is read again if they are not those that its reader knew.
 
 use super::chunk::{ChunkDecoder, Stream};
-use super::control::read;
-use super::emit::MessageExtras;
+use super::message::{MessageExtras, read};
 use super::open_requests::OpenRequests;
 use super::options::new_parsed;
 use super::{Decoder, FlowSink, Origin};

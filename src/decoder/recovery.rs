@@ -6,7 +6,7 @@
 //!   cut: the gap is its fault             skipped     read on
 //! ```
 
-use super::attempt::is_message;
+use super::message::is_message;
 use crate::encoding::json;
 use crate::error::DecodeError;
 use crate::framing::{Fault, Frame, Framing, Head, Limits, Places, View};

@@ -7,7 +7,7 @@
 //! All numbers are LEB128. Protocols, framings and names of control frames are numbers of lists in
 //! [`StoredFrames`]; the origin and the index are stored by the caller. Errors and remarks are rare: [`RareParts`].
 
-use super::control::control;
+use super::message::control;
 use super::{Decoded, Origin};
 use crate::encoding::Parsed;
 use crate::error::DecodeError;

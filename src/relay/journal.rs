@@ -40,35 +40,9 @@ pub enum OfferResult {
 struct JournalEntry {
     t: i64,
     channel: Channel,
-    what: EntryKind,
+    what: PassedKind,
     /// The number of its bytes.
     len: usize,
-}
-
-/// A [`PassedKind`] without its bytes.
-enum EntryKind {
-    Chunk(ChunkSource),
-    Datagram(ChunkSource),
-    Lost(ChunkSource, u64),
-    Fin(ChunkSource),
-    Event(Box<EventRecord>),
-}
-
-impl JournalEntry {
-    fn passed<'a>(&'a self, bytes: &'a [u8]) -> Passed<'a> {
-        Passed {
-            t: self.t,
-            conn: self.channel.conn,
-            stream: self.channel.stream,
-            what: match &self.what {
-                EntryKind::Chunk(dir) => PassedKind::Chunk(*dir, bytes),
-                EntryKind::Datagram(dir) => PassedKind::Datagram(*dir, bytes),
-                EntryKind::Lost(dir, len) => PassedKind::Lost(*dir, *len),
-                EntryKind::Fin(dir) => PassedKind::Fin(*dir),
-                EntryKind::Event(event) => PassedKind::Event(event),
-            },
-        }
-    }
 }
 
 /// Entries in order, and their bytes one after another.
@@ -90,7 +64,12 @@ impl EntryBatch {
         self.entries.iter().map(move |entry| {
             let (mine, after) = rest.split_at_checked(entry.len).unwrap_or((rest, &[]));
             rest = after;
-            entry.passed(mine)
+            Passed {
+                t: entry.t,
+                channel: entry.channel,
+                what: &entry.what,
+                bytes: mine,
+            }
         })
     }
 
@@ -178,7 +157,7 @@ impl Journal {
             return OfferResult::Done;
         }
         self.record_loss(t, lane);
-        self.push(t, lane.0, EntryKind::Chunk(lane.1), bytes);
+        self.push(t, lane.0, PassedKind::Chunk(lane.1), bytes);
         OfferResult::Done
     }
 
@@ -188,7 +167,7 @@ impl Journal {
             self.lost += bytes.len() as u64;
             return;
         }
-        self.push(t, conn.into(), EntryKind::Datagram(dir), bytes);
+        self.push(t, conn.into(), PassedKind::Datagram(dir), bytes);
     }
 
     /// Adds an event. There is always space for events, for which no task waits.
@@ -197,7 +176,7 @@ impl Journal {
             conn,
             stream: event.stream,
         };
-        self.push_event(event.t, channel, EntryKind::Event(Box::new(event)));
+        self.push_event(event.t, channel, PassedKind::Event(Box::new(event)));
     }
 
     /// Adds the end of one direction of a stream. Streams are many, so this event costs no allocation.
@@ -206,10 +185,10 @@ impl Journal {
             conn,
             stream: Some(stream),
         };
-        self.push_event(t, channel, EntryKind::Fin(dir));
+        self.push_event(t, channel, PassedKind::Fin(dir));
     }
 
-    fn push_event(&mut self, t: i64, channel: Channel, what: EntryKind) {
+    fn push_event(&mut self, t: i64, channel: Channel, what: PassedKind) {
         if self.batch.size() > 2 * CAPACITY {
             self.lost += 1;
             return;
@@ -225,7 +204,7 @@ impl Journal {
         self.push(t, channel, what, &[]);
     }
 
-    fn push(&mut self, t: i64, channel: Channel, what: EntryKind, bytes: &[u8]) {
+    fn push(&mut self, t: i64, channel: Channel, what: PassedKind, bytes: &[u8]) {
         self.batch.bytes.extend_from_slice(bytes);
         self.batch.entries.push(JournalEntry {
             t,
@@ -252,7 +231,7 @@ impl Journal {
     /// Adds the known loss of a direction.
     fn record_loss(&mut self, t: i64, lane: RelayLane) {
         if let Some(bytes) = self.losses.remove(&lane) {
-            self.push(t, lane.0, EntryKind::Lost(lane.1, bytes), &[]);
+            self.push(t, lane.0, PassedKind::Lost(lane.1, bytes), &[]);
         }
     }
 

@@ -315,16 +315,16 @@ impl Simulation {
         let mut batch = EntryBatch::default();
         self.journal.swap(&mut batch);
         for passed in batch.entries() {
-            let conn = passed.conn;
+            let conn = passed.channel.conn;
             let peers = self.peers.get_mut(&conn).unwrap();
             assert!(!peers.is_recorded, "c{conn} has ended: {passed:?}");
             let _ = writeln!(self.trace, "{passed:?}");
             let lane = |dir| usize::from(dir == ChunkSource::S2c);
             match passed.what {
-                PassedKind::Chunk(dir, bytes) => peers.lanes[lane(dir)].recorded.extend(bytes),
+                PassedKind::Chunk(dir) => peers.lanes[lane(*dir)].recorded.extend(passed.bytes),
                 PassedKind::Lost(dir, len) => {
-                    let recorded = &mut peers.lanes[lane(dir)].recorded;
-                    recorded.resize(recorded.len() + len as usize, 0);
+                    let recorded = &mut peers.lanes[lane(*dir)].recorded;
+                    recorded.resize(recorded.len() + *len as usize, 0);
                 }
                 PassedKind::Event(event) if event.event == "inject" => {
                     let number = |key| event.more[key].as_u64().unwrap();
@@ -427,9 +427,9 @@ fn taken(journal: &mut Journal) -> Vec<String> {
     let mut batch = EntryBatch::default();
     journal.swap(&mut batch);
     let entries = batch.entries().map(|passed| {
-        let conn = passed.conn;
+        let conn = passed.channel.conn;
         match passed.what {
-            PassedKind::Chunk(dir, bytes) => format!("{conn} {} {}", dir.name(), bytes.len()),
+            PassedKind::Chunk(dir) => format!("{conn} {} {}", dir.name(), passed.bytes.len()),
             PassedKind::Lost(dir, n) => format!("{conn} lost {} {n}", dir.name()),
             other => format!("{conn} {other:?}"),
         }

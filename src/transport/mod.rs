@@ -19,7 +19,6 @@ mod faults;
 mod inserts;
 mod listen;
 mod pipes;
-mod proxied;
 mod proxy;
 mod pump;
 mod queue;

@@ -5,8 +5,7 @@ use super::faults::Faults;
 use super::listen::{
     ACCEPT_RETRY_DELAY, AcceptErrors, BoundListener, ListenOutcome, wait_for_idle,
 };
-use super::proxied::Proxied;
-use super::pump::relay;
+use super::pump::{Proxied, relay};
 use super::quic::{self, Quic, QuicClient, QuicServer};
 use super::recorder::{MessagePrinter, Recorder, Setup};
 use super::signals::Signals;

@@ -35,17 +35,14 @@
 
 pub(crate) mod continued;
 mod convert;
-pub(crate) mod items;
 mod reader;
-#[cfg(feature = "cli")]
-mod records;
 mod writer;
 
 pub use convert::ItemRecorder;
 pub(crate) use reader::Part;
 pub(super) use reader::{RecordingReader as Reader, detect};
 #[cfg(feature = "cli")]
-pub(crate) use records::read_records;
+pub(crate) use reader::{chunk_item, datagram_item, fin_item, read_records};
 pub use writer::RecordingWriter;
 
 use super::time::{self, Time};

@@ -1,13 +1,17 @@
-//! Reads a recording as it arrives; see [`super`] for the format.
+//! Reads a recording as it arrives, or whole; see [`super`] for the format. Its lines become items of an input.
 
-use super::super::chunk::{EventKind, InputPlace, Item, ItemSink, Problem};
+use super::super::chunk::{Chunk, Event, EventKind, InputPlace, Item, ItemSink, Problem};
 use super::super::form::{FormVerdict, InputEnd};
 use super::super::lines::{Line, LineForm};
 use super::super::readable::{first_key, first_object, starts};
 use super::super::time::Time;
 use super::continued::{CONTINUED, PART};
-use super::items::{chunk_item, datagram_item};
-use super::{EventRecord, Header, RawLine, RecordingLineKind, VERSION, parse_line};
+use super::{
+    ChunkSource, EventRecord, Header, RawLine, Record, RecordingLineKind, VERSION, parse_line,
+};
+#[cfg(feature = "cli")]
+use crate::capture::LINE_LIMIT;
+use crate::protocol::Direction;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -213,4 +217,156 @@ impl LineForm for RecordingReader {
     fn ignored(&self) -> u64 {
         0
     }
+}
+
+/// Reads all lines of a whole recording; notes for the user go to `notes`.
+#[cfg(feature = "cli")]
+pub(crate) fn read_records(text: &[u8], notes: &mut Vec<String>) -> Result<Vec<Record>, String> {
+    let mut records = Vec::new();
+    for (n, line) in text.split_inclusive(|b| *b == b'\n').enumerate() {
+        if line.len() > LINE_LIMIT {
+            return Err(format!(
+                "line {}: longer than the limit of {LINE_LIMIT} bytes",
+                n + 1
+            ));
+        }
+        let line_text = line.trim_ascii();
+        if line_text.is_empty() {
+            continue;
+        }
+        match Record::parse(line_text) {
+            Ok(Record::Header(header)) if header.version != VERSION => {
+                return Err(format!(
+                    "version {} of the recording format is not read",
+                    header.version
+                ));
+            }
+            Ok(record) => records.push(record),
+            Err(_) if !line.ends_with(b"\n") => {
+                notes.push("the last line is incomplete and was ignored".into());
+            }
+            Err(_) if records.is_empty() => break,
+            Err(error) => return Err(format!("line {}: {error}", n + 1)),
+        }
+    }
+    match records.first() {
+        Some(Record::Header(_)) => Ok(records),
+        _ => Err("not a recording: its first line is not the header of one".into()),
+    }
+}
+
+impl EventRecord {
+    /// Returns the event as an item of an input; `started` is the time at `t` = 0.
+    pub(crate) fn event(&self, started: Option<Time>) -> Event<'_> {
+        Event {
+            stream: self.stream,
+            direction: self
+                .more
+                .get("dir")
+                .and_then(Value::as_str)
+                .and_then(Direction::from_name),
+            time: started.map(|started| started + Time::from(self.t)),
+            more: Some(&self.more),
+            ..Event::new(
+                self.conn.unwrap_or_default(),
+                EventKind::from_name(&self.event),
+            )
+        }
+    }
+}
+
+impl Event<'_> {
+    /// Returns the event as a line of a recording; `t` is its time there.
+    pub(crate) fn record(&self, t: i64) -> EventRecord {
+        let mut more = self.more.cloned().unwrap_or_default();
+        if let Some(direction) = self.direction {
+            more.insert("dir".into(), ChunkSource::from(direction).name().into());
+        }
+        EventRecord {
+            t,
+            conn: Some(self.conn),
+            stream: self.stream,
+            event: self.what.name().to_owned(),
+            more,
+        }
+    }
+}
+
+impl Record {
+    /// Returns the line as an item of an input, without its time.
+    pub(crate) fn item(&self) -> Item<'_> {
+        match self {
+            Self::Header(header) => Item::Header(header),
+            Self::Event(event) => Item::Event(event.event(None)),
+            Self::Chunk {
+                conn,
+                dir,
+                datagram: true,
+                bytes,
+                ..
+            } => datagram_item(*conn, *dir, None, bytes),
+            Self::Chunk {
+                conn,
+                stream,
+                dir,
+                bytes,
+                ..
+            } => chunk_item(*conn, *stream, *dir, None, bytes),
+        }
+    }
+}
+
+/// Returns bytes as an item of an input; those of stderr become an event.
+pub(crate) fn chunk_item(
+    conn: u32,
+    stream: Option<u64>,
+    dir: ChunkSource,
+    time: Option<Time>,
+    bytes: &[u8],
+) -> Item<'_> {
+    let direction = dir.direction();
+    if direction.is_none() {
+        return Item::Event(Event {
+            stream,
+            time,
+            ..Event::new(conn, EventKind::Stderr(bytes))
+        });
+    }
+    Item::Chunk(Chunk {
+        line: None,
+        conn,
+        stream,
+        direction,
+        time,
+        bytes,
+    })
+}
+
+/// A datagram, as an event of its connection.
+pub(crate) fn datagram_item(
+    conn: u32,
+    dir: ChunkSource,
+    time: Option<Time>,
+    bytes: &[u8],
+) -> Item<'_> {
+    Item::Event(Event {
+        direction: dir.direction(),
+        time,
+        ..Event::new(conn, EventKind::Datagram(bytes))
+    })
+}
+
+/// The end of one direction of a stream.
+pub(crate) fn fin_item(
+    conn: u32,
+    stream: u64,
+    dir: ChunkSource,
+    time: Option<Time>,
+) -> Item<'static> {
+    Item::Event(Event {
+        stream: Some(stream),
+        direction: dir.direction(),
+        time,
+        ..Event::new(conn, EventKind::Fin)
+    })
 }

@@ -3,11 +3,10 @@
 use super::cases::Case;
 use super::play::Played;
 use crate::capture::{CaptureInput, Form};
-use crate::cli::renderer::Renderer;
 use crate::conversation::{Output, RuleSettings, Run, Source, Verdict};
 use crate::decoder::{DecodeOptions, Decoded};
 use crate::protocol::registry;
-use crate::render::format::Format;
+use crate::render::format::{Format, Renderer};
 use crate::render::style::Highlight;
 use crate::render::wrap::write_wrapped;
 use crate::render::{DisplayOptions, findings, operation};

@@ -1,4 +1,4 @@
-//! Turns items into messages and findings.
+//! Turns the items of a capture into messages and findings.
 //!
 //! ```text
 //!   chunk  --> Decoder --> messages --> Conversation --> messages with verdicts
@@ -8,16 +8,58 @@
 
 #[cfg(feature = "cli")]
 use super::super::parts;
-use super::{Conversation, Output, Sink, Source};
+use super::{Conversation, Output, Sink};
 #[cfg(feature = "cli")]
 use crate::capture::Time;
 #[cfg(feature = "cli")]
 use crate::capture::recording::continued::Continued;
-use crate::capture::{Chunk, Event, EventKind, Header, Item, KeptChunk, KeptEvent, KeptItem};
-use crate::decoder::{Decoded, Decoder, FrameSink, KeptMessage, Origin};
+use crate::capture::{
+    Chunk, Event, EventKind, Header, Item, KeptChunk, KeptEvent, KeptItem, Sources,
+};
+use crate::decoder::{Decoded, Decoder, FrameSink, KeptMessage, LateGuess, Origin};
 use crate::protocol::{Direction, Protocol};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+
+/// A capture: its name, and what its bytes do not say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Source {
+    /// The name of the file.
+    pub name: String,
+    /// The files of the client and of the server of each connection, if each file is one direction.
+    pub pairs: Vec<[String; 2]>,
+    /// It is one of several captures.
+    pub is_one_of_several: bool,
+    /// The connection and the direction of bytes for which the capture gives none.
+    pub conn: Option<u32>,
+    pub direction: Option<Direction>,
+    /// The index of the first message.
+    pub first_index: u64,
+    /// Ended connections are removed, because they can be many, or their numbers are reused.
+    pub removes_ended: bool,
+    /// Times are left out.
+    pub without_times: bool,
+    /// The protocols of connections that only the end of the capture shows.
+    pub late_guesses: Vec<LateGuess>,
+    /// The captures, if several are one conversation.
+    pub merged: Option<&'static Sources>,
+}
+
+/// What waits after a break.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// Items that were read before; the first may be a chunk that is read in part.
+    pub items: VecDeque<WaitingItem>,
+    /// Outputs that come before these items.
+    pub outputs: VecDeque<KeptOutput>,
+}
+
+impl Kept {
+    #[cfg(feature = "cli")]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.outputs.is_empty()
+    }
+}
 
 /// An item that waits after a break: it is not read, or in part.
 pub(super) struct WaitingItem {
@@ -30,6 +72,8 @@ pub(super) struct WaitingItem {
 pub(super) struct ItemReader<'p> {
     pub decoder: Decoder<'p>,
     pub source: Source,
+    /// The number of bytes of the capture that were read.
+    pub bytes: u64,
     /// The capture numbers its connections.
     has_connections: bool,
     /// The capture was made by another program: connections may be of different protocols, and their numbers are not reused.
@@ -46,6 +90,7 @@ impl<'p> ItemReader<'p> {
         Self {
             decoder,
             source,
+            bytes: 0,
             has_connections,
             is_captured: false,
             noted_conn: None,
@@ -55,12 +100,7 @@ impl<'p> ItemReader<'p> {
     }
 
     /// Reads an item, or what a break leaves of it later.
-    pub fn take<S: Sink + ?Sized>(
-        &mut self,
-        item: &Item<'_>,
-        out: &mut PausableSink<'_, '_, S>,
-        waiting: &mut VecDeque<WaitingItem>,
-    ) {
+    pub fn take<S: Sink + ?Sized>(&mut self, item: &Item<'_>, out: &mut PausableSink<'_, '_, S>) {
         let is_announced = !out.is_paused();
         if is_announced {
             out.item(item, self.origin_of(item));
@@ -73,28 +113,30 @@ impl<'p> ItemReader<'p> {
                 _ => return,
             }
         };
-        waiting.push_back(WaitingItem { item, is_announced });
+        (out.kept.items).push_back(WaitingItem { item, is_announced });
     }
 
-    /// Reads an item that has waited; returns what a break leaves of it.
+    /// Reads an item that has waited; what a break leaves of it waits again.
     pub fn take_waiting<S: Sink + ?Sized>(
         &mut self,
         mut waiting: WaitingItem,
         out: &mut PausableSink<'_, '_, S>,
-    ) -> Option<WaitingItem> {
+    ) {
         if !waiting.is_announced {
             let item = waiting.item.item();
             out.item(&item, self.origin_of(&item));
             waiting.is_announced = true;
             if out.is_paused() {
-                return Some(waiting);
+                return out.kept.items.push_front(waiting);
             }
         }
-        let taken = self.read(&waiting.item.item(), out)?;
+        let Some(taken) = self.read(&waiting.item.item(), out) else {
+            return;
+        };
         if let KeptItem::Chunk(chunk) = &mut waiting.item {
             chunk.consume(taken);
         }
-        Some(waiting)
+        out.kept.items.push_front(waiting);
     }
 
     /// Reads one item. If the sink breaks inside a chunk, returns the number of its bytes that were read.
@@ -333,14 +375,14 @@ pub(super) struct PausableSink<'r, 'p, S: Sink + ?Sized> {
     pub conversation: &'r mut Option<Conversation<'p>>,
     pub sink: &'r mut S,
     pub flow: ControlFlow<S::Break>,
-    kept: &'r mut VecDeque<KeptOutput>,
+    kept: &'r mut Kept,
 }
 
 impl<'r, 'p, S: Sink + ?Sized> PausableSink<'r, 'p, S> {
     pub fn new(
         conversation: &'r mut Option<Conversation<'p>>,
         sink: &'r mut S,
-        kept: &'r mut VecDeque<KeptOutput>,
+        kept: &'r mut Kept,
     ) -> Self {
         Self {
             conversation,
@@ -364,7 +406,7 @@ impl<'r, 'p, S: Sink + ?Sized> PausableSink<'r, 'p, S> {
     pub fn message(&mut self, decoded: &Decoded<'_>) {
         if self.is_paused() {
             let kept = Box::new(decoded.keep());
-            return self.kept.push_back(KeptOutput::Message(kept));
+            return self.kept.outputs.push_back(KeptOutput::Message(kept));
         }
         let verdict = self.conversation.as_mut().map(|all| all.see(decoded));
         self.flow = self.sink.take(Output::Message(decoded, verdict));
@@ -373,9 +415,8 @@ impl<'r, 'p, S: Sink + ?Sized> PausableSink<'r, 'p, S> {
     /// Checks an event and passes it on.
     pub fn event(&mut self, event: &Event<'_>) {
         if self.is_paused() {
-            return self
-                .kept
-                .push_back(KeptOutput::Event(Box::new(KeptEvent::of(event))));
+            let kept = Box::new(KeptEvent::of(event));
+            return self.kept.outputs.push_back(KeptOutput::Event(kept));
         }
         let verdict = self.conversation.as_mut().map(|all| all.event(event));
         let verdict = verdict.unwrap_or_default();
@@ -384,7 +425,8 @@ impl<'r, 'p, S: Sink + ?Sized> PausableSink<'r, 'p, S> {
 
     pub fn note(&mut self, text: &str) {
         if self.is_paused() {
-            return self.kept.push_back(KeptOutput::Note(text.to_owned()));
+            let kept = KeptOutput::Note(text.to_owned());
+            return self.kept.outputs.push_back(kept);
         }
         self.flow = self.sink.take(Output::Note(text));
     }

@@ -9,8 +9,7 @@ use std::ops::ControlFlow;
 impl<'p> Run<'p> {
     /// Returns what splits the rest of the capture into parts, if they can be read ahead. Then each part must be read, in order.
     pub(crate) fn splitter(&mut self) -> Option<Splitter<'p>> {
-        let is_usual =
-            self.state == RunState::Open && self.items.is_empty() && self.outputs.is_empty();
+        let is_usual = self.state == RunState::Open && self.kept.is_empty();
         let input = self.input.as_ref().filter(|_| is_usual)?;
         if !input.passes_bytes() {
             return None;
@@ -31,8 +30,8 @@ impl<'p> Run<'p> {
         let new = part.bytes().get(part.known()..).unwrap_or_default();
         let chunk = Chunk::of(None, new);
         let origin = self.reader.origin_of_chunk(&chunk);
-        self.bytes += new.len() as u64;
-        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.outputs);
+        self.reader.bytes += new.len() as u64;
+        let mut out = PausableSink::new(&mut self.conversation, sink, &mut self.kept);
         out.item(&Item::Chunk(chunk), origin);
         if out.is_paused() {
             return out.flow;

@@ -7,7 +7,7 @@ use crate::capture::{CaptureInput, ChunkSource, Form, Record};
 use crate::decoder::DecodeOptions;
 use crate::encoding::Want;
 use crate::framing::Head;
-use crate::protocol::registry;
+use crate::protocol::{Channel, registry};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -92,10 +92,13 @@ fn split(records: &[Record], at: usize) -> Option<[Vec<u8>; 2]> {
         if n == at {
             tap.begin_part(0, first, second);
         }
-        let (t, conn, stream, what) = match record {
+        let (t, conn, stream, what, bytes) = match record {
             Record::Chunk { datagram: true, .. } | Record::Header(_) => return None,
             Record::Event(event) if event.event == "end" => continue,
-            Record::Event(event) => (event.t, event.conn, event.stream, PassedKind::Event(event)),
+            Record::Event(event) => {
+                let what = PassedKind::Event(event.clone().into());
+                (event.t, event.conn, event.stream, what, &[][..])
+            }
             Record::Chunk {
                 t,
                 conn,
@@ -103,13 +106,16 @@ fn split(records: &[Record], at: usize) -> Option<[Vec<u8>; 2]> {
                 dir,
                 bytes,
                 ..
-            } => (*t, Some(*conn), *stream, PassedKind::Chunk(*dir, bytes)),
+            } => (*t, Some(*conn), *stream, PassedKind::Chunk(*dir), &**bytes),
         };
         let passed = Passed {
             t,
-            conn: conn.unwrap_or_default(),
-            stream,
-            what,
+            channel: Channel {
+                conn: conn.unwrap_or_default(),
+                stream,
+            },
+            what: &what,
+            bytes,
         };
         let out = if n < at { &mut *first } else { &mut *second };
         tap.record(&passed, out);

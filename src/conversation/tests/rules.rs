@@ -3,7 +3,7 @@
 //! `fixtures/<protocol>/rules/RULE.fires.jsonl` and `RULE.passes.jsonl` are recordings. The first breaks the rule, and
 //! otherwise only rules that it implies; the second breaks no rule.
 
-use crate::capture::{ChunkSource, Header};
+use crate::capture::{ChunkSource, EventRecord, Header};
 use crate::conversation::tap::{Passed, PassedKind, Tap, TapConfig};
 use crate::conversation::{Judge, Output, RuleDialect, RuleSettings, check, find_rule, rules_of};
 use crate::decoder::DecodeOptions;
@@ -11,7 +11,7 @@ use crate::protocol::oracle::Oracle;
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::session::{Need, Rule, SessionConfig, Severity};
 use crate::protocol::telequick::{Schema, Telequick};
-use crate::protocol::{Protocol, registry};
+use crate::protocol::{Channel, Protocol, registry};
 use crate::transport::Address;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -266,7 +266,7 @@ fn recorded_again(recording: &str, name: &str) -> String {
         last = value["t"].as_i64().expect("a time");
         if value.get("event").is_none() {
             let conn = value["conn"].as_u64().unwrap_or_default() as u32;
-            let stream = match value["dir"].as_str() {
+            let source = match value["dir"].as_str() {
                 Some("c2s") => ChunkSource::C2s,
                 Some("s2c") => ChunkSource::S2c,
                 _ => ChunkSource::Stderr,
@@ -277,18 +277,21 @@ fn recorded_again(recording: &str, name: &str) -> String {
             };
             let passed = Passed {
                 t: last,
-                conn,
-                stream: value["stream"].as_u64(),
-                what: PassedKind::Chunk(stream, &bytes),
+                channel: Channel {
+                    conn,
+                    stream: value["stream"].as_u64(),
+                },
+                what: &PassedKind::Chunk(source),
+                bytes: &bytes,
             };
             tap.record(&passed, &mut out);
         } else if value["event"] != "end" {
-            let event = serde_json::from_value(value).expect("an event");
+            let event: EventRecord = serde_json::from_value(value).expect("an event");
             let passed = Passed {
                 t: last,
-                conn: 0,
-                stream: None,
-                what: PassedKind::Event(&event),
+                channel: 0.into(),
+                what: &PassedKind::Event(event.into()),
+                bytes: &[],
             };
             tap.record(&passed, &mut out);
         }

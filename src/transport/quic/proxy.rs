@@ -6,7 +6,7 @@ use super::sides::Sides;
 use crate::capture::EventKind;
 use crate::conversation::tap::event;
 use crate::transport::address::Address;
-use crate::transport::proxied::Proxied;
+use crate::transport::pump::Proxied;
 use quinn::{Endpoint, Incoming, VarInt};
 use std::io;
 use std::sync::{Arc, OnceLock};
