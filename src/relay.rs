@@ -19,7 +19,6 @@ pub use ends::{ConnectionEnd, DirectionEnd, Ends, FaultEnd};
 pub use journal::{EntryBatch, Journal, OfferResult, Policy};
 
 use crate::capture::{ChunkSource, EventKind, EventRecord};
-use crate::conversation::tap::event;
 use crate::decoder::DecodeOptions;
 use crate::inject::{FaultPlan, Injector, InsertError, Out};
 use crate::protocol::Channel;
@@ -154,6 +153,6 @@ fn injected(t: i64, channel: Channel, more: Map<String, Value>) -> EventRecord {
     EventRecord {
         more,
         stream: channel.stream,
-        ..event(EventKind::Inject, t, channel.conn)
+        ..EventRecord::new(EventKind::Inject, t, channel.conn)
     }
 }

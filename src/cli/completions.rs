@@ -3,7 +3,7 @@
 //! Some values accept any text, because they can contain `*`, but the names are known: the scripts list these
 //! names. The parser does not, so that its messages stay short.
 
-use super::output::Output;
+use super::output::CommandOutput;
 use super::topics::TOPICS;
 use super::{Cli, Exit, options};
 use crate::conversation::{full_name, rules_of};
@@ -40,7 +40,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<Exit> {
     let mut command = list_names(list_pages(Cli::command()));
-    let mut output = Output::open(None, &[])?;
+    let mut output = CommandOutput::open(None, &[])?;
     clap_complete::generate(args.shell, &mut command, "wiretool", output.buffer());
     output.finish()?;
     Ok(Exit::Clean)

@@ -10,10 +10,10 @@ mod screen;
 mod stderr;
 
 use super::Exit;
-use super::input::{self, InputRun};
+use super::input::{self, InputState};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
-use super::output::{Output, print};
+use super::output::{CommandOutput, print};
 use crate::conversation::Sink as _;
 use crate::encoding::Want;
 use crate::framing::Framing;
@@ -290,9 +290,9 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let protocols = args.wire.protocols()?;
     let to_file = args.output.is_some();
     let output = if args.is_silent(shared) {
-        Output::nothing()
+        CommandOutput::nothing()
     } else {
-        Output::open(args.output.as_deref(), &args.input.paths())?
+        CommandOutput::open(args.output.as_deref(), &args.input.paths())?
     };
     let sources = input::merged_sources(&args.input)?;
     anyhow::ensure!(
@@ -310,7 +310,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     // In other cases all output is written at once: a signal can end the program directly, also if no reader takes the output.
     let waits = to_file || args.input.follow || args.select.tail.is_some() || args.verify;
     let stop = waits.then(Stop::on_signals).transpose()?;
-    let mut run = InputRun::new(shared, args.input.follow, stop);
+    let mut run = InputState::new(shared, args.input.follow, stop);
     run.hides_progress = display.terminal;
     run.sources = sources;
     let mut screen = DecodeScreen::new(args, shared, display, output)?;

@@ -2,9 +2,9 @@
 
 pub mod show;
 
-use super::input::{self, Flow, InputRun, unless_failed};
+use super::input::{self, Flow, InputState, unless_failed};
 use super::options::{self, SharedArgs};
-use super::output::Output as TextOutput;
+use super::output::CommandOutput;
 use super::values::read_string;
 use super::{Exit, count_text};
 use crate::capture::Form;
@@ -106,7 +106,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         inputs.iter().any(|path| path.as_os_str() != "-"),
         "stdin can be read only once: A or B must be a file"
     );
-    let mut output = TextOutput::open(args.output.as_deref(), &inputs)?;
+    let mut output = CommandOutput::open(args.output.as_deref(), &inputs)?;
     output.is_json = args.format.is_json();
     let left = read_side(&args.left, args, &options, shared)?;
     let right = read_side(&args.right, args, &options, shared)?;
@@ -172,7 +172,7 @@ fn compare_sides<'p>(
     (display, is_quiet): (DisplayOptions, bool),
     protocols: &[&'p dyn Protocol],
     sides: [&SideReader<'p>; 2],
-    output: &mut TextOutput,
+    output: &mut CommandOutput,
 ) -> Result<(DiffTotals, u64)> {
     let mut seen = DiffTotals::default();
     let mut ignored = 0;
@@ -248,7 +248,7 @@ fn read_side<'p>(
         filter: args.condition.filter_of_calls(),
         ..SideReader::of_protocols(&options.protocols)
     };
-    let mut run = InputRun::new(shared, false, None);
+    let mut run = InputState::new(shared, false, None);
     input::read(&input, options, &mut run, &mut reader)?;
     (reader.messages, reader.is_bad) = (run.messages, run.is_bad);
     Ok(reader)
@@ -490,7 +490,7 @@ fn write_learned(path: &Path, args: &Args, seen: &DiffTotals, inputs: &[PathBuf]
             paths: all.into_iter().collect(),
         },
     };
-    let mut output = TextOutput::open(Some(path), inputs)?;
+    let mut output = CommandOutput::open(Some(path), inputs)?;
     let text = toml::to_string_pretty(&list)?;
     output.push(&text);
     output.finish()

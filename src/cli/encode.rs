@@ -1,7 +1,7 @@
 //! `wiretool encode`: encodes messages, also with deliberate errors.
 
 use super::options::{self, SharedArgs};
-use super::output::Output;
+use super::output::CommandOutput;
 use super::recording::has_header;
 use super::values::parse_json;
 use super::{Exit, print_message};
@@ -194,7 +194,7 @@ pub struct EncodeJob<'p> {
     protocols: Vec<&'p dyn Protocol>,
     pub direction: Option<Direction>,
     to: OutputForm,
-    output: Output,
+    output: CommandOutput,
     written: &'p WriteArgs,
     seed: u64,
     /// The number of bytes written so far.
@@ -238,7 +238,7 @@ impl<'p> EncodeJob<'p> {
             },
             IdGen::new(seed),
         );
-        let mut output = Output::open(written.output.as_deref(), inputs)?;
+        let mut output = CommandOutput::open(written.output.as_deref(), inputs)?;
         output.is_json = matches!(to, OutputForm::Json);
         Ok(Self {
             encoder,

@@ -4,10 +4,10 @@ pub mod collector;
 mod passing;
 
 use super::call_address::CallAddress;
-use super::input::{self, Flow, InputRun, unless_failed};
+use super::input::{self, Flow, InputState, unless_failed};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
-use super::output::Output as TextOutput;
+use super::output::CommandOutput;
 use super::{Exit, print_message};
 use super::{print_about, values};
 use crate::conversation::{Conversation, Output, RuleSettings, Run, Sink};
@@ -83,7 +83,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     }
     let protocols = args.wire.protocols()?;
     let input = &args.input;
-    let mut run = InputRun::new(shared, input.follow, Some(Stop::on_signals()?));
+    let mut run = InputState::new(shared, input.follow, Some(Stop::on_signals()?));
     run.sources = input::merged_sources(input)?;
     let filter = args.condition.filter();
     let options_of_form = ExportOptions {
@@ -98,8 +98,8 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let form = form.context("this form needs no capture")?;
     let options = args.wire.options(&protocols, form.want());
     let output = match &args.otlp {
-        Some(to) => TextOutput::collector(collector::open(to)?),
-        None => TextOutput::open(args.output.as_deref(), &input.paths())?,
+        Some(to) => CommandOutput::collector(collector::open(to)?),
+        None => CommandOutput::open(args.output.as_deref(), &input.paths())?,
     };
     let mut screen = ExportScreen {
         passing: Passing::new(form, filter),
@@ -134,7 +134,7 @@ fn write_statements(args: &Args) -> Result<Exit> {
         "-f sql reads no FILE: it prints a table for the rows of wiretool decode -f json --flat FILE"
     );
     let engine = Engine::from_name(&args.engine).context("no engine has this name")?;
-    let mut output = TextOutput::open(args.output.as_deref(), &[])?;
+    let mut output = CommandOutput::open(args.output.as_deref(), &[])?;
     output.push(engine.statements());
     output.finish()?;
     Ok(Exit::Clean)
@@ -144,7 +144,7 @@ fn write_statements(args: &Args) -> Result<Exit> {
 struct ExportScreen {
     passing: Passing,
     rules: RuleSettings,
-    output: TextOutput,
+    output: CommandOutput,
     quiet: bool,
 }
 

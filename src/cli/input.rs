@@ -12,10 +12,10 @@ mod files;
 mod late;
 mod merge;
 mod pairs;
-mod parts;
 mod plausibility;
-mod run;
+mod sections;
 mod source;
+mod state;
 
 use super::config::settings;
 use super::options::InputArgs as Args;
@@ -28,8 +28,8 @@ use feed::Feed;
 use files::{OpenFile, Unit, continues, list_units, open};
 pub use files::{has_capture_name, is_c2s, other_direction};
 pub use merge::merged_sources;
-pub use run::InputRun;
 use source::{ReadEnd, ReadMode, SourceReader};
+pub use state::InputState;
 use std::io::{IsTerminal as _, Seek as _};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -55,7 +55,7 @@ pub fn unless_failed<T>(result: Result<T>) -> Flow<T> {
 pub fn read(
     args: &Args,
     options: &DecodeOptions<'_>,
-    run: &mut InputRun,
+    state: &mut InputState,
     screen: &mut Screen<'_>,
 ) -> Result<()> {
     anyhow::ensure!(
@@ -65,7 +65,7 @@ pub fn read(
     let mut inputs = Inputs {
         args,
         options,
-        run,
+        state,
         screen,
         next_index: 0,
     };
@@ -73,7 +73,7 @@ pub fn read(
         let all: Vec<_> = args.c2s.iter().zip(&args.s2c).collect();
         return inputs.read_pairs(&all, &Source::default()).map(|_| ());
     }
-    if let Some(sources) = inputs.run.sources {
+    if let Some(sources) = inputs.state.sources {
         return inputs.read_merged(sources);
     }
     let mut units = list_units(&args.files)?;
@@ -127,7 +127,7 @@ fn read_files<'p>(
     feed: &mut Feed<'_, 'p, '_>,
 ) -> Result<ReadEnd> {
     let mode = |n: usize| match (n < parts.len(), args.follow) {
-        (true, _) => ReadMode::Part,
+        (true, _) => ReadMode::BeforeNext,
         (false, true) => ReadMode::Follow,
         (false, false) => ReadMode::Whole,
     };
@@ -146,7 +146,7 @@ fn read_files<'p>(
 struct Inputs<'i, 'p, 's> {
     args: &'i Args,
     options: &'i DecodeOptions<'p>,
-    run: &'i mut InputRun,
+    state: &'i mut InputState,
     screen: &'i mut Screen<'s>,
     /// The index of the next message.
     next_index: u64,
@@ -162,7 +162,7 @@ impl Inputs<'_, '_, '_> {
             let Some(input) = split_input(&mut rest) else {
                 break;
             };
-            if self.run.is_stopped() {
+            if self.state.is_stopped() {
                 break;
             }
             match self.read_input(&input, several.then_some(n)) {
@@ -171,12 +171,12 @@ impl Inputs<'_, '_, '_> {
                 Err(error) if super::is_closed_pipe(&error) => return Err(error),
                 Err(error) if several => {
                     if let Some(earlier) = last_error.replace(error) {
-                        self.run.note("", &format!("{earlier:#}"), true);
+                        self.state.problem("", &format!("{earlier:#}"));
                     }
                 }
                 Err(error) => return Err(error),
             }
-            if self.run.counts_each_source {
+            if self.state.counts_each_source {
                 self.next_index = 0;
             }
         }
@@ -223,7 +223,7 @@ impl Inputs<'_, '_, '_> {
             let input = input();
             let rules = self.screen.rules();
             let mut run = Run::of_source(source, Some(input), options.clone(), rules);
-            let mut feed = Feed::new(&options, 1, args.dir.is_some(), self.run, self.screen);
+            let mut feed = Feed::new(&options, 1, args.dir.is_some(), self.state, self.screen);
             let end = read_files(&file, parts, args, &mut run, &mut feed)?;
             self.next_index = run.decoder().index();
             if end != ReadEnd::Truncated {

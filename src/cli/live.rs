@@ -26,8 +26,8 @@ use crate::render::format::Format;
 use crate::system;
 use crate::transport::{
     Address, BoundListener, ChildCommand, Collector, Faults, FileLimit, Inserts, MessagePrinter,
-    Observer, Policy, ProxyOptions, RecorderScreen, RecordingFile, RecordingSummary, Setup, Wrap,
-    wrap,
+    Policy, ProxyOptions, RecorderObserver, RecorderScreen, RecordingFile, RecordingSummary, Setup,
+    Wrap, wrap,
 };
 use anyhow::{Context as _, Result};
 use note::RecordingNote;
@@ -529,7 +529,7 @@ fn new_setup(
         ..rules
     });
     let mut header = header;
-    let mut observer: Option<Observer> = None;
+    let mut observer: Option<RecorderObserver> = None;
     if let Some(collector) = collector {
         let mut spans = LiveSpans::new(Arc::clone(collector), &header, config.show_secrets)?;
         observer = Some(Box::new(move |output| spans.take(output)));

@@ -2,7 +2,7 @@
 
 use super::encode::{EXIT_CODES, EncodeJob, WriteArgs};
 use super::options;
-use super::output::Output;
+use super::output::CommandOutput;
 use super::{Exit, print_message};
 use crate::error::Refusal;
 use crate::path::Path;
@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         options::protocols_for_writing(args.written.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
     if args.list {
-        let mut output = Output::open(args.written.output.as_deref(), &[])?;
+        let mut output = CommandOutput::open(args.written.output.as_deref(), &[])?;
         for recipe in protocol.recipes() {
             let keys: Vec<String> = recipe
                 .keys

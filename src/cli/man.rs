@@ -8,7 +8,7 @@
 //! Help texts are written for a terminal: lines that start with spaces stay separate, and two spaces or more separate
 //! a term from its explanation. Here these become paragraphs.
 
-use super::output::{Output, print};
+use super::output::{CommandOutput, print};
 use super::topics::markdown::{self, Block};
 use super::topics::{TOPICS, Topic};
 use super::{Exit, options};
@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         pages.push((topic_page_name(topic), topic_page(topic)?));
     }
     for (name, text) in pages {
-        let mut output = Output::create(&folder.join(format!("{name}.1")), &[])?;
+        let mut output = CommandOutput::create(&folder.join(format!("{name}.1")), &[])?;
         output.push(&text);
         output.finish()?;
     }

@@ -1,6 +1,6 @@
 //! `wiretool oracle`: commands for felts, their values, and connection strings.
 
-use super::output::Output;
+use super::output::CommandOutput;
 use super::{Exit, options, print_message};
 use crate::encoding::json;
 use crate::protocol::oracle::cairo_serde::{self, CairoDialect, CairoType};
@@ -185,7 +185,7 @@ pub fn run(args: &Args, display: DisplayOptions) -> Result<Exit> {
             None => show_felts(args, display, &mut out)?,
         },
     };
-    let mut output = Output::open(None, &[])?;
+    let mut output = CommandOutput::open(None, &[])?;
     // Lines of felts may contain color; all other output is JSON.
     let is_json = !matches!(&args.command, OracleCommand::Felt(f) if f.command.is_none() && f.format == FeltFormat::Line);
     output.is_json = is_json;

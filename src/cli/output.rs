@@ -42,8 +42,8 @@ impl std::fmt::Display for StdoutClosed {
 
 impl std::error::Error for StdoutClosed {}
 
-/// Output that is collected into large writes; call [`Output::flush`] before waits.
-pub struct Output {
+/// Output that is collected into large writes; call [`CommandOutput::flush`] before waits.
+pub struct CommandOutput {
     waiting: Vec<u8>,
     target: OutputTarget,
     /// It is JSON, in which control characters are escaped.
@@ -82,7 +82,7 @@ pub fn format_of_name(path: &Path) -> Option<(&str, &str)> {
     (!path.exists()).then_some((name, format))
 }
 
-impl Output {
+impl CommandOutput {
     /// Opens stdout or a file; none of `inputs` may be the file.
     pub fn open(path: Option<&Path>, inputs: &[PathBuf]) -> Result<Self> {
         match path.filter(|path| *path != Path::new("-")) {
@@ -134,7 +134,7 @@ impl Output {
         }
     }
 
-    /// Appends text or bytes; call [`Output::written`] afterwards.
+    /// Appends text or bytes; call [`CommandOutput::written`] afterwards.
     pub fn push(&mut self, text: impl AsRef<[u8]>) {
         self.waiting.extend_from_slice(text.as_ref());
     }
@@ -145,7 +145,7 @@ impl Output {
         self.waiting.push(b'\n');
     }
 
-    /// Returns the buffer to append to; call [`Output::written`] afterwards.
+    /// Returns the buffer to append to; call [`CommandOutput::written`] afterwards.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.waiting
     }
@@ -281,7 +281,7 @@ pub fn open_stream(path: &Path) -> std::io::Result<File> {
 
 /// Writes a whole text to stdout.
 pub fn print(text: &str) -> Result<Exit> {
-    let mut output = Output::open(None, &[])?;
+    let mut output = CommandOutput::open(None, &[])?;
     output.push(text);
     output.finish()?;
     Ok(Exit::Clean)

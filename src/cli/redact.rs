@@ -1,7 +1,7 @@
 //! `wiretool redact`: replaces the secrets in a recording, so that it can be shared.
 
 use super::options::{self, SharedArgs};
-use super::output::Output;
+use super::output::CommandOutput;
 use super::progress::ReadProgress;
 use super::{Exit, count_text, print_message, recording};
 use crate::encoding::Want;
@@ -146,7 +146,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
             return Ok(Exit::Negative);
         }
     };
-    let mut output = Output::open(args.output.as_deref(), &[path])?;
+    let mut output = CommandOutput::open(args.output.as_deref(), &[path])?;
     output.buffer().extend_from_slice(&redacted.out);
     output.finish()?;
     for note in &redacted.notes {

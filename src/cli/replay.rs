@@ -4,7 +4,7 @@ pub mod show;
 
 use super::connect::{Callee, KnownConnections, check_all_taken};
 use super::options::{self, SharedArgs};
-use super::output::Output;
+use super::output::CommandOutput;
 use super::report::{FilePlace, ReportArgs, ReportedProblem};
 use super::{Exit, count_text, print_message, recording};
 use crate::framing::{Framing, Limits};
@@ -287,7 +287,7 @@ fn without_color(display: DisplayOptions) -> DisplayOptions {
 
 /// Writes the end for programs: a summary, or the report.
 fn write_end(args: &Args, runs: u64, total: &RunOutcome, entries: &ReportEntries) -> Result<()> {
-    let mut output = Output::open(None, &[])?;
+    let mut output = CommandOutput::open(None, &[])?;
     if let Some(mut report) = args.report.new_report("wiretool replay") {
         let name = args.recording.display().to_string();
         report.add_input(&name);

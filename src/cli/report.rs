@@ -67,14 +67,15 @@ impl ReportArgs {
     }
 
     /// Creates the requested report of a command.
-    pub fn new_report(&self, command: &'static str) -> Option<Report> {
+    pub fn new_report(&self, command: &'static str) -> Option<ReportWriter> {
         let display = DisplayOptions::default();
-        self.report.map(|kind| Report::new(kind, command, display))
+        self.report
+            .map(|kind| ReportWriter::new(kind, command, display))
     }
 }
 
 /// A report that is being collected.
-pub enum Report {
+pub enum ReportWriter {
     Junit(Cases),
     Tap(Cases),
     Sarif(Sarif),
@@ -132,7 +133,7 @@ pub struct ReportedProblem<'p> {
     pub text: &'p str,
 }
 
-impl Report {
+impl ReportWriter {
     /// Creates an empty report of a command.
     pub fn new(kind: ReportKind, command: &'static str, display: DisplayOptions) -> Self {
         match kind {

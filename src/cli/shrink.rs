@@ -4,7 +4,7 @@ mod runner;
 
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
-use super::output::Output;
+use super::output::CommandOutput;
 use super::values::parse_duration;
 use super::{Exit, count_text, print_message, progress, recording};
 use crate::encode::EncodeOptions;
@@ -139,7 +139,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         ));
         return Ok(Exit::Negative);
     }
-    let mut output = Output::open(
+    let mut output = CommandOutput::open(
         args.output.as_deref(),
         std::slice::from_ref(&args.recording),
     )?;

@@ -3,10 +3,10 @@
 mod show;
 
 use super::Exit;
-use super::input::{self, Flow, InputRun, unless_failed};
+use super::input::{self, Flow, InputState, unless_failed};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
-use super::output::Output as TextOutput;
+use super::output::CommandOutput;
 use super::unmatched::Unmatched;
 use crate::capture::Item;
 use crate::conversation::{
@@ -67,7 +67,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
     let input = &args.input;
-    let mut run = InputRun::new(shared, input.follow, Some(Stop::on_signals()?));
+    let mut run = InputState::new(shared, input.follow, Some(Stop::on_signals()?));
     run.sources = input::merged_sources(input)?;
     let filter = args.condition.filter_of_calls();
     let mut screen = StatScreen {
@@ -78,7 +78,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         recording: false,
         json: args.format.is_json(),
         display,
-        output: TextOutput::open(args.output.as_deref(), &input.paths())?,
+        output: CommandOutput::open(args.output.as_deref(), &input.paths())?,
         unanswered: BTreeMap::new(),
         counted: 0,
         shows_operations: args.ops,
@@ -107,7 +107,7 @@ struct StatScreen {
     recording: bool,
     json: bool,
     display: DisplayOptions,
-    output: TextOutput,
+    output: CommandOutput,
     /// The number of requests without an answer at the end of the source, by protocol.
     unanswered: BTreeMap<String, u64>,
     /// The number of messages that match.

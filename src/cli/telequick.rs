@@ -3,7 +3,7 @@
 mod audio;
 
 use super::options::{self, SharedArgs};
-use super::output::{Output, print};
+use super::output::{CommandOutput, print};
 use super::values::read_string;
 use super::{Exit, print_message};
 use crate::encoding::serde_envelope::FieldType;
@@ -126,7 +126,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
             match format(&text) {
                 Ok(text) => {
                     // The flag may name the input: the file is then formatted in place.
-                    let mut output = Output::open(output.as_deref(), &[])?;
+                    let mut output = CommandOutput::open(output.as_deref(), &[])?;
                     output.push(text);
                     output.finish()?;
                     Ok(Exit::Clean)

@@ -17,9 +17,9 @@ mod suite;
 
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
-use super::output::{Output, without_nulls};
+use super::output::{CommandOutput, without_nulls};
 use super::recording::has_header;
-use super::report::{FilePlace, Report, ReportArgs, ReportedProblem};
+use super::report::{FilePlace, ReportArgs, ReportWriter, ReportedProblem};
 use super::{Exit, count_text, print_lines, print_message};
 use crate::own_rules;
 use crate::render::DisplayOptions;
@@ -98,7 +98,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         shared,
         display,
         report: args.report.new_report("wiretool test"),
-        output: Output::open(args.report.text_path(args.output.as_deref()), &args.files)?,
+        output: CommandOutput::open(args.report.text_path(args.output.as_deref()), &args.files)?,
         passed: 0,
         failed: 0,
         broken: 0,
@@ -150,8 +150,8 @@ struct TestRun<'a> {
     args: &'a Args,
     shared: &'a SharedArgs,
     display: DisplayOptions,
-    report: Option<Report>,
-    output: Output,
+    report: Option<ReportWriter>,
+    output: CommandOutput,
     passed: usize,
     failed: usize,
     broken: usize,
@@ -261,7 +261,7 @@ impl TestRun<'_> {
 
     fn finish(mut self) -> Result<Exit> {
         if let Some(report) = self.report.take() {
-            let mut output = Output::open(self.args.output.as_deref(), &[])?;
+            let mut output = CommandOutput::open(self.args.output.as_deref(), &[])?;
             output.is_json = true;
             output.push(&report.text()?);
             output.finish()?;
@@ -304,7 +304,7 @@ fn place_of<'s>(suite: &'s Suite, case: &'s Case, problem: Option<&CaseProblem>)
     }
 }
 
-fn add_to_report(report: &mut Report, suite: &Suite, case: &Case, result: &CaseResult) {
+fn add_to_report(report: &mut ReportWriter, suite: &Suite, case: &Case, result: &CaseResult) {
     let at = place_of(suite, case, None);
     report.add_input(&at.name());
     for problem in &result.problems {

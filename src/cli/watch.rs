@@ -29,7 +29,7 @@ mod tests;
 mod view;
 
 use super::Exit;
-use super::input::{self, InputRun};
+use super::input::{self, InputState};
 use super::interrupt::Stop;
 use super::live::ConnectionArgs;
 use super::options::{self, InputArgs, SharedArgs};
@@ -249,7 +249,7 @@ impl Reader {
     /// Reads all input into the store.
     fn read(self, shared: &SharedArgs, messages: &Shared, stop: &Stop) -> Result<()> {
         let mut run = source::input_run(
-            InputRun::new(shared, self.input.follow, Some(stop.clone())),
+            InputState::new(shared, self.input.follow, Some(stop.clone())),
             messages,
         );
         run.sources = self.sources;

@@ -10,7 +10,7 @@ mod file;
 mod text;
 
 use super::options::{self, SharedArgs};
-use super::output::Output;
+use super::output::CommandOutput;
 use super::{Exit, print_lines, print_message, state};
 use crate::framing::fields::{masked, text_secrets, without};
 use crate::path::{Path as KeyPath, PathStep};
@@ -386,7 +386,7 @@ fn keep(files: Selected, wanted: impl Fn(&ConfigFile, &Entry) -> bool) -> Select
 /// Writes the file, or prints the difference.
 fn finish(file: &ConfigFile, dry_run: bool, shared: &SharedArgs) -> Result<()> {
     if dry_run {
-        let mut out = Output::open(None, &[])?;
+        let mut out = CommandOutput::open(None, &[])?;
         out.push(file.difference());
         return out.flush();
     }
@@ -434,7 +434,7 @@ fn list(files: &Selected, program: &str) -> Result<Exit> {
         print_message(&no_servers(files));
         return Ok(Exit::Negative);
     }
-    let mut output = Output::open(None, &[])?;
+    let mut output = CommandOutput::open(None, &[])?;
     output.push(out);
     output.flush()?;
     Ok(Exit::Clean)

@@ -11,6 +11,8 @@
 //! and no clock.
 
 mod connections;
+#[cfg(feature = "cli")]
+mod continued;
 mod damage;
 mod finding;
 #[cfg(feature = "cli")]
@@ -21,8 +23,6 @@ mod judge;
 mod of_protocol;
 mod operation;
 mod operations;
-#[cfg(feature = "cli")]
-mod parts;
 mod run;
 mod short;
 #[cfg(feature = "cli")]
@@ -130,7 +130,7 @@ impl<'p> Conversation<'p> {
     /// Checks the next message.
     pub fn see(&mut self, decoded: &Decoded<'_>) -> Verdict<'_> {
         let (number, early) = self.enter(decoded);
-        if let Some(one) = self.numbered(number) {
+        if let Some(one) = self.part(number) {
             one.see(decoded);
             one.findings.extend(early);
         }
@@ -272,13 +272,13 @@ impl<'p> Conversation<'p> {
         std::iter::once(&self.first).chain(&self.others)
     }
 
-    /// Returns the number of the conversation for a message, and the findings of earlier events of its connection.
+    /// Returns the number of the part for a message, and the findings of earlier events of its connection.
     pub(super) fn enter(&mut self, decoded: &Decoded<'_>) -> (usize, Vec<Finding>) {
         if !self.is_separate {
             return (0, Vec::new());
         }
         let conn = decoded.origin.conn;
-        let number = self.number_of(decoded);
+        let number = self.part_of(decoded);
         let known = self.of_conn.get(&conn);
         if known == Some(&number) || self.of_conn.len() >= MAX_CONNECTIONS {
             return (number, Vec::new());
@@ -301,8 +301,8 @@ impl<'p> Conversation<'p> {
         self.sources = Some(sources);
     }
 
-    /// Returns the number of the conversation of a message. If there is none, it is created.
-    fn number_of(&mut self, decoded: &Decoded<'_>) -> usize {
+    /// Returns the number of the part of a message. If there is none, it is created.
+    fn part_of(&mut self, decoded: &Decoded<'_>) -> usize {
         let name = decoded.protocol.name();
         let sources = self.sources;
         let source = sources.and_then(|all| all.of(decoded.origin.conn));
@@ -318,7 +318,7 @@ impl<'p> Conversation<'p> {
             self.protocol().is_some_and(|p| p.name() == name)
         };
         let number = if is_first { 0 } else { self.add(name) };
-        if let Some(one) = self.numbered(number) {
+        if let Some(one) = self.part(number) {
             one.source = source;
             if sources.is_some() {
                 let header = header.unwrap_or_default();
@@ -343,7 +343,7 @@ impl<'p> Conversation<'p> {
     }
 
     /// Returns the conversation with this number.
-    fn numbered(&mut self, number: usize) -> Option<&mut ProtocolConversation<'p>> {
+    fn part(&mut self, number: usize) -> Option<&mut ProtocolConversation<'p>> {
         match number.checked_sub(1) {
             None => Some(&mut self.first),
             Some(other) => self.others.get_mut(other),
@@ -363,7 +363,7 @@ impl<'p> Conversation<'p> {
     pub(super) fn change(&mut self, origin: Origin, what: ConnectionChange) -> usize {
         self.first.reset();
         let number = self.number_for(origin, what);
-        if let Some(one) = number.and_then(|number| self.numbered(number)) {
+        if let Some(one) = number.and_then(|number| self.part(number)) {
             one.reset();
             one.change(origin, what);
         }
@@ -380,7 +380,7 @@ impl<'p> Conversation<'p> {
         (left, abandoned)
     }
 
-    /// Returns the number of the conversation for an event; `None` if the event waits for the protocol.
+    /// Returns the number of the part for an event; `None` if the event waits for the protocol.
     fn number_for(&mut self, origin: Origin, what: ConnectionChange) -> Option<usize> {
         let all = self;
         if !all.is_separate {

@@ -9,7 +9,7 @@
 
 mod items;
 #[cfg(feature = "cli")]
-mod parts;
+mod sections;
 mod sink;
 
 use super::{Conversation, Finding};

@@ -8,10 +8,10 @@
 //!
 //! A [`Tap`] receives events with their times; it reads no clock, writes no file, and uses no socket.
 
+use super::continued::ContinuedMessages;
 use super::guard::Guard;
-use super::parts::PartMessages;
 use super::{Finding, Output, RuleSettings, Run, Sink, Source, Verdict};
-use crate::capture::recording::Part;
+use crate::capture::recording::RecordingPart;
 use crate::capture::recording::continued::PART;
 use crate::capture::recording::{chunk_item, datagram_item, fin_item};
 use crate::capture::{
@@ -71,7 +71,7 @@ pub enum PassedKind {
 impl Passed<'_> {
     /// Returns the event that says how many bytes were lost.
     fn lost(&self, dir: ChunkSource, len: u64) -> EventRecord {
-        let mut event = event(EventKind::Lost, self.t, self.channel.conn);
+        let mut event = EventRecord::new(EventKind::Lost, self.t, self.channel.conn);
         event.stream = self.channel.stream;
         event.more.insert("dir".into(), dir.name().into());
         event.more.insert("len".into(), len.into());
@@ -114,7 +114,7 @@ pub struct Tap<'p> {
     guard: Option<Guard<'p>>,
     counts: TapCounts,
     /// The header of the recording, and what its next file needs, if it has several.
-    parts: Option<(Header, PartMessages)>,
+    parts: Option<(Header, ContinuedMessages)>,
     /// Remarks for the user. Settings in them are in backticks, as in hints.
     pub remarks: Vec<String>,
     /// The remark about messages that wait for their protocol is made.
@@ -124,7 +124,7 @@ pub struct Tap<'p> {
 /// Counts what a run reads, and passes it on.
 struct Counting<'a, 's> {
     counts: &'a mut TapCounts,
-    parts: Option<&'a mut PartMessages>,
+    parts: Option<&'a mut ContinuedMessages>,
     sink: &'a mut TapSink<'s>,
 }
 
@@ -166,7 +166,8 @@ impl<'p> Tap<'p> {
             run,
             guard: settings.guard,
             counts: TapCounts::default(),
-            parts: Part::of(header).map(|_| (header.clone(), PartMessages::new(header.started))),
+            parts: RecordingPart::of(header)
+                .map(|_| (header.clone(), ContinuedMessages::new(header.started))),
             remarks: Vec::new(),
             says_undecided: false,
         }
@@ -350,26 +351,6 @@ impl<'p> Tap<'p> {
     }
 }
 
-/// Returns an event of one connection without further keys.
-pub fn event(what: EventKind<'_>, t: i64, conn: u32) -> EventRecord {
-    EventRecord {
-        t,
-        conn: Some(conn),
-        event: what.name().to_owned(),
-        ..EventRecord::default()
-    }
-}
-
-/// Returns the end of one direction. `torn`: TLS ended without `close_notify`, so bytes may be missing.
-pub fn eof(t: i64, conn: u32, dir: ChunkSource, is_truncated: bool) -> EventRecord {
-    let mut eof = event(EventKind::Eof, t, conn);
-    eof.more.insert("dir".into(), dir.name().into());
-    if is_truncated {
-        eof.more.insert("close_notify".into(), false.into());
-    }
-    eof
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -427,7 +408,10 @@ mod tests {
         let mut tap = Tap::new(settings("oracle"), &mut out);
         let ask = br#"{"jsonrpc":"2.0","id":7,"method":"invoke","params":{"selector":"f","calldata":[]}}"#;
         let answer = br#"{"jsonrpc":"2.0","id":7,"result":[]}"#;
-        let (open, close) = (event(EventKind::Open, 0, 1), event(EventKind::Close, 13, 1));
+        let (open, close) = (
+            EventRecord::new(EventKind::Open, 0, 1),
+            EventRecord::new(EventKind::Close, 13, 1),
+        );
         let (c2s, s2c) = (ChunkSource::C2s, ChunkSource::S2c);
         for (t, what, bytes) in [
             (0, PassedKind::Event(open.into()), &b""[..]),

@@ -1,7 +1,7 @@
 //! The cost of following a conversation.
 
+mod continued;
 mod operations;
-mod parts;
 mod rules;
 
 use super::{RuleSettings, check};

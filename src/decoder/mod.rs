@@ -1,4 +1,4 @@
-//! The decoder: takes chunks, and emits decoded frames.
+//! The decoder: takes chunks, and passes on messages.
 //!
 //! ```text
 //!   push(origin, bytes)     origin: connection, stream, direction, time
@@ -34,9 +34,9 @@ mod metadata;
 mod open_requests;
 mod options;
 mod partial;
-#[cfg(feature = "cli")]
-mod parts;
 mod recovery;
+#[cfg(feature = "cli")]
+mod sections;
 mod separate;
 #[cfg(feature = "cli")]
 mod stored;
@@ -67,7 +67,7 @@ pub use options::DecodeOptions;
 use options::new_parsed;
 pub(crate) use partial::Partial;
 #[cfg(feature = "cli")]
-pub(crate) use parts::{Part, PartMemory, PartMessage, PartReader, Splitter};
+pub(crate) use sections::{Section, SectionMemory, SectionMessage, SectionReader, Splitter};
 #[cfg(feature = "rules")]
 pub(crate) use separate::LateGuess;
 use separate::SeparateDetection;
@@ -76,10 +76,10 @@ use std::ops::ControlFlow;
 #[cfg(feature = "cli")]
 pub(crate) use stored::{RareParts, StoredFrames};
 
-/// Receives every frame. A closure in a variable needs the type of its argument: `|decoded: &Decoded<'_>|`; one that is
+/// Receives every message. A closure in a variable needs the type of its argument: `|decoded: &Decoded<'_>|`; one that is
 /// written in the call does not.
 pub type FrameSink<'s> = dyn FnMut(&Decoded<'_>) + 's;
-/// Receives every frame. After a break, the decoder reads no further bytes if it can; the rest of a frame that is read
+/// Receives every message. After a break, the decoder reads no further bytes if it can; the rest of a frame that is read
 /// already, and of bytes that waited for the protocol, still follows.
 pub(crate) type FlowSink<'s> = dyn FnMut(&Decoded<'_>) -> ControlFlow<()> + 's;
 

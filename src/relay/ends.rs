@@ -7,7 +7,6 @@
 //! ```
 
 use crate::capture::{ChunkSource, EventKind, EventRecord};
-use crate::conversation::tap::event;
 
 /// The way in which a fault ends a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +48,7 @@ impl ConnectionEnd {
             Self::Close | Self::Fault(FaultEnd::Close) => EventKind::Close,
             Self::Reset(_) | Self::Fault(FaultEnd::Reset) => EventKind::Reset,
         };
-        let mut ended = event(what, t, conn);
+        let mut ended = EventRecord::new(what, t, conn);
         match self {
             Self::Close => {}
             Self::Reset(dir) => {

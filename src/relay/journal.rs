@@ -170,7 +170,7 @@ impl Journal {
         self.push(t, conn.into(), PassedKind::Datagram(dir), bytes);
     }
 
-    /// Adds an event. There is always space for events, for which no task waits.
+    /// Adds an event. Events have twice the space of bytes, and no task waits for it: one without space is lost.
     pub fn event(&mut self, conn: u32, event: EventRecord) {
         let channel = Channel {
             conn,

@@ -138,7 +138,7 @@ impl Simulation {
         let mut rng = Rng::with_seed(seed);
         let mut journal = Journal::new(traffic.policy);
         let peers = (1..=rng.u32(1..5)).map(|conn| {
-            journal.event(conn, event(EventKind::Open, 0, conn));
+            journal.event(conn, EventRecord::new(EventKind::Open, 0, conn));
             let lanes = [(); 2].map(|()| Lane::new(&traffic, &mut rng));
             let (ends, end) = (Ends::default(), None);
             let peers = Peers {
@@ -282,7 +282,7 @@ impl Simulation {
             }
             let last = self.relay.as_mut().map(|r| r.end(self.now, lane));
             let last = last.unwrap_or_default();
-            let eof = crate::conversation::tap::eof(self.now, conn, lane.1, false);
+            let eof = EventRecord::eof(self.now, conn, lane.1, false);
             let hides_end = last.hides_end;
             self.relayed(conn, n, last, &[]);
             self.journal.event(conn, eof);

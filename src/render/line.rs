@@ -8,11 +8,9 @@
 //!
 //! The module `columns` selects the columns that fit the width.
 
-mod cells;
 mod columns;
 mod content;
 mod pairs;
-mod shown;
 
 use super::style::{Highlight, escape};
 use super::wrap::write_wrapped;
@@ -22,14 +20,13 @@ use crate::decoder::Decoded;
 use crate::framing::Framing;
 use crate::protocol::session::Answer;
 use crate::protocol::{Direction, Notes, Role};
-use cells::CellText;
-use columns::{Column, Columns, USUAL, Widths};
+use columns::{CellText, Column, Columns, USUAL, Widths};
 pub(super) use columns::{fit, push_cut};
 use content::{Content, MAX_TEXT};
-use pairs::Pairs;
 #[cfg(feature = "cli")]
-pub(crate) use shown::{content, content_text, names};
-pub(crate) use shown::{shown, shown_names};
+pub(crate) use content::{content, content_text, names};
+pub(crate) use content::{shown, shown_names};
+use pairs::Pairs;
 use std::borrow::Cow;
 
 /// Up to this time in nanoseconds since the previous line, a line shows the delta; after that, the clock.
@@ -121,7 +118,7 @@ impl Lines {
         let columns = Columns::new(display);
         // A subject that continues in blank columns needs their final widths.
         for continues in [false, true] {
-            for (mut cells, detail) in text.lines().filter_map(cells::split) {
+            for (mut cells, detail) in text.lines().filter_map(columns::split) {
                 if columns::continues(&cells) == continues {
                     if continues && detail.is_empty() {
                         // All columns after it are blank.
@@ -132,7 +129,7 @@ impl Lines {
             }
         }
         for line in text.lines() {
-            let Some((cells, detail)) = cells::split(line) else {
+            let Some((cells, detail)) = columns::split(line) else {
                 out.push_str(line);
                 out.push('\n');
                 continue;
@@ -238,7 +235,7 @@ impl Lines {
             if !text.is_empty() {
                 style.push(row, highlight, &fit(&text, space));
             }
-            cells::write_marked(&cells, row, out);
+            columns::write_marked(&cells, row, out);
             row.clear();
             return;
         }

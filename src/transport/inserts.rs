@@ -8,6 +8,7 @@ use crate::capture::ChunkSource;
 use crate::inject::InsertError;
 use crate::protocol::Channel;
 use crate::protocol::Direction;
+use crate::relay::RelayLane;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -42,13 +43,10 @@ enum InsertTarget {
     Call(Arc<dyn Fn(Insert) + Send + Sync>),
 }
 
-/// A direction of a connection, or of one of its streams.
-type InsertLane = (Channel, ChunkSource);
-
 /// The directions that messages can be added to.
 #[derive(Default)]
 pub struct Inserts {
-    targets: Mutex<BTreeMap<InsertLane, InsertTarget>>,
+    targets: Mutex<BTreeMap<RelayLane, InsertTarget>>,
 }
 
 /// The reason why a message was not added.
@@ -78,7 +76,7 @@ impl Display for InsertRefusal {
 }
 
 impl Inserts {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<InsertLane, InsertTarget>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<RelayLane, InsertTarget>> {
         self.targets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -158,7 +156,7 @@ impl Inserts {
 /// Receives the messages for one direction.
 pub(super) struct InsertReceiver {
     inserts: Arc<Inserts>,
-    lane: InsertLane,
+    lane: RelayLane,
     pub(super) receiver: UnboundedReceiver<Insert>,
 }
 

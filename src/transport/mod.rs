@@ -47,8 +47,8 @@ pub use listen::{BoundListener, ListenOutcome};
 pub use proxy::ProxyOptions;
 pub use quic::{ALPN, Certificate, QuicClient, QuicLimits, QuicServer};
 pub use recorder::{
-    FileLimit, MessagePrinter, Observer, RecorderScreen, RecordingFile, RecordingSummary, Render,
-    Rotation, Setup,
+    FileLimit, MessagePrinter, RecorderObserver, RecorderScreen, RecordingFile, RecordingSummary,
+    Render, Rotation, Setup,
 };
 pub use screen::TextScreen;
 pub use serve::{Accepting, CONNECT_TIMEOUT, call, serve_stdio};

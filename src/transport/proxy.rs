@@ -11,8 +11,7 @@ use super::recorder::{MessagePrinter, Recorder, Setup};
 use super::signals::Signals;
 use super::socket::{Socket, SocketListener, incoming};
 use super::tls::{TlsClient, TlsServer};
-use crate::capture::EventKind;
-use crate::conversation::tap::event;
+use crate::capture::{EventKind, EventRecord};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
@@ -171,7 +170,7 @@ async fn serve(
     tasks.abort_all();
     remove_ended(&mut tasks, &mut open).await;
     for conn in open {
-        let mut event = event(EventKind::Close, recorder.queue.now(), conn);
+        let mut event = EventRecord::new(EventKind::Close, recorder.queue.now(), conn);
         event.more.insert("by".into(), "wiretool".into());
         recorder.queue.event(conn, event);
     }
@@ -208,7 +207,7 @@ async fn connection(
     shared: Arc<ProxyState>,
 ) -> (u32, bool) {
     let proxied = shared.proxied(conn);
-    let mut opened = event(EventKind::Open, proxied.now(), conn);
+    let mut opened = EventRecord::new(EventKind::Open, proxied.now(), conn);
     if let Some(peer) = peer {
         opened.more.insert("peer".into(), peer.into());
     }
@@ -219,7 +218,7 @@ async fn connection(
             Ok(client) => client,
             Err(error) => {
                 (shared.print)(&format!("connection {conn}: {error}"));
-                let mut refused = event(EventKind::Close, proxied.now(), conn);
+                let mut refused = EventRecord::new(EventKind::Close, proxied.now(), conn);
                 let text = error.to_string();
                 refused.more.insert("error".into(), text.into());
                 proxied.record(refused);
@@ -234,7 +233,7 @@ async fn connection(
             (shared.print)(&format!(
                 "connection {conn}: cannot connect to {to}: {error}"
             ));
-            let mut refused = event(EventKind::Reset, proxied.now(), conn);
+            let mut refused = EventRecord::new(EventKind::Reset, proxied.now(), conn);
             refused
                 .more
                 .insert("error".into(), error.to_string().into());

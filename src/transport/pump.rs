@@ -13,7 +13,6 @@ use super::inserts::Insert;
 use super::recorder::{MessagePrinter, Recorder};
 use super::socket::{Reader, Socket, Writer};
 use crate::capture::{ChunkSource, EventKind, EventRecord};
-use crate::conversation::tap::{eof, event};
 use crate::inject::Out;
 use crate::relay::{ConnectionEnd, DirectionEnd, Ends, FaultEnd, Relayed};
 use std::cell::RefCell;
@@ -52,7 +51,7 @@ impl Proxied {
     }
 
     pub(super) fn event(&self, what: EventKind<'_>, dir: ChunkSource) -> EventRecord {
-        let mut event = event(what, self.now(), self.conn);
+        let mut event = EventRecord::new(what, self.now(), self.conn);
         event.more.insert("dir".into(), dir.name().into());
         event
     }
@@ -207,7 +206,7 @@ async fn pump_until_end(
                 let faults = proxied.faults.as_deref().filter(|f| f.is_affected(dir));
                 let last = faults.map(|faults| faults.end(proxied.conn, dir, queue));
                 let last = last.unwrap_or_default();
-                let eof = eof(queue.now(), proxied.conn, dir, from.is_truncated());
+                let eof = EventRecord::eof(queue.now(), proxied.conn, dir, from.is_truncated());
                 queue.event(proxied.conn, eof);
                 if let Some(end) = send(last.sends, to).await {
                     return end;

@@ -209,7 +209,7 @@ impl Queue {
         }
     }
 
-    /// Adds an event. There is always space for events, for which no task waits.
+    /// Adds an event. Events have twice the space of bytes, and no task waits for it: one without space is lost.
     pub fn event(&self, conn: u32, event: EventRecord) {
         self.change(|journal| journal.event(conn, event));
     }
@@ -249,7 +249,7 @@ impl Queue {
         true
     }
 
-    /// Waits for items. Returns `false` when the queue is closed and empty.
+    /// Waits for items. Returns `false` when the queue is closed; it may still have some.
     pub fn wait(&self) -> bool {
         let mut state = lock(&self.state);
         while state.journal.is_empty() && !state.closed {
@@ -263,8 +263,8 @@ impl Queue {
         !state.closed
     }
 
-    /// Waits for `time`, or until more than `known` items were ever added. Returns `false` when the queue is closed
-    /// and empty.
+    /// Waits for `time`, or until more than `known` items were ever added. Returns `false` when the queue is closed;
+    /// it may still have some.
     pub fn wait_for_change(&self, known: &mut u64, time: Duration) -> bool {
         let mut state = lock(&self.state);
         if state.journal.added() == *known && !state.closed {

@@ -43,7 +43,7 @@ pub type MessagePrinter = Arc<dyn Fn(&str) + Send + Sync>;
 pub type Render = Box<dyn FnMut(Output<'_>, &mut Vec<u8>) + Send>;
 
 /// Sees what passes, before it is shown.
-pub type Observer = Box<dyn FnMut(Output<'_>) + Send>;
+pub type RecorderObserver = Box<dyn FnMut(Output<'_>) + Send>;
 
 /// A file and its name.
 pub struct RecordingFile {
@@ -87,7 +87,7 @@ pub struct Setup {
     /// Its next files. Requires [`TapConfig::decode`] and a header with the number of the first file.
     pub rotation: Option<Rotation>,
     /// Sees what passes. Requires [`TapConfig::decode`].
-    pub observer: Option<Observer>,
+    pub observer: Option<RecorderObserver>,
     /// The live view.
     pub view: Option<RecorderScreen>,
     /// The behavior while the recorder is too slow.
@@ -140,7 +140,7 @@ struct RecorderState {
     file: (u64, i64),
     /// The next file could not be created.
     rotation_failed: bool,
-    observer: Option<Observer>,
+    observer: Option<RecorderObserver>,
     view: Option<RecorderScreen>,
     print: MessagePrinter,
     batch: EntryBatch,

@@ -9,7 +9,6 @@ use super::signals::{Signals, from_terminal, is_stop};
 use super::stdio_pump::{Forwarding, StdioPump};
 use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::guard::Quarantine;
-use crate::conversation::tap::event;
 use crate::system;
 use std::ffi::OsString;
 use std::fs::File;
@@ -118,7 +117,7 @@ async fn run(
         stderr: errors,
     } = started?;
     let queue = &recorder.queue;
-    let mut opened = event(EventKind::Open, queue.now(), CONN);
+    let mut opened = EventRecord::new(EventKind::Open, queue.now(), CONN);
     if let Some(pid) = running.id() {
         opened.more.insert("pid".into(), pid.into());
     }
@@ -174,8 +173,8 @@ async fn run(
 /// Records a command that could not be run.
 fn record_refusal(error: &io::Error, recorder: &Recorder) {
     let queue = &recorder.queue;
-    queue.event(CONN, event(EventKind::Open, queue.now(), CONN));
-    let mut refused = event(EventKind::Close, queue.now(), CONN);
+    queue.event(CONN, EventRecord::new(EventKind::Open, queue.now(), CONN));
+    let mut refused = EventRecord::new(EventKind::Close, queue.now(), CONN);
     let text = error.to_string();
     refused.more.insert("error".into(), text.into());
     queue.event(CONN, refused);
@@ -313,7 +312,7 @@ impl RunningChild {
 
 /// The event of the exit of a child.
 pub(super) fn exit_event(status: ExitStatus, t: i64, conn: u32) -> EventRecord {
-    let mut exit = event(EventKind::Exit, t, conn);
+    let mut exit = EventRecord::new(EventKind::Exit, t, conn);
     match (status.code(), system::signal_of(status)) {
         (Some(code), _) => exit.more.insert("code".into(), code.into()),
         (None, signal) => exit.more.insert("signal".into(), signal.into()),

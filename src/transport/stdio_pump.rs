@@ -12,9 +12,8 @@ use super::connection::{Connection, ConnectionEvent};
 use super::faults::Faults;
 use super::inserts::Insert;
 use super::recorder::{Recorder, writable};
-use crate::capture::{ChunkSource, EventKind};
+use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::guard::{LineTarget, Quarantine};
-use crate::conversation::tap::event;
 use crate::inject::Out;
 use crate::system::{self, PollFlags};
 use std::fs::File;
@@ -235,7 +234,7 @@ impl StdioPump {
                 connection.change(|state| state.read_ended = true);
             }
         } else if self.dir != ChunkSource::Stderr {
-            let mut event = event(EventKind::Eof, self.recorder.queue.now(), self.conn);
+            let mut event = EventRecord::new(EventKind::Eof, self.recorder.queue.now(), self.conn);
             event.more.insert("dir".into(), self.dir.name().into());
             self.recorder.queue.event(self.conn, event);
         }
@@ -292,7 +291,8 @@ impl StdioPump {
                     if decision == LineTarget::Peer {
                         return write(to, line);
                     }
-                    let mut moved = event(EventKind::Other("quarantine"), queue.now(), self.conn);
+                    let mut moved =
+                        EventRecord::new(EventKind::Other("quarantine"), queue.now(), self.conn);
                     moved.more.insert("dir".into(), self.dir.name().into());
                     moved.more.insert("offset".into(), offset.into());
                     moved.more.insert("bytes".into(), line.len().into());

@@ -2,7 +2,6 @@
 
 use crate::common;
 use serde_json::Value;
-use std::process::Stdio;
 
 /// The recording, the rule of the first finding, and a part of its text.
 const SESSIONS: [(&str, &str, &str); 8] = [
@@ -48,12 +47,7 @@ const SESSIONS: [(&str, &str, &str); 8] = [
 fn the_first_finding_names_the_cause() {
     for (name, rule, text) in SESSIONS {
         let file = format!("fixtures/cli/broken/{name}.jsonl");
-        let mut lint = common::wiretool();
-        lint.args(["lint", "-f", "json", &file])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .stdin(Stdio::null());
-        let output = lint.output().expect("lint runs");
-        let out = String::from_utf8(output.stdout).expect("UTF-8");
+        let (_, out, _) = common::outcome(&["lint", "-f", "json", &file]);
         let first: Value = serde_json::from_str(out.lines().next().unwrap_or_default())
             .unwrap_or_else(|error| panic!("{name}: {error}: {out}"));
         let finding = &first["finding"];

@@ -1,20 +1,11 @@
 //! Captures of other programs: `decode` shows their messages as those of a recording.
 
 use crate::common;
-use std::process::Stdio;
 
 /// Exit code, stdout and stderr of `decode -f line` for a fixture.
 fn decode(name: &str) -> (i32, String, String) {
     let path = format!("fixtures/captures/{name}");
-    let output = common::wiretool()
-        .args(["decode", "-f", "line", &path])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    let code = output.status.code().unwrap();
-    (code, text(&output.stdout), text(&output.stderr))
+    common::outcome(&["decode", "-f", "line", &path])
 }
 
 fn assert_decodes(name: &str, code: i32, messages: &str, remarks: &[&str]) {

@@ -60,12 +60,7 @@ fn serve(mut socket: TcpStream, response: &str, requests: &Sender<(String, Value
 }
 
 fn export(url: &str) -> Ran {
-    let mut command = common::wiretool();
-    command
-        .args(["export", "-f", "otlp", "--otlp", url, CAPTURE])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null());
-    common::outcome_of(&command.output().unwrap())
+    common::outcome(&["export", "-f", "otlp", "--otlp", url, CAPTURE])
 }
 
 /// The names of the spans of a request.

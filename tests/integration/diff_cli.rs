@@ -11,13 +11,7 @@ const C: &str = "fixtures/cli/run-c.jsonl";
 
 /// Exit code, stdout and stderr.
 fn diff(args: &[&str]) -> Ran {
-    common::run(
-        common::wiretool()
-            .arg("diff")
-            .args(args)
-            .current_dir(env!("CARGO_MANIFEST_DIR")),
-        "",
-    )
+    common::outcome(&[&["diff"], args].concat())
 }
 
 #[test]

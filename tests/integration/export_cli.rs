@@ -307,13 +307,7 @@ fn a_form_must_be_named_and_a_message_must_match() {
 
 /// The lines of decode with these arguments.
 fn decode(args: &[&str]) -> Vec<serde_json::Map<String, serde_json::Value>> {
-    let mut command = common::wiretool();
-    command
-        .args(["decode", "-f", "json"])
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null());
-    let (_, out, _) = common::outcome_of(&command.output().unwrap());
+    let (_, out, _) = common::outcome(&[&["decode", "-f", "json"], args].concat());
     let lines = out.lines().map(|line| serde_json::from_str(line).unwrap());
     lines.collect()
 }

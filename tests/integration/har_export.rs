@@ -4,21 +4,10 @@ use crate::common;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Stdio;
-
-/// Exit code, stdout and stderr of a command on captures.
-fn run(args: &[&str]) -> common::Ran {
-    let mut command = common::wiretool();
-    command
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null());
-    common::outcome_of(&command.output().unwrap())
-}
 
 /// What must be equal in the messages of an archive: all but their numbers, times and offsets. Heads are written anew.
 fn comparable(path: &str) -> Vec<String> {
-    let (_, out, _) = run(&["decode", "-q", "-f", "json", path]);
+    let (_, out, _) = common::outcome(&["decode", "-q", "-f", "json", path]);
     let keys = ["dir", "protocol", "kind", "role", "id", "message", "fault"];
     let rows = out.lines().map(|line| {
         let row: Value = serde_json::from_str(line).unwrap();
@@ -66,7 +55,7 @@ fn archives_have_the_same_messages() {
             archive,
             capture,
         ];
-        let (code, _, err) = run(&args);
+        let (code, _, err) = common::outcome(&args);
         assert_eq!((code, err.as_str()), (0, ""), "{capture}");
         let (found, wanted) = (comparable(archive), comparable(capture));
         assert!(!found.is_empty());
@@ -94,7 +83,7 @@ fn an_exchange_and_a_stream_of_events_are_entries() {
         (1, "s2c", &event),
     ];
     let path = recording(folder.path(), &chunks);
-    let (code, out, err) = run(&["export", "-f", "har", &path]);
+    let (code, out, err) = common::outcome(&["export", "-f", "har", &path]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(!out.contains("geheim"), "{out}");
     let archive: Value = serde_json::from_str(&out).unwrap();
@@ -120,7 +109,7 @@ fn an_exchange_and_a_stream_of_events_are_entries() {
     let text = response["content"]["text"].as_str().unwrap();
     assert!(text.starts_with("id: 7\ndata: {"), "{text}");
     assert_eq!(entries[0]["time"], 2.0);
-    let (_, out, _) = run(&["export", "-f", "har", "--show-secrets", &path]);
+    let (_, out, _) = common::outcome(&["export", "-f", "har", "--show-secrets", &path]);
     assert_eq!(out.matches("geheim").count(), 5, "{out}");
 }
 
@@ -130,7 +119,7 @@ fn only_selected_messages_are_entries() {
     let archive = folder.path().join("session.har");
     let archive = archive.to_str().unwrap();
     let capture = "fixtures/cdp/session.jsonl";
-    let (code, ..) = run(&[
+    let (code, ..) = common::outcome(&[
         "export", "-f", "har", "--where", "id=1", "-o", archive, capture,
     ]);
     assert_eq!(code, 0);
@@ -147,7 +136,7 @@ fn only_selected_messages_are_entries() {
 
 #[test]
 fn captures_without_http_are_refused() {
-    let (code, out, err) = run(&["export", "-f", "har", "fixtures/mcp/session.jsonl"]);
+    let (code, out, err) = common::outcome(&["export", "-f", "har", "fixtures/mcp/session.jsonl"]);
     assert_eq!((code, out.as_str()), (2, ""));
     assert!(err.contains("HTTP and WebSocket"), "{err}");
 }

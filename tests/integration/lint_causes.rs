@@ -1,9 +1,8 @@
 //! `wiretool lint`: the first finding is the cause; refused requests; open requests; the language of findings.
 
-use crate::common::{self, Ran};
+use crate::common;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 const PROTOCOLS: [&str; 9] = [
     "acp",
@@ -17,12 +16,6 @@ const PROTOCOLS: [&str; 9] = [
     "telequick",
 ];
 
-fn run(args: &[&str]) -> Ran {
-    let mut command = common::wiretool();
-    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
-    common::outcome_of(&command.stdin(Stdio::null()).output().unwrap())
-}
-
 fn objects(text: &str) -> Vec<Value> {
     let lines = text.lines();
     lines
@@ -32,7 +25,7 @@ fn objects(text: &str) -> Vec<Value> {
 
 /// The findings and the summary of a capture.
 fn lint(args: &[&str]) -> (Vec<Value>, Value) {
-    let (_, out, err) = run(&[&["lint", "-f", "json"], args].concat());
+    let (_, out, err) = common::outcome(&[&["lint", "-f", "json"], args].concat());
     let mut all = objects(&out);
     let last = all.pop().unwrap_or_else(|| panic!("{args:?}: {err}"));
     let found = all.iter_mut().map(|one| one["finding"].take()).collect();
@@ -78,7 +71,7 @@ fn the_hint_of_a_fault_is_in_a_finding_and_the_first_finding_has_the_cause() {
                 continue;
             }
             let path = path.to_str().unwrap();
-            let (_, out, _) = run(&["decode", "-p", protocol, "-f", "json", path]);
+            let (_, out, _) = common::outcome(&["decode", "-p", protocol, "-f", "json", path]);
             let mut hints = Vec::new();
             // serde_json does not read more than 128 levels, which is the fault of one fixture.
             let lines = out
@@ -141,7 +134,7 @@ fn a_refused_upgrade_is_the_only_finding_whatever_its_body_is() {
             assert_eq!(rules, [format!("{protocol}/upgrade-refused")], "{status}");
             assert_eq!(summary["follow"], serde_json::json!([]));
             // The text of a refusal is no message that cannot be decoded.
-            let decoded = run(&[&["decode", "-p", protocol], &files[..]].concat());
+            let decoded = common::outcome(&[&["decode", "-p", protocol], &files[..]].concat());
             assert_eq!(decoded.0, 0, "{protocol} {status}: {}", decoded.1);
         }
     }
@@ -281,7 +274,7 @@ fn requests_without_an_answer_are_listed_after_their_connection_has_ended() {
             let [open, ended] = [&open[..], &[&open[..], &[&end]].concat()].map(|lines| {
                 std::fs::write(path, lines.join("\n") + "\n").unwrap();
                 let (_, summary) = lint(&[path]);
-                let (_, out, _) = run(&["stat", "-f", "json", path]);
+                let (_, out, _) = common::outcome(&["stat", "-f", "json", path]);
                 let waiting = summary["waiting"].as_array().map_or(&[][..], Vec::as_slice);
                 let stat = objects(&out).pop().unwrap();
                 assert_eq!(stat["unanswered"], waiting.len(), "{protocol} {event}");
@@ -305,7 +298,7 @@ fn lint_and_stat_count_the_same_open_requests() {
             }
             let path = path.to_str().unwrap();
             let (_, summary) = lint(&[path]);
-            let (_, out, err) = run(&["stat", "-f", "json", path]);
+            let (_, out, err) = common::outcome(&["stat", "-f", "json", path]);
             let stat = objects(&out)
                 .pop()
                 .unwrap_or_else(|| panic!("{name}: {err}"));

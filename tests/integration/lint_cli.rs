@@ -22,14 +22,8 @@ fn wiretool(args: &[&str]) -> Command {
     command
 }
 
-/// Exit code, stdout and stderr.
-fn run(args: &[&str]) -> Ran {
-    let output = wiretool(args).stdin(Stdio::null()).output().unwrap();
-    common::outcome_of(&output)
-}
-
 fn lint(args: &[&str]) -> Ran {
-    run(&[&["lint"], args].concat())
+    common::outcome(&[&["lint"], args].concat())
 }
 
 fn objects(text: &str) -> Vec<Value> {
@@ -348,7 +342,7 @@ fn summary_names_peer_that_must_send_next() {
         "{out}"
     );
     // decode reports the same on stderr.
-    let (_, _, err) = run(&["decode", "--lint", "-f", "line", INCOMPLETE]);
+    let (_, _, err) = common::outcome(&["decode", "--lint", "-f", "line", INCOMPLETE]);
     insta::assert_snapshot!(err, @"
     wiretool: fixtures/cli/hang.jsonl: 1 message waits for an answer:
     wiretool:   #2 c0 → invoke pow  id 1  for 1 ns  the oracle must send it — no timeout: the executor waits forever
@@ -358,7 +352,7 @@ fn summary_names_peer_that_must_send_next() {
 #[test]
 fn findings_between_messages_name_their_file() {
     let died = "fixtures/oracle/rules/no-ready.fires.jsonl";
-    let (_, _, err) = run(&["decode", "--lint", "-f", "line", died]);
+    let (_, _, err) = common::outcome(&["decode", "--lint", "-f", "line", died]);
     let finding = err.lines().find(|line| line.contains("oracle/no-ready"));
     assert!(
         finding.is_some_and(|line| line.starts_with(&format!("wiretool: {died}:"))),
@@ -481,12 +475,13 @@ fn consequences_are_counted_in_every_output() {
         (&0.into(), &1.into())
     );
     for format in ["tree", "line", "hex", "json"] {
-        let (_, _, err) = run(&[&["decode", "--lint", "-f", format], &input[..]].concat());
+        let (_, _, err) =
+            common::outcome(&[&["decode", "--lint", "-f", format], &input[..]].concat());
         assert!(err.contains(reported), "{format}: {err}");
     }
-    let (_, out, _) = run(&[&["stat"], &input[..]].concat());
+    let (_, out, _) = common::outcome(&[&["stat"], &input[..]].concat());
     assert!(out.contains(reported), "{out}");
-    let (_, out, _) = run(&[&["stat", "-f", "json"], &input[..]].concat());
+    let (_, out, _) = common::outcome(&[&["stat", "-f", "json"], &input[..]].concat());
     let stat: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
         stat["follow"],
@@ -499,7 +494,7 @@ fn consequences_are_counted_in_every_output() {
         &["record", "--lint"][..],
         &["proxy", "--lint", "--view", "stderr"],
     ] {
-        let (_, _, err) = run(&[command, &args].concat());
+        let (_, _, err) = common::outcome(&[command, &args].concat());
         assert!(err.contains(reported), "{command:?}: {err}");
     }
 }
@@ -723,7 +718,7 @@ fn failed_upgrade_is_reported() {
         let recording = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, recording.replace("\"protocol\":\"sael\",", "")).unwrap();
         let (code, out, err) = lint(&[&path]);
-        let (_, _, shown) = run(&["decode", "--lint", &path]);
+        let (_, _, shown) = common::outcome(&["decode", "--lint", &path]);
         assert_eq!(code, 1, "{err}");
         match rule {
             Some(rule) => {
@@ -797,7 +792,7 @@ fn findings_have_the_numbers_of_decode_and_name_their_file() {
             let shown = [
                 "decode", "-p", "saikuro", "-f", "json", "--c2s", c2s, "--s2c", s2c,
             ];
-            let messages = objects(&run(&shown).1);
+            let messages = objects(&common::outcome(&shown).1);
             let index = finding["index"].as_u64().unwrap() as usize;
             let message = &messages[index];
             assert_eq!(message["dir"], finding["dir"], "{reported} {message}");
@@ -860,28 +855,28 @@ fn injected_faults_are_not_findings_of_peers() {
     let dropped = fault("s2c", 38, "drop");
     let path = recorded(&folder, "saikuro", &[OPEN, CALL, &dropped, ANSWER, CLOSE]);
     assert_eq!(lint(&[&path]).0, 0);
-    let (_, out, _) = run(&["decode", "-f", "line", &path]);
+    let (_, out, _) = common::outcome(&["decode", "-f", "line", &path]);
     let answer = out.lines().find(|line| line.contains("response")).unwrap();
     assert!(
         answer.contains("by wiretool: drop") && !answer.contains(" ok "),
         "{out}"
     );
     for format in ["tree", "hex"] {
-        let (_, out, _) = run(&["decode", "-f", format, &path]);
+        let (_, out, _) = common::outcome(&["decode", "-f", format, &path]);
         let title = out.lines().find(|line| line.contains("response")).unwrap();
         assert!(
             title.contains("by wiretool: drop") && !title.contains(" ok "),
             "{out}"
         );
     }
-    let (_, out, _) = run(&["stat", "-f", "json", &path]);
+    let (_, out, _) = common::outcome(&["stat", "-f", "json", &path]);
     let stat: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
         (&stat["dropped"], &stat["unanswered"]),
         (&1.into(), &1.into())
     );
     assert_eq!(stat["latencies"], serde_json::json!([]));
-    let (_, out, _) = run(&["stat", &path]);
+    let (_, out, _) = common::outcome(&["stat", &path]);
     assert!(out.contains("1 dropped by wiretool, 1 unanswered"), "{out}");
 }
 
@@ -889,22 +884,22 @@ fn injected_faults_are_not_findings_of_peers() {
 fn answer_with_other_id_form_is_not_ok() {
     let path = "fixtures/saikuro/rules/answer-id-form.fires.jsonl";
     for format in ["line", "tree", "hex"] {
-        let (_, out, _) = run(&["decode", "--lint", "-f", format, path]);
+        let (_, out, _) = common::outcome(&["decode", "--lint", "-f", format, path]);
         assert!(out.contains("ok, id form differs"), "{format}: {out}");
     }
-    let (_, out, _) = run(&["decode", "--lint", "-f", "json", path]);
+    let (_, out, _) = common::outcome(&["decode", "--lint", "-f", "json", path]);
     let differs = |message: &&Value| message["id_form_differs"] == true;
     let messages = objects(&out);
     let answers: Vec<&Value> = messages.iter().filter(differs).collect();
     assert!(!answers.is_empty(), "{out}");
     assert!(answers.iter().all(|m| m["reply_to"].is_u64()), "{out}");
-    let (_, out, _) = run(&["stat", "-f", "json", path]);
+    let (_, out, _) = common::outcome(&["stat", "-f", "json", path]);
     let stat: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(stat["id_form_differs"], answers.len());
-    let (_, out, _) = run(&["stat", path]);
+    let (_, out, _) = common::outcome(&["stat", path]);
     assert!(out.contains("answered in another id form"), "{out}");
     let sound = "fixtures/saikuro/rules/answer-id-form.passes.jsonl";
-    let (_, out, _) = run(&["decode", "--lint", "-f", "json", sound]);
+    let (_, out, _) = common::outcome(&["decode", "--lint", "-f", "json", sound]);
     assert!(!out.contains("id_form_differs"), "{out}");
 }
 

@@ -1,22 +1,15 @@
 //! Positions of findings for editors and CI services: lines of text inputs, annotations, reports in files.
 
-use crate::common::{self, Ran};
+use crate::common;
 use serde_json::Value;
 use std::path::Path;
-use std::process::Stdio;
 
 const GAP: &str = "fixtures/saikuro/rules/seq-gap.fires.jsonl";
 const READY: &str = r#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#;
 
-fn run(args: &[&str]) -> Ran {
-    let mut command = common::wiretool();
-    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
-    common::outcome_of(&command.stdin(Stdio::null()).output().unwrap())
-}
-
 /// The start of the first finding, before its severity.
 fn position(args: &[&str]) -> String {
-    let (_, out, err) = run(&[&["lint"], args].concat());
+    let (_, out, err) = common::outcome(&[&["lint"], args].concat());
     let line = out
         .lines()
         .next()
@@ -62,7 +55,7 @@ fn a_finding_in_a_text_input_has_its_line() {
 
 #[test]
 fn annotations_name_file_line_and_column() {
-    let (code, out, _) = run(&["lint", "--report", "github", GAP]);
+    let (code, out, _) = common::outcome(&["lint", "--report", "github", GAP]);
     assert_eq!(code, 1);
     assert_eq!(
         out,
@@ -70,7 +63,7 @@ fn annotations_name_file_line_and_column() {
             "::error file={GAP},line=5,col=1,title=saikuro/seq-gap::message #2: seq is 2; it should be 1, after #1\n"
         )
     );
-    let (_, out, _) = run(&["lint", "--report", "sarif", GAP]);
+    let (_, out, _) = common::outcome(&["lint", "--report", "sarif", GAP]);
     let report: Value = serde_json::from_str(&out).unwrap();
     let place = &report["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(
@@ -90,14 +83,14 @@ fn a_report_of_snapshots_does_not_replace_their_text() {
     let folder = Path::new(&fixture).parent().unwrap().to_str().unwrap();
     let command = ["snapshot", "test", "--report", "github", folder];
     // With a file for the report, the text is on stdout; otherwise it is on stderr.
-    let (code, out, _) = run(&[&command[..], &["-o", report]].concat());
+    let (code, out, _) = common::outcome(&[&command[..], &["-o", report]].concat());
     assert_eq!((code, out.as_str()), (1, text.as_str()));
     assert_eq!(std::fs::read_to_string(report).unwrap(), annotation);
-    let (code, out, err) = run(&command);
+    let (code, out, err) = common::outcome(&command);
     assert_eq!((code, out), (1, annotation));
     assert!(err.contains(text.trim_end()), "{err}");
     // Without a report, the file has the text.
-    let (code, out, _) = run(&["snapshot", "test", "-o", report, folder]);
+    let (code, out, _) = common::outcome(&["snapshot", "test", "-o", report, folder]);
     assert_eq!((code, out.as_str()), (1, ""));
     assert_eq!(std::fs::read_to_string(report).unwrap(), text);
 }
@@ -108,9 +101,9 @@ fn lint_of_an_empty_input_fails() {
     let empty = common::file(folder.path(), "empty.jsonl", "");
     let text = "wiretool: empty input: there is nothing to check\n";
     for more in [&[][..], &["-f", "json"], &["--report", "github"]] {
-        let (code, out, err) = run(&[&["lint"], more, &[&empty]].concat());
+        let (code, out, err) = common::outcome(&[&["lint"], more, &[&empty]].concat());
         assert_eq!((code, err.as_str()), (2, text), "{more:?}: {out}");
     }
     // As with a file that cannot be opened, the findings of others do not hide it.
-    assert_eq!(run(&["lint", &empty, GAP]).0, 2);
+    assert_eq!(common::outcome(&["lint", &empty, GAP]).0, 2);
 }

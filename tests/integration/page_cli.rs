@@ -24,9 +24,7 @@ const DATA: &str = "<script type=\"application/json\" id=\"data\">";
 
 /// Returns stdout and stderr of a command that says nothing bad.
 fn run(args: &[&str]) -> (String, String) {
-    let mut command = common::wiretool();
-    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
-    let (code, out, err) = common::outcome_of(&command.stdin(Stdio::null()).output().unwrap());
+    let (code, out, err) = common::outcome(args);
     assert!(code < 2, "{args:?}: {err}");
     (out, err)
 }

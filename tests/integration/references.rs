@@ -11,22 +11,11 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
 
 /// Runs the program. Returns its exit code and its output.
 fn run(arguments: &[&str]) -> (i32, String) {
-    let Output {
-        status,
-        mut stdout,
-        stderr,
-    } = common::wiretool()
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the binary runs");
-    stdout.extend_from_slice(&stderr);
-    let code = status.code().unwrap_or(-1);
-    (code, String::from_utf8_lossy(&stdout).into_owned())
+    let (code, out, err) = common::outcome(arguments);
+    (code, out + &err)
 }
 
 fn file(name: &str, text: &str) -> PathBuf {

@@ -48,13 +48,13 @@ pub(in crate::capture) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
 }
 
 /// A file of a recording that may have several.
-pub(crate) struct Part {
+pub(crate) struct RecordingPart {
     /// Start, host and process of the recorder.
     recorder: (Option<Time>, [Option<Value>; 2]),
     number: u64,
 }
 
-impl Part {
+impl RecordingPart {
     /// Returns what a header says; `None` if the recording has only this file.
     pub(crate) fn of(header: &Header) -> Option<Self> {
         let recorder = ["host", "pid"].map(|key| header.more.get(key).cloned());
@@ -87,7 +87,7 @@ pub(in crate::capture) struct RecordingReader {
     /// True if a line follows the last end line.
     open: bool,
     /// What the header says about the file.
-    part: Option<Part>,
+    part: Option<RecordingPart>,
     /// The header was that of the next file of the same recording; the event about earlier files is left out.
     continues: bool,
     /// The end line of a file that another one continues, until that one begins.
@@ -101,7 +101,7 @@ impl RecordingReader {
         self.started = None;
         let header: Header = parse_line(line.text)?;
         self.started = header.started;
-        let part = Part::of(&header);
+        let part = RecordingPart::of(&header);
         self.continues = self.end.is_some()
             && part
                 .as_ref()

@@ -3,7 +3,7 @@
 use super::{Config, SettingOrigin, settings};
 use crate::cli::Exit;
 use crate::cli::options;
-use crate::cli::output::Output;
+use crate::cli::output::CommandOutput;
 use crate::render::style::escape;
 use crate::settings::SETTINGS;
 use anyhow::Result;
@@ -156,7 +156,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         text.push_str(line.trim_end());
         text.push('\n');
     }
-    let mut output = Output::open(None, &[])?;
+    let mut output = CommandOutput::open(None, &[])?;
     output.is_json = args.format.is_json();
     output.push(&text);
     output.finish()?;

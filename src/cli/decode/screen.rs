@@ -10,10 +10,10 @@ use super::recorder::DecodeRecorder;
 use super::stderr::StderrAmongMessages;
 use crate::capture::{Event, Item};
 use crate::cli::delta_state::DeltaStates;
-use crate::cli::input::{Flow, InputRun};
+use crate::cli::input::{Flow, InputState};
 use crate::cli::operation_lines::OperationLines;
 use crate::cli::options::SharedArgs;
-use crate::cli::output::{Output as TextOutput, StdoutClosed};
+use crate::cli::output::{CommandOutput, StdoutClosed};
 use crate::cli::unmatched::Unmatched;
 use crate::cli::{Exit, print_message};
 use crate::conversation::{Finding, Operation, Output, RuleSettings, Run, Sink, Verdict};
@@ -49,7 +49,7 @@ pub struct DecodeScreen<'a> {
     last: VecDeque<Vec<u8>>,
     context: ContextMessages,
     display: DisplayOptions,
-    output: TextOutput,
+    output: CommandOutput,
     quiet: bool,
     renderer: Renderer,
     delta_states: Option<DeltaStates>,
@@ -81,7 +81,7 @@ impl<'a> DecodeScreen<'a> {
         args: &'a Args,
         shared: &SharedArgs,
         display: DisplayOptions,
-        output: TextOutput,
+        output: CommandOutput,
     ) -> Result<Self> {
         let filter = args.filter()?;
         let context = ContextMessages::new(&args.select.context, args.format);
@@ -199,7 +199,7 @@ impl<'a> DecodeScreen<'a> {
         self.output.flush()
     }
 
-    pub fn finish(mut self, run: &InputRun) -> Result<Exit> {
+    pub fn finish(mut self, run: &InputState) -> Result<Exit> {
         if let Some(recorder) = self.recorder.take() {
             recorder.finish()?;
         }
@@ -586,7 +586,7 @@ impl Sink for DecodeScreen<'_> {
         let taken = match self.output(output) {
             // The recording is complete all the same.
             Err(error) if self.recorder.is_some() && crate::cli::is_closed_pipe(&error) => {
-                self.output = TextOutput::nothing();
+                self.output = CommandOutput::nothing();
                 Ok(())
             }
             taken => taken,

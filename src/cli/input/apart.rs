@@ -8,8 +8,8 @@
 
 use super::files::list_units;
 use super::source::ReadEnd;
-use super::{Args, Input, InputRun, Inputs, read, split_input};
-use crate::cli::output::Output;
+use super::{Args, Input, InputState, Inputs, read, split_input};
+use crate::cli::output::CommandOutput;
 use crate::cli::thread_output::{self, Printed};
 use crate::conversation::Sink;
 use crate::decoder::DecodeOptions;
@@ -28,7 +28,7 @@ const MAX_WAITING: usize = 8;
 /// A sink that can be made for one input, because its state does not depend on earlier ones.
 pub trait SinkOfOne: Sink<Break = Result<()>> + Send {
     /// Returns where it prints.
-    fn output(&mut self) -> &mut Output;
+    fn output(&mut self) -> &mut CommandOutput;
     /// Adds the counts of another one.
     fn add(&mut self, one: Self);
 }
@@ -36,15 +36,15 @@ pub trait SinkOfOne: Sink<Break = Result<()>> + Send {
 /// What was read of a file.
 struct ReadInput<S> {
     end: Result<ReadEnd>,
-    run: InputRun,
+    state: InputState,
     sink: S,
 }
 
 /// A file that is read, or will be.
 struct Job<'u, S> {
     input: Input<'u>,
-    /// The state of its run, and where its thread prints; present until a thread begins with it.
-    start: Mutex<Option<(InputRun, SyncSender<Printed>)>>,
+    /// The state of its input, and where its thread prints; present until a thread begins with it.
+    start: Mutex<Option<(InputState, SyncSender<Printed>)>>,
     /// Present at its end.
     read: Mutex<Option<ReadInput<S>>>,
 }
@@ -53,7 +53,7 @@ struct Job<'u, S> {
 struct Shared<'a, 'p, S> {
     args: &'a Args,
     options: &'a DecodeOptions<'p>,
-    make: &'a (dyn Fn(Output) -> S + Sync),
+    make: &'a (dyn Fn(CommandOutput) -> S + Sync),
     jobs: &'a [Job<'a, S>],
     next: AtomicUsize,
     is_over: AtomicBool,
@@ -64,20 +64,20 @@ struct Shared<'a, 'p, S> {
 pub fn read_apart<S: SinkOfOne>(
     args: &Args,
     options: &DecodeOptions<'_>,
-    run: &mut InputRun,
+    state: &mut InputState,
     screen: &mut S,
-    make: &(dyn Fn(Output) -> S + Sync),
+    make: &(dyn Fn(CommandOutput) -> S + Sync),
 ) -> Result<()> {
-    let is_usual = !args.follow && args.jobs.get() > 1 && run.notes.is_none();
-    let are_files = args.c2s.is_empty() && run.sources.is_none() && args.files.len() > 1
+    let is_usual = !args.follow && args.jobs.get() > 1 && state.notes.is_none();
+    let are_files = args.c2s.is_empty() && state.sources.is_none() && args.files.len() > 1
         || matches!(args.files.as_slice(), [only] if only.is_dir());
     let are_plain = || (args.files.iter()).all(|path| path.is_file() || path.is_dir());
-    if !is_usual || !are_files || !run.counts_each_source || !are_plain() {
-        return read(args, options, run, screen);
+    if !is_usual || !are_files || !state.counts_each_source || !are_plain() {
+        return read(args, options, state, screen);
     }
     let units = list_units(&args.files)?;
     if units.len() < 2 {
-        return read(args, options, run, screen);
+        return read(args, options, state, screen);
     }
     let mut rest = &units[..];
     let (mut jobs, mut receivers) = (Vec::new(), Vec::new());
@@ -86,7 +86,7 @@ pub fn read_apart<S: SinkOfOne>(
         receivers.push(from);
         jobs.push(Job {
             input,
-            start: Mutex::new(Some((run.of_one(), to))),
+            start: Mutex::new(Some((state.of_one(), to))),
             read: Mutex::new(None),
         });
     }
@@ -112,7 +112,7 @@ pub fn read_apart<S: SinkOfOne>(
                 return Err(error).context("cannot start a thread");
             }
         }
-        let printed = shared.print(receivers, run, screen);
+        let printed = shared.print(receivers, state, screen);
         shared.is_over.store(true, Ordering::Relaxed);
         printed
     })
@@ -128,11 +128,11 @@ impl<S: SinkOfOne> Shared<'_, '_, S> {
             };
             let start = job.start.lock().ok().and_then(|mut start| start.take());
             let is_over = self.is_over.load(Ordering::Relaxed);
-            let Some((run, to)) = start.filter(|_| !is_over) else {
+            let Some((state, to)) = start.filter(|_| !is_over) else {
                 return;
             };
             thread_output::send_to(Some(to.clone()));
-            let read = self.read(&job.input, number, run, to);
+            let read = self.read(&job.input, number, state, to);
             if let Ok(mut place) = job.read.lock() {
                 *place = Some(read);
             }
@@ -145,14 +145,14 @@ impl<S: SinkOfOne> Shared<'_, '_, S> {
         &self,
         input: &Input<'_>,
         number: usize,
-        mut run: InputRun,
+        mut state: InputState,
         to: SyncSender<Printed>,
     ) -> ReadInput<S> {
-        let mut sink = (self.make)(Output::to_thread(to));
+        let mut sink = (self.make)(CommandOutput::to_thread(to));
         let mut inputs = Inputs {
             args: self.args,
             options: self.options,
-            run: &mut run,
+            state: &mut state,
             screen: &mut sink,
             next_index: 0,
         };
@@ -163,20 +163,20 @@ impl<S: SinkOfOne> Shared<'_, '_, S> {
         {
             end = Err(error);
         }
-        *sink.output() = Output::nothing();
-        ReadInput { end, run, sink }
+        *sink.output() = CommandOutput::nothing();
+        ReadInput { end, state, sink }
     }
 
     /// Prints what the threads print, in the order of the files.
     fn print(
         &self,
         receivers: Vec<Receiver<Printed>>,
-        run: &mut InputRun,
+        state: &mut InputState,
         screen: &mut S,
     ) -> Result<()> {
         let mut last_error = None;
         for (job, receiver) in self.jobs.iter().zip(receivers) {
-            if run.is_stopped() {
+            if state.is_stopped() {
                 break;
             }
             for printed in receiver {
@@ -193,7 +193,7 @@ impl<S: SinkOfOne> Shared<'_, '_, S> {
             }
             let read = job.read.lock().ok().and_then(|mut read| read.take());
             let read = read.context("a thread has ended early")?;
-            run.add(&read.run);
+            state.add(&read.state);
             screen.add(read.sink);
             match read.end {
                 Ok(ReadEnd::Unneeded) => break,
@@ -201,7 +201,7 @@ impl<S: SinkOfOne> Shared<'_, '_, S> {
                 Err(error) => {
                     // The next file is read; the last error decides the exit status.
                     if let Some(earlier) = last_error.replace(error) {
-                        run.note("", &format!("{earlier:#}"), true);
+                        state.problem("", &format!("{earlier:#}"));
                     }
                 }
             }

@@ -8,7 +8,7 @@
 //! Headers must say that they are the sides of a relay: equal calls may also be those of one program to several servers.
 
 use super::files::open;
-use super::{InputRun, READ_SIZE};
+use super::{InputState, READ_SIZE};
 use crate::capture::{CaptureInput, Relation, Sources};
 use crate::cli::count_text;
 use crate::cli::options::InputArgs;
@@ -46,7 +46,7 @@ pub(super) fn estimate(
     sources: &Sources,
     args: &InputArgs,
     options: &DecodeOptions<'_>,
-    run: &mut InputRun,
+    state: &mut InputState,
 ) -> Result<()> {
     let first = files.first().and_then(|file| file.host);
     if files.iter().all(|file| file.host == first) {
@@ -69,7 +69,7 @@ pub(super) fn estimate(
         if let Some(file) = files.get_mut(number) {
             file.offset = Some(offset);
             if let Some(text) = text {
-                run.note(&file.path.display().to_string(), &text, false);
+                state.note(&file.path.display().to_string(), &text);
             }
         }
     }
@@ -82,7 +82,7 @@ pub(super) fn estimate(
             "{host}, and no call shows the offset of its clock: --clock {}=TIME sets it",
             file.name
         );
-        run.note(&file.path.display().to_string(), &text, false);
+        state.note(&file.path.display().to_string(), &text);
         file.offset = Some(0);
     }
     Ok(())

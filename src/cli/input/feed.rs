@@ -1,7 +1,7 @@
 //! Reports how an input is read, and passes what it holds to the sink of the command.
 
 use super::plausibility::FlagPlausibility;
-use super::{Flow, InputRun, Screen};
+use super::{Flow, InputState, Screen};
 use crate::capture::lookalike::looks_like;
 use crate::capture::{CaptureInput, Event, EventKind, Form, Item, Problem, ProblemSeverity};
 use crate::cli::count_text;
@@ -18,7 +18,7 @@ const DRAFT: &str = "; wiretool protocol draft FILE proposes a description of an
 /// Stands between a run and the sink of a command.
 #[allow(clippy::struct_excessive_bools)] // each is a property of its own
 pub(super) struct Feed<'f, 'p, 's> {
-    pub run: &'f mut InputRun,
+    pub state: &'f mut InputState,
     screen: &'f mut Screen<'s>,
     /// One for each pair of files, or one.
     plausibilities: Vec<FlagPlausibility<'p>>,
@@ -41,12 +41,12 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
         options: &DecodeOptions<'p>,
         connections: usize,
         has_direction: bool,
-        run: &'f mut InputRun,
+        state: &'f mut InputState,
         screen: &'f mut Screen<'s>,
     ) -> Self {
         let plausibilities = (0..connections).map(|_| FlagPlausibility::new(options));
         Self {
-            run,
+            state,
             screen,
             plausibilities: plausibilities.collect(),
             has_direction,
@@ -67,15 +67,12 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
     }
 
     fn problem(&mut self, problem: &Problem) {
-        let bad = match problem.severity {
-            ProblemSeverity::Unreadable => {
-                self.unreadable = Some(problem.to_string());
-                return;
-            }
-            severity => severity == ProblemSeverity::Error,
-        };
-        self.is_faulty |= bad;
-        self.run.note(&self.name, &problem.to_string(), bad);
+        if problem.severity == ProblemSeverity::Unreadable {
+            self.unreadable = Some(problem.to_string());
+            return;
+        }
+        self.is_faulty |= problem.severity == ProblemSeverity::Error;
+        self.state.report(&self.name, problem);
     }
 
     /// Reports the addresses of a connection, and why one ended before its first byte.
@@ -84,7 +81,7 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
         let error = event.more.and_then(|more| more.get("error")?.as_str());
         if let (EventKind::Close, Some(error), false) = (event.what, error, self.has_bytes) {
             let text = format!("c{} ended before its first byte: {error}", event.conn);
-            self.run.note(&self.name, &text, true);
+            self.state.problem(&self.name, &text);
             self.is_faulty = true;
         }
         let address = |key| event.more.and_then(|more| more.get(key)?.as_str());
@@ -92,7 +89,7 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
             (event.what, address("peer"), address("server"))
         {
             let text = format!("c{}: {client} -> {server}", event.conn);
-            self.run.detail(&self.name, &text);
+            self.state.detail(&self.name, &text);
         }
     }
 
@@ -108,24 +105,24 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
                 .or_else(|| one.other_framing(decoder))
         };
         if let Some(text) = all.find_map(advice) {
-            self.run.note(name, &text, false);
+            self.state.note(name, &text);
         }
         self.report_direction(run);
         if let Some(input) = run.input() {
-            report_unrecognised(&self.name, decoder, self.run);
+            report_unrecognised(&self.name, decoder, self.state);
             if !self.has_bytes && !self.is_cut && !self.is_faulty && input.form() == Form::Recording
             {
                 let text = "the recording has no traffic";
-                self.run.note(&self.name, text, true);
+                self.state.problem(&self.name, text);
             }
             self.report_form(input);
         }
-        self.run.bytes += run.bytes();
-        report_detection(&self.name, decoder, self.run);
-        let is_explained = (self.run.findings_explain && !findings.is_empty())
+        self.state.bytes += run.bytes();
+        report_detection(&self.name, decoder, self.state);
+        let is_explained = (self.state.findings_explain && !findings.is_empty())
             || (self.is_faulty && decoder.undetected() == 0);
         if run.is_unrecognised() && !is_explained {
-            self.run.note(&self.name, &no_protocol(decoder), true);
+            self.state.problem(&self.name, &no_protocol(decoder));
         }
         Ok(())
     }
@@ -146,7 +143,7 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
                 }
                 None => "--dir seems to be the wrong direction".to_owned(),
             };
-            self.run.note(&self.name, &text, false);
+            self.state.note(&self.name, &text);
         }
     }
 
@@ -155,19 +152,19 @@ impl<'f, 'p, 's> Feed<'f, 'p, 's> {
         let form = input.form().name();
         if self.has_bytes && !input.unused_ports().is_empty() {
             let text = "--port is ignored: it selects connections of packet captures, --where conn=N those of others";
-            self.run.note(&self.name, text, false);
+            self.state.note(&self.name, text);
         }
         if !input.evidence().is_empty() {
             let text = format!("read as {form}: {}", input.evidence());
-            self.run.detail(&self.name, &text);
+            self.state.detail(&self.name, &text);
         }
         if input.ignored_lines() > 0 {
             let lines = count_text(input.ignored_lines(), "line", "lines");
             let text = format!("{lines} without bytes in the form {form}");
             if self.has_bytes || self.is_cut {
-                self.run.detail(&self.name, &text);
+                self.state.detail(&self.name, &text);
             } else {
-                self.run.note(&self.name, &text, true);
+                self.state.problem(&self.name, &text);
             }
         }
     }
@@ -195,13 +192,13 @@ impl Sink for Feed<'_, '_, '_> {
             }
             Output::Item(Item::Problem(problem), _) => self.problem(problem),
             Output::Message(decoded, _) => {
-                self.run.messages += 1;
+                self.state.messages += 1;
                 if let Some(plausibility) = self.plausibility(decoded.origin) {
                     plausibility.count(decoded);
                 }
             }
             Output::Event(event, _) => self.event(event),
-            Output::Note(text) => self.run.note(&self.name, text, false),
+            Output::Note(text) => self.state.note(&self.name, text),
             Output::End(run, findings) => {
                 if let Err(error) = self.end(run, findings) {
                     return ControlFlow::Break(Err(error));
@@ -245,7 +242,7 @@ fn no_protocol(decoder: &Decoder<'_>) -> String {
 }
 
 /// Reports the evidence for the protocol, and the second candidate.
-fn report_detection(source: &str, decoder: &Decoder<'_>, run: &mut InputRun) {
+fn report_detection(source: &str, decoder: &Decoder<'_>, state: &mut InputState) {
     let Some(guess) = decoder.guess() else {
         return;
     };
@@ -253,7 +250,7 @@ fn report_detection(source: &str, decoder: &Decoder<'_>, run: &mut InputRun) {
     if guess.tie {
         let other = guess.runner_up.as_deref().unwrap_or("another protocol");
         let text = format!("read as {protocol}, but it can also be {other}: name it with -p");
-        run.note(source, &text, false);
+        state.note(source, &text);
     }
     let next = guess.runner_up.as_ref();
     let next = next.map(|r| format!("; next would be {r}"));
@@ -262,11 +259,11 @@ fn report_detection(source: &str, decoder: &Decoder<'_>, run: &mut InputRun) {
         guess.evidence,
         next.unwrap_or_default()
     );
-    run.detail(source, &text);
+    state.detail(source, &text);
 }
 
 /// Reports the connections whose bytes no protocol recognises, beside others that are decoded.
-fn report_unrecognised(source: &str, decoder: &Decoder<'_>, run: &mut InputRun) {
+fn report_unrecognised(source: &str, decoder: &Decoder<'_>, state: &mut InputState) {
     /// The maximum number of connections that are listed.
     const MAX_LISTED: usize = 8;
     let all = decoder.unrecognised_connections();
@@ -287,5 +284,5 @@ fn report_unrecognised(source: &str, decoder: &Decoder<'_>, run: &mut InputRun) 
         "{count} bytes that no protocol recognises ({}{more}): name it with -p, and choose with --port",
         listed.join(", ")
     );
-    run.note(source, &text, false);
+    state.note(source, &text);
 }

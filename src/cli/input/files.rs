@@ -6,7 +6,7 @@
 //! ```
 
 use crate::capture::Record;
-use crate::capture::recording::Part;
+use crate::capture::recording::RecordingPart;
 use crate::cli::output::as_file;
 use crate::cli::suggestions::file_tip;
 use anyhow::{Context as _, Result};
@@ -73,7 +73,7 @@ fn order_parts(files: &mut Vec<PathBuf>) {
             files.push(file);
             continue;
         };
-        let is_same = |other: &Option<Part>| {
+        let is_same = |other: &Option<RecordingPart>| {
             other
                 .as_ref()
                 .is_some_and(|o| o.is_of_same_recording(&part))
@@ -83,15 +83,15 @@ fn order_parts(files: &mut Vec<PathBuf>) {
         let mut set: Vec<_> = std::iter::once((Some(part), file))
             .chain::<VecDeque<_>>(same)
             .collect();
-        set.sort_by_key(|(part, _)| part.as_ref().map(Part::number));
+        set.sort_by_key(|(part, _)| part.as_ref().map(RecordingPart::number));
         files.extend(set.into_iter().map(|(_, file)| file));
     }
 }
 
 /// Returns which file of a recording a file is; `None` if it is no recording, or one that has only this file.
-fn part_of(file: &Path) -> Option<Part> {
+fn part_of(file: &Path) -> Option<RecordingPart> {
     match Record::parse(first_line(file)?.trim_ascii()) {
-        Ok(Record::Header(header)) => Part::of(&header),
+        Ok(Record::Header(header)) => RecordingPart::of(&header),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ use super::clocks::{self, ClockFile};
 use super::feed::Feed;
 use super::files::OpenFile;
 use super::source::{ReadEnd, end_run};
-use super::{Flow, InputRun, Inputs, READ_SIZE, Unit, list_units, open, unless_failed};
+use super::{Flow, InputState, Inputs, READ_SIZE, Unit, list_units, open, unless_failed};
 use crate::capture::{
     CaptureInput, EventKind, Header, Item, KeptItem, Problem, ProblemSeverity, Sources, Time,
 };
@@ -77,7 +77,7 @@ impl Inputs<'_, '_, '_> {
             readers.push(MergedFile::new(number, open(path)?, self.args));
         }
         for reader in &mut readers {
-            reader.check_times(self.run)?;
+            reader.check_times(self.state)?;
             if let Some(header) = reader.header() {
                 sources.set_header(reader.number, header);
             }
@@ -92,7 +92,7 @@ impl Inputs<'_, '_, '_> {
         };
         let (options, rules) = (self.options, self.screen.rules());
         let mut run = Run::of_source(source, None, options.clone(), rules);
-        let feed = &mut Feed::new(options, 1, false, self.run, self.screen);
+        let feed = &mut Feed::new(options, 1, false, self.state, self.screen);
         let read = read_in_order(&mut readers, sources, &mut run, feed);
         match read {
             ControlFlow::Continue(_) => Ok(()),
@@ -124,7 +124,7 @@ impl Inputs<'_, '_, '_> {
                 }
             })
             .collect();
-        clocks::estimate(&mut clocks, sources, self.args, self.options, self.run)?;
+        clocks::estimate(&mut clocks, sources, self.args, self.options, self.state)?;
         for (reader, clock) in readers.iter_mut().zip(clocks) {
             reader.offset = clock.offset.unwrap_or_default().into();
         }
@@ -142,15 +142,15 @@ fn read_in_order<'p>(
     run.read(&mut &[][..], feed)?;
     let is_plain = readers.iter().all(|reader| reader.file.plain);
     let total = readers.iter().map(|reader| reader.file.len).sum();
-    let mut progress = feed.run.progress(total, is_plain);
+    let mut progress = feed.state.progress(total, is_plain);
     loop {
         for reader in readers.iter_mut() {
-            unless_failed(reader.fill(feed.run))?;
+            unless_failed(reader.fill(feed.state))?;
         }
         if let Some(progress) = &mut progress {
             progress.set_done(readers.iter().map(|reader| reader.read).sum());
         }
-        if feed.run.is_stopped() {
+        if feed.state.is_stopped() {
             feed.is_cut = true;
             break;
         }
@@ -204,20 +204,20 @@ impl MergedFile {
     }
 
     /// Reads until items wait, or the file ends.
-    fn fill(&mut self, run: &mut InputRun) -> Result<()> {
+    fn fill(&mut self, state: &mut InputState) -> Result<()> {
         while self.items.is_empty() && !self.is_ended {
-            self.read_part(run)?;
+            self.read_bytes(state)?;
         }
         Ok(())
     }
 
     /// Reads a part of the file.
-    fn read_part(&mut self, run: &mut InputRun) -> Result<()> {
+    fn read_bytes(&mut self, state: &mut InputState) -> Result<()> {
         let file = &self.file;
         // A signal ends this wait; it would not end a read.
-        let waits = !file.plain && run.stop.is_some();
-        if waits && !wait_readable_unless(&file.file, None, &|| run.is_stopped()) {
-            self.is_ended = run.is_stopped();
+        let waits = !file.plain && state.stop.is_some();
+        if waits && !wait_readable_unless(&file.file, None, &|| state.is_stopped()) {
+            self.is_ended = state.is_stopped();
             return Ok(());
         }
         let n = match (&file.file).read(&mut self.buffer) {
@@ -241,11 +241,11 @@ impl MergedFile {
         }
         problems
             .iter()
-            .try_for_each(|problem| report(problem, &file.name, run))
+            .try_for_each(|problem| report(problem, &file.name, state))
     }
 
     /// Reads up to the first bytes, which must have a time.
-    fn check_times(&mut self, run: &mut InputRun) -> Result<()> {
+    fn check_times(&mut self, state: &mut InputState) -> Result<()> {
         let first = |items: &VecDeque<KeptItem>| {
             items.iter().find_map(|item| match item.item() {
                 Item::Chunk(chunk) => Some(chunk.time.is_some()),
@@ -256,13 +256,13 @@ impl MergedFile {
             match first(&self.items) {
                 Some(true) => break,
                 Some(false) => bail!(without_times(&self.file.name)),
-                None if self.is_ended || run.is_stopped() => break,
-                None => self.read_part(run)?,
+                None if self.is_ended || state.is_stopped() => break,
+                None => self.read_bytes(state)?,
             }
         }
         let (form, evidence) = (self.input.form().name(), self.input.evidence());
         if !evidence.is_empty() {
-            run.detail(&self.file.name, &format!("read as {form}: {evidence}"));
+            state.detail(&self.file.name, &format!("read as {form}: {evidence}"));
         }
         Ok(())
     }
@@ -348,11 +348,10 @@ impl MergedFile {
 }
 
 /// Reports a problem of a file.
-fn report(problem: &Problem, name: &str, run: &mut InputRun) -> Result<()> {
+fn report(problem: &Problem, name: &str, state: &mut InputState) -> Result<()> {
     if problem.severity == ProblemSeverity::Unreadable {
         bail!("{name}: {problem}");
     }
-    let is_bad = problem.severity == ProblemSeverity::Error;
-    run.note(name, &problem.to_string(), is_bad);
+    state.report(name, problem);
     Ok(())
 }

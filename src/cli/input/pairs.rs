@@ -4,8 +4,8 @@ use super::super::config::settings;
 use super::super::poll::wait_readable_unless;
 use super::feed::Feed;
 use super::source::{ReadEnd, end_run};
-use super::{Args, Flow, InputRun, Inputs, READ_SIZE, open, unless_failed};
-use crate::capture::{CaptureInput, Chunk, Item, ProblemSeverity};
+use super::{Args, Flow, InputState, Inputs, READ_SIZE, open, unless_failed};
+use crate::capture::{CaptureInput, Chunk, Item};
 use crate::conversation::{Run, Source};
 use crate::decoder::{DecodeOptions, OneWay, interleave};
 use crate::protocol::Direction;
@@ -39,7 +39,7 @@ impl Inputs<'_, '_, '_> {
         };
         let rules = self.screen.rules();
         let mut run = Run::of_source(source, None, options.clone(), rules);
-        let feed = &mut Feed::new(&options, pairs.len(), false, self.run, self.screen);
+        let feed = &mut Feed::new(&options, pairs.len(), false, self.state, self.screen);
         let end = match read_pieces(pairs, self.args, &options, &mut run, feed) {
             ControlFlow::Continue(end) => Ok(end),
             ControlFlow::Break(unneeded) => unneeded.map(|()| ReadEnd::Unneeded),
@@ -60,17 +60,17 @@ fn read_pieces<'p>(
     run.read(&mut &[][..], feed)?;
     let mut streams = Vec::with_capacity(pairs.len());
     for (c2s, s2c) in pairs {
-        let to_server = unless_failed(read_all(c2s, args, feed.run))?;
-        streams.push([to_server, unless_failed(read_all(s2c, args, feed.run))?]);
+        let to_server = unless_failed(read_all(c2s, args, feed.state))?;
+        streams.push([to_server, unless_failed(read_all(s2c, args, feed.state))?]);
     }
     let total: usize = streams.iter().flatten().map(|one| one.bytes.len()).sum();
-    let mut progress = feed.run.progress(total as u64, true);
+    let mut progress = feed.state.progress(total as u64, true);
     let mut gaps: Vec<[_; 2]> = streams
         .iter()
         .map(|pair| pair.each_ref().map(|one| one.gaps().iter().peekable()))
         .collect();
     for (n, piece) in interleave(options, &streams) {
-        if feed.run.is_stopped() {
+        if feed.state.is_stopped() {
             break;
         }
         let side = usize::from(piece.direction == Direction::ToClient);
@@ -103,7 +103,7 @@ fn read_pieces<'p>(
         }
     }
     drop(progress);
-    feed.is_cut = feed.run.is_stopped();
+    feed.is_cut = feed.state.is_stopped();
     end_run(run, feed, ReadEnd::Done)
 }
 
@@ -131,7 +131,7 @@ fn pair_name(pairs: &[(&PathBuf, &PathBuf)]) -> String {
 }
 
 /// Returns all bytes of a one-way file, in any form.
-fn read_all(path: &Path, args: &Args, run: &mut InputRun) -> Result<OneWay> {
+fn read_all(path: &Path, args: &Args, state: &mut InputState) -> Result<OneWay> {
     /// Both streams are stored to be put in order.
     const MAX_BYTES: usize = 1 << 30;
     let mut source = open(path)?;
@@ -159,10 +159,10 @@ fn read_all(path: &Path, args: &Args, run: &mut InputRun) -> Result<OneWay> {
     let mut total = 0;
     loop {
         // A signal ends this wait; it would not end a read.
-        if !source.plain && run.stop.is_some() {
-            wait_readable_unless(&source.file, None, &|| run.is_stopped());
+        if !source.plain && state.stop.is_some() {
+            wait_readable_unless(&source.file, None, &|| state.is_stopped());
         }
-        if run.is_stopped() {
+        if state.is_stopped() {
             break;
         }
         let n = source
@@ -182,14 +182,10 @@ fn read_all(path: &Path, args: &Args, run: &mut InputRun) -> Result<OneWay> {
     }
     input.finish(&mut collect);
     for gap in gaps {
-        run.note(&source.name, &gap, false);
+        state.note(&source.name, &gap);
     }
     for problem in problems {
-        run.note(
-            &source.name,
-            &problem.to_string(),
-            problem.severity != ProblemSeverity::Note,
-        );
+        state.report(&source.name, &problem);
     }
     Ok(stream)
 }

@@ -9,7 +9,7 @@
 
 use super::feed::Feed;
 use super::files::OpenFile;
-use super::parts::{Threads, read_rest};
+use super::sections::{Threads, read_rest};
 use super::{Args, Flow, READ_SIZE, unless_failed};
 use crate::cli::interrupt::Stop;
 use crate::cli::poll::{wait_readable, wait_readable_unless};
@@ -50,7 +50,7 @@ pub(super) enum ReadMode {
     /// It may grow.
     Follow,
     /// Another file continues it.
-    Part,
+    BeforeNext,
 }
 
 /// The state of reading.
@@ -97,9 +97,9 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
         Self {
             file,
             mode,
-            stop: feed.run.stop.clone(),
-            stall: feed.run.stall,
-            progress: feed.run.progress(file.len, is_plain),
+            stop: feed.state.stop.clone(),
+            stall: feed.state.stall,
+            progress: feed.state.progress(file.len, is_plain),
             buffer: vec![0; size],
             before: run.bytes(),
             silent: Duration::ZERO,
@@ -124,7 +124,7 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
         loop {
             state = match state {
                 ReadState::Waiting => self.wait()?,
-                ReadState::Readable => self.read_part()?,
+                ReadState::Readable => self.read_bytes()?,
                 ReadState::AtEnd => self.follow()?,
                 ReadState::Ended => return self.finish(),
                 ReadState::Cut(end) => return self.cut(end),
@@ -162,7 +162,7 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
     }
 
     /// Reads bytes, and what they hold.
-    fn read_part(&mut self) -> Flow<ReadState> {
+    fn read_bytes(&mut self) -> Flow<ReadState> {
         let n = match (&self.file.file).read(&mut self.buffer) {
             Ok(0) => return ControlFlow::Continue(ReadState::AtEnd),
             Ok(n) => n,
@@ -180,12 +180,12 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
         }
         let mut rest = self.buffer.get(..n).unwrap_or_default();
         self.run.read(&mut rest, self.feed)?;
-        self.read_parts()?;
+        self.read_sections()?;
         ControlFlow::Continue(ReadState::Waiting)
     }
 
     /// Reads the rest with several threads, if its messages can be read ahead.
-    fn read_parts(&mut self) -> Flow {
+    fn read_sections(&mut self) -> Flow {
         let Some(threads) = self.threads.filter(|_| self.run.bytes() > 0) else {
             return ControlFlow::Continue(());
         };
@@ -206,7 +206,7 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
         let is_shorter = |meta: std::fs::Metadata| meta.len() < self.run.bytes() - self.before;
         if self.file.plain && file.metadata().is_ok_and(is_shorter) {
             let text = "the file was truncated: reading starts again";
-            self.feed.run.note(&self.file.name, text, false);
+            self.feed.state.note(&self.file.name, text);
             return ControlFlow::Continue(ReadState::Cut(ReadEnd::Truncated));
         }
         std::thread::sleep(FOLLOW_INTERVAL);
@@ -223,7 +223,7 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
 
     fn finish(&mut self) -> Flow<ReadEnd> {
         self.progress = None;
-        if self.mode == ReadMode::Part {
+        if self.mode == ReadMode::BeforeNext {
             return ControlFlow::Continue(ReadEnd::Continued);
         }
         end_run(self.run, self.feed, ReadEnd::Done)
@@ -243,7 +243,7 @@ fn threads(file: &OpenFile, args: &Args) -> Option<Threads> {
     let is_usual = file.plain && !args.follow && args.jobs.get() > 1;
     (is_large && is_usual).then(|| Threads {
         jobs: args.jobs.get(),
-        part: args.part_size.map_or(PART_SIZE, |size| size as usize),
+        section: args.part_size.map_or(PART_SIZE, |size| size as usize),
     })
 }
 

@@ -4,11 +4,11 @@ mod reporter;
 pub mod rules;
 mod source;
 
-use super::input::{self, Flow, InputRun, SinkOfOne, unless_failed};
+use super::input::{self, Flow, InputState, SinkOfOne, unless_failed};
 use super::interrupt::Stop;
 use super::options::{self, SharedArgs};
-use super::output::Output as TextOutput;
-use super::report::{self, Report, ReportKind};
+use super::output::CommandOutput;
+use super::report::{self, ReportKind, ReportWriter};
 use super::unmatched::Unmatched;
 use super::{Exit, print_about, print_message};
 use crate::capture::Item;
@@ -95,7 +95,7 @@ pub struct Args {
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     let rules = args.judging.rules()?;
     let input = &args.input;
-    let mut output = TextOutput::open(args.output.as_deref(), &input.paths())?;
+    let mut output = CommandOutput::open(args.output.as_deref(), &input.paths())?;
     let as_json = args.format.is_json();
     output.is_json = as_json || args.report.is_some_and(|kind| kind != ReportKind::Html);
     if args.rules {
@@ -106,7 +106,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     }
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
-    let mut run = InputRun::new(shared, input.follow, Some(Stop::on_signals()?));
+    let mut run = InputState::new(shared, input.follow, Some(Stop::on_signals()?));
     run.sources = input::merged_sources(input)?;
     run.stall = args.stall;
     run.counts_each_source = true;
@@ -145,11 +145,11 @@ impl LintScreen {
         shared: &SharedArgs,
         rules: RuleSettings,
         display: DisplayOptions,
-        output: TextOutput,
+        output: CommandOutput,
         stop: Option<&Stop>,
     ) -> Self {
         let filter = args.condition.filter_of_calls();
-        let report = |kind| Report::new(kind, "wiretool lint", display);
+        let report = |kind| ReportWriter::new(kind, "wiretool lint", display);
         Self {
             rules,
             reporter: FindingWriter {
@@ -175,7 +175,7 @@ impl LintScreen {
         }
     }
 
-    fn finish(mut self, run: &InputRun) -> Result<Exit> {
+    fn finish(mut self, run: &InputState) -> Result<Exit> {
         if let Some(report) = self.reporter.report.take() {
             let left_out = report.left_out();
             for note in left_out.iter().filter(|_| !self.reporter.quiet) {
@@ -279,7 +279,7 @@ impl LintScreen {
 }
 
 impl SinkOfOne for LintScreen {
-    fn output(&mut self) -> &mut TextOutput {
+    fn output(&mut self) -> &mut CommandOutput {
         &mut self.reporter.output
     }
 

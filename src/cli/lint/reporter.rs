@@ -1,7 +1,7 @@
 //! Reports findings.
 
-use super::super::output::{Output, without_nulls};
-use super::super::report::{FilePlace, Report};
+use super::super::output::{CommandOutput, without_nulls};
+use super::super::report::{FilePlace, ReportWriter};
 use super::super::unmatched::Unmatched;
 use super::super::{count_text, print_message, print_wrapped};
 use super::source::SourceSummary;
@@ -37,8 +37,8 @@ pub struct FindingWriter {
     pub json: bool,
     pub most: u64,
     pub display: DisplayOptions,
-    pub output: Output,
-    pub report: Option<Report>,
+    pub output: CommandOutput,
+    pub report: Option<ReportWriter>,
     /// The severity that fails the command.
     pub fail_on: Option<Severity>,
     pub source: SourceSummary,
@@ -50,7 +50,7 @@ pub struct FindingWriter {
 impl FindingWriter {
     /// Begins an input.
     pub fn begin(&mut self, run: &Run<'_>) {
-        if let Some(Report::Html(page)) = &mut self.report {
+        if let Some(ReportWriter::Html(page)) = &mut self.report {
             page.begin(run, self.output.buffer());
         }
         self.source = SourceSummary::new(run.source());
@@ -59,7 +59,7 @@ impl FindingWriter {
     /// Adds the findings of a message, if it is selected.
     pub fn add_message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) -> Result<()> {
         // Without a condition, most messages need no second look.
-        let is_page = matches!(self.report, Some(Report::Html(_)));
+        let is_page = matches!(self.report, Some(ReportWriter::Html(_)));
         if self.filter.is_open() && verdict.findings.is_empty() && !is_page {
             return Ok(());
         }
@@ -69,7 +69,7 @@ impl FindingWriter {
         {
             self.source.matched += 1;
             self.matched += 1;
-            if let Some(Report::Html(page)) = &mut self.report {
+            if let Some(ReportWriter::Html(page)) = &mut self.report {
                 page.message(decoded, verdict, self.output.buffer());
                 self.output.written()?;
             }
@@ -84,7 +84,7 @@ impl FindingWriter {
     /// Adds findings between messages or at the end; with a condition they are not reported.
     pub fn add(&mut self, found: &[Finding]) -> Result<()> {
         if self.filter.is_open() {
-            if let Some(Report::Html(page)) = &mut self.report {
+            if let Some(ReportWriter::Html(page)) = &mut self.report {
                 page.findings(found, self.output.buffer());
             }
             self.add_findings(found)
@@ -237,7 +237,7 @@ impl FindingWriter {
     /// Returns the requests without an answer; at the end of a one-way file there are none, because its answers are elsewhere.
     pub fn waiting(&mut self, conversation: &Conversation<'_>, stopped: bool) -> WaitingList {
         let has_both = self.source.recording || stopped;
-        if let Some(Report::Html(page)) = &mut self.report {
+        if let Some(ReportWriter::Html(page)) = &mut self.report {
             page.wait(conversation, has_both);
         }
         let most = match self.report {

@@ -1,7 +1,7 @@
 //! `lint --rules` and `lint --explain`: list and explain the rules.
 
 use super::super::options::{WireArgs, nearest_rule_hint};
-use super::super::output::Output;
+use super::super::output::CommandOutput;
 use super::super::topics::markdown::wrap;
 use super::super::{Exit, print_message};
 use crate::capture::{CaptureInput, Form};
@@ -29,7 +29,7 @@ pub fn write_rules(
     judge: &Judge,
     as_json: bool,
     display: DisplayOptions,
-    mut output: Output,
+    mut output: CommandOutput,
 ) -> Result<Exit> {
     let wanted = wire.protocol.as_deref();
     let protocols = registry::all().iter().copied();
@@ -97,7 +97,7 @@ pub fn explain(
     judge: &Judge,
     as_json: bool,
     display: DisplayOptions,
-    mut output: Output,
+    mut output: CommandOutput,
 ) -> Result<Exit> {
     let known: Vec<_> = rules_called(name).collect();
     let found = match known.as_slice() {

@@ -12,7 +12,7 @@ use super::folders::{FileVersion, Folders};
 use super::listing::Listing;
 use super::page::{display, entry_text};
 use crate::capture::Item;
-use crate::cli::input::{self, Flow, InputRun, unless_failed};
+use crate::cli::input::{self, Flow, InputState, unless_failed};
 use crate::cli::interrupt::Stop;
 use crate::cli::options::{self, InputArgs};
 use crate::cli::watch::entry::Entry;
@@ -169,14 +169,14 @@ impl Recordings {
             is_recording: false,
         };
         let client = Arc::clone(&self.call.client);
-        let mut run = InputRun {
+        let mut run = InputState {
             quiet: true,
             notes: Some(Box::new(|_| {})),
             stop: Some(self.call.stop.clone()),
             progress: Some(Arc::new(move |done, total| {
                 lock(&client).tell_progress(done, total);
             })),
-            ..InputRun::default()
+            ..InputState::default()
         };
         let args = InputArgs {
             jobs: options::all_jobs(),

@@ -2,7 +2,7 @@
 
 use crate::cli::encode::input_name;
 use crate::cli::options::{self, SharedArgs};
-use crate::cli::output::Output;
+use crate::cli::output::CommandOutput;
 use crate::cli::values::read_input;
 use crate::cli::{Exit, print_message};
 use crate::encoding::json::write_text;
@@ -55,7 +55,7 @@ pub struct Args {
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     let filter = ItemFilter::parse(&args.expr)?;
     let dialect = FilterDialect::from_name(&args.dialect).unwrap_or_default();
-    let mut output = Output::open(None, &[])?;
+    let mut output = CommandOutput::open(None, &[])?;
     let (mut text, style) = (String::new(), display.style);
     if args.explain {
         for line in filter.to_string().lines() {

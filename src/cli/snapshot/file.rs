@@ -1,6 +1,6 @@
 //! Reads, writes and removes the file of a snapshot.
 
-use crate::cli::output::Output;
+use crate::cli::output::CommandOutput;
 use crate::snapshot::{MAX_RENDERING, Stored};
 use anyhow::{Context as _, Result};
 use std::fs::{self, File};
@@ -37,7 +37,7 @@ pub fn read_stored(path: &Path) -> Result<Result<Stored, String>> {
 
 /// Writes the file of a snapshot, completely or not at all.
 pub fn write(path: &Path, stored: &Stored) -> Result<()> {
-    let mut output = Output::create(path, &[])?;
+    let mut output = CommandOutput::create(path, &[])?;
     output.push(stored.text());
     output.finish()
 }

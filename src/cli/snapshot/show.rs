@@ -2,7 +2,7 @@
 
 use super::find::FoundFixture;
 use crate::cli::Exit;
-use crate::cli::output::{Output, without_nulls};
+use crate::cli::output::{CommandOutput, without_nulls};
 use crate::render::DisplayOptions;
 use crate::render::style::Highlight;
 use crate::snapshot::{LineChange, SnapshotSummary, changes};
@@ -81,7 +81,7 @@ pub fn fixture_json(found: &FoundFixture, result: Option<&str>, error: Option<&s
 
 /// Runs `snapshot list`.
 pub fn list(found: &[FoundFixture], as_json: bool, display: DisplayOptions) -> Result<Exit> {
-    let mut output = Output::open(None, &[])?;
+    let mut output = CommandOutput::open(None, &[])?;
     output.is_json = as_json;
     for one in found {
         let mut text = String::new();

@@ -6,8 +6,8 @@ use super::show::{fixture_json, write_difference};
 use super::{EXAMPLES, EXIT_CODES, MORE};
 use crate::cli::config::FixtureConfigs;
 use crate::cli::options::{self, SharedArgs};
-use crate::cli::output::Output;
-use crate::cli::report::{FilePlace, LineColumn, Report, ReportArgs, ReportedProblem};
+use crate::cli::output::CommandOutput;
+use crate::cli::report::{FilePlace, LineColumn, ReportArgs, ReportWriter, ReportedProblem};
 use crate::cli::{Exit, count_text, print_message};
 use crate::render::DisplayOptions;
 use crate::render::style::Highlight;
@@ -123,8 +123,8 @@ struct SnapshotTest<'r> {
     /// No file is written.
     ci: bool,
     json: bool,
-    report: Option<Report>,
-    output: Output,
+    report: Option<ReportWriter>,
+    output: CommandOutput,
     counts: TestCounts,
     /// Texts of fixtures without a snapshot, and of snapshots without a fixture.
     new: Vec<(PathBuf, String)>,
@@ -146,7 +146,7 @@ pub fn run(
         json: args.json || args.format.is_json(),
         report: args.report.new_report("wiretool snapshot test"),
         // With a report, the text is on stdout and the report in the file.
-        output: Output::open(args.report.text_path(args.output.as_deref()), &[])?,
+        output: CommandOutput::open(args.report.text_path(args.output.as_deref()), &[])?,
         counts: TestCounts::default(),
         new: Vec::new(),
         gone: Vec::new(),
@@ -423,7 +423,7 @@ impl SnapshotTest<'_> {
 
     fn finish(mut self, none: bool, others: &[PathBuf]) -> Result<Exit> {
         if let Some(report) = self.report.take() {
-            let mut output = Output::open(self.args.output.as_deref(), &[])?;
+            let mut output = CommandOutput::open(self.args.output.as_deref(), &[])?;
             output.is_json = true;
             output.push(&report.text()?);
             output.finish()?;

@@ -1,10 +1,10 @@
 //! Shows the requests of a stub on stderr, one per line, and writes the report.
 
 use crate::cli::options::{self, SharedArgs};
-use crate::cli::output::Output;
+use crate::cli::output::CommandOutput;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
-use crate::live::stub::{AnswerSource, Observer, StubReport, Usage};
+use crate::live::stub::{AnswerSource, StubObserver, StubReport, Usage};
 use crate::render::DisplayOptions;
 use crate::render::line::Lines;
 use crate::render::style::Highlight;
@@ -22,7 +22,7 @@ pub fn write(path: Option<&Path>, report: &StubReport) -> Result<()> {
     let Some(path) = path else {
         return Ok(());
     };
-    let mut output = Output::create(path, &[])?;
+    let mut output = CommandOutput::create(path, &[])?;
     output.push(report.to_json());
     output.finish()
 }
@@ -62,7 +62,7 @@ impl RequestLog {
     }
 }
 
-impl Observer for RequestLog {
+impl StubObserver for RequestLog {
     fn received(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, outcome: AnswerSource<'_>) {
         if self.quiet || outcome == AnswerSource::Protocol && !self.verbose {
             return;

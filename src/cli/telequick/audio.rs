@@ -5,10 +5,10 @@
 //!   s2c      0 1 2 3          channel 2, as much later as its first frame was read
 //! ```
 
-use crate::cli::input::{self, Flow, InputRun};
+use crate::cli::input::{self, Flow, InputState};
 use crate::cli::interrupt::Stop;
 use crate::cli::options::{self, SharedArgs};
-use crate::cli::output::Output as FileOutput;
+use crate::cli::output::CommandOutput;
 use crate::cli::{Exit, count_text, print_message};
 use crate::conversation::{Output, Sink};
 use crate::decoder::{DecodeOptions, Decoded, Origin};
@@ -65,9 +65,9 @@ pub struct Args {
 pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let mut options = DecodeOptions::new(registry::find("telequick").into_iter().collect());
     options.want = Want::Places;
-    let mut run = InputRun::new(shared, false, Some(Stop::on_signals()?));
+    let mut run = InputState::new(shared, false, Some(Stop::on_signals()?));
     run.sources = input::merged_sources(&args.input)?;
-    let mut output = FileOutput::create(&args.output, &args.input.paths())?;
+    let mut output = CommandOutput::create(&args.output, &args.input.paths())?;
     let mut sound = Sound {
         wanted: args.call.clone(),
         rate: args.rate,

@@ -6,7 +6,7 @@
 //!    "lists":{"tools/list":{"add":{"inputSchema":…}}}}    its definitions, by their names
 //! ```
 
-use crate::cli::output::Output;
+use crate::cli::output::CommandOutput;
 use crate::decoder::Decoded;
 use crate::live::client::FeedInput;
 use crate::protocol::session::Answer;
@@ -134,7 +134,7 @@ impl Offered {
         if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
             return Ok(false);
         }
-        let mut output = Output::create(path, &[])?;
+        let mut output = CommandOutput::create(path, &[])?;
         output.push(text);
         output.finish()?;
         Ok(true)

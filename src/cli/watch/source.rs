@@ -5,7 +5,7 @@ use super::shared::Shared;
 use super::steps::{Step, Steps};
 use super::store::{Batch, ConnChange, InputStatus, StoredStderr, Update};
 use crate::capture::{Event, EventKind, Header, Item};
-use crate::cli::input::{Flow, InputRun, unless_failed};
+use crate::cli::input::{Flow, InputState, unless_failed};
 use crate::cli::stderr_lines::{StderrLine, StderrLines};
 use crate::conversation::{Output, Run, Sink};
 use crate::decoder::{Decoded, RareParts, StoredFrames};
@@ -27,9 +27,9 @@ const BATCH_BYTES: usize = 1 << 20;
 const STALL: Duration = Duration::from_millis(500);
 
 /// Sets where notes of a run go, and when it pauses.
-pub(super) fn input_run(run: InputRun, shared: &Shared) -> InputRun {
+pub(super) fn input_run(run: InputState, shared: &Shared) -> InputState {
     let noted = shared.clone();
-    InputRun {
+    InputState {
         notes: Some(Box::new(move |text| {
             noted.store().status.note(text.to_owned());
         })),

@@ -7,7 +7,7 @@ use super::source::{IndexSink, input_run};
 use super::steps::Steps;
 use super::store::{Store, StoreReader};
 use crate::capture::{Item, Sources};
-use crate::cli::input::{self, Flow, InputRun};
+use crate::cli::input::{self, Flow, InputState};
 use crate::cli::interrupt::Stop;
 use crate::cli::options::InputArgs;
 use crate::conversation::{Finding, Output, RuleSettings, Sink};
@@ -74,7 +74,7 @@ fn fill_from(
     let rules = RuleSettings::default();
     let depth = Limits::default().depth;
     let judging = RuleThread::new(shared.clone(), Arc::clone(&steps), rules, depth, false);
-    let mut run = input_run(InputRun::default(), shared);
+    let mut run = input_run(InputState::default(), shared);
     run.sources = sources;
     let mut sink = IndexSink::new(shared.clone(), Arc::clone(&steps), frames);
     let options = DecodeOptions::new(registry::all().to_vec());
@@ -147,10 +147,10 @@ fn each_fixture(visit: &mut dyn FnMut(PathBuf)) {
     }
 }
 
-fn quiet() -> InputRun {
-    InputRun {
+fn quiet() -> InputState {
+    InputState {
         notes: Some(Box::new(|_| {})),
-        ..InputRun::default()
+        ..InputState::default()
     }
 }
 

@@ -7,7 +7,7 @@
 //! ```
 
 #[cfg(feature = "cli")]
-use super::super::parts;
+use super::super::continued;
 use super::{Conversation, Output, Sink};
 #[cfg(feature = "cli")]
 use crate::capture::Time;
@@ -297,11 +297,11 @@ impl<'p> ItemReader<'p> {
                 conversation.lose(stream.place.conn);
             }
             for message in &continued.messages {
-                parts::show(message, started, &options, conversation);
+                continued::show(message, started, &options, conversation);
             }
         }
         self.decoder.continue_at(continued.index);
-        for state in continued.streams.iter().filter_map(parts::state_of) {
+        for state in continued.streams.iter().filter_map(continued::state_of) {
             self.decode(out, |decoder, sink| decoder.resume(&state, sink));
         }
     }

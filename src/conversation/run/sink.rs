@@ -23,7 +23,8 @@ pub enum Output<'a> {
     Event(&'a Event<'a>, Verdict<'a>),
     /// A note about bytes that the capture lacks.
     Note(&'a str),
-    /// Everything that arrived is read, and nothing more arrived for this time. Only live traffic has it.
+    /// Everything that arrived is read, and nothing more arrived for this time: of live traffic, a pipe or a file that
+    /// is followed.
     Pause(&'a Run<'a>, Duration),
     /// The capture is read to its end, and what follows from the end is not known yet.
     BeforeEnd(&'a Run<'a>),

@@ -30,7 +30,7 @@ pub struct RunValues {
 }
 
 impl RunValues {
-    /// Returns a run without values. `keep`: own ids and times are those of the recording; `given`: the value that the
+    /// Returns a run without values. `keep_ids`: own ids and times are those of the recording; `given`: the value that the
     /// user supplies; `seed`: the seed of the generated ids.
     pub fn new(side: Direction, keep_ids: bool, given: Option<String>, seed: u64) -> Self {
         Self {

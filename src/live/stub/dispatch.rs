@@ -10,7 +10,7 @@
 
 use super::matcher::{MAX_NAME_LENGTH, RequestMatcher};
 use super::report::RateLimit;
-use super::{AnswerSource, Observer, ScriptAction, ScriptRule, StubReport};
+use super::{AnswerSource, ScriptAction, ScriptRule, StubObserver, StubReport};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::diff::MessageName;
@@ -102,7 +102,7 @@ pub(super) struct Dispatcher {
     pub(super) now: i64,
     pub(super) stdio: bool,
     pub(super) scratch: Vec<u8>,
-    pub(super) watch: Box<dyn Observer>,
+    pub(super) watch: Box<dyn StubObserver>,
 }
 
 /// The decision on a message.

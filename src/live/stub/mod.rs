@@ -54,7 +54,7 @@ pub enum OnMiss {
 }
 
 /// Observes a stub.
-pub trait Observer: Send {
+pub trait StubObserver: Send {
     /// Reports a received message and the source of its answer.
     fn received(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, outcome: AnswerSource<'_>) {
         let _ = (decoded, verdict, outcome);
@@ -117,7 +117,7 @@ impl<'p> Stub<'p> {
     pub fn new(
         connection: ConnectionConfig<'p>,
         mut config: StubConfig,
-        watch: Box<dyn Observer>,
+        watch: Box<dyn StubObserver>,
     ) -> Self {
         let (script, own) = (&mut config.script, config.peer_config.clone());
         // `ready = false` also applies to a recorded hello.

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   park --> #1 until 12:00:05   --take_due--> continues
-//!            #2 for an answer    --answered--> continues
-//!            #3 until, or for    --end, drop-> ends: its connection ended
+//!            #2 for an answer    --store_answer--> continues
+//!            #3 until, or for    --take_ended, drop_all--> ends: its connection ended
 //! ```
 
 use super::dispatch::Job;

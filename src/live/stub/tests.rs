@@ -24,7 +24,7 @@ fn oracle() -> &'static dyn Protocol {
 #[derive(Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
-impl Observer for Log {
+impl StubObserver for Log {
     fn received(&mut self, decoded: &Decoded<'_>, _: Verdict<'_>, outcome: AnswerSource<'_>) {
         let text = format!("{} {outcome:?}", MessageName::of(decoded.message));
         self.0.lock().unwrap().push(text);

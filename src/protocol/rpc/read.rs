@@ -68,7 +68,7 @@ pub(in crate::protocol) fn kinds() -> Vec<Kind> {
 /// The largest number of members of a batch that are examined for the protocol.
 const MAX_EXAMINED: usize = 64;
 
-/// Returns the evidence that a message of this role belongs to a protocol.
+/// Finds the evidence that a message of this role belongs to a protocol.
 pub(in crate::protocol) type Judge = fn(&Call<'_>, Role) -> Evidence;
 
 /// Names of error codes that only one protocol has.

@@ -164,8 +164,6 @@ pub struct Schema {
     pub types: Types,
     /// The methods and streams, in the order of the text.
     pub(crate) methods: Vec<RpcMethod>,
-    /// The mode of a length if the bytes do not decide it.
-    pub length: LengthMode,
     /// The largest frame that peers accept, in bytes.
     pub(crate) frame_limit: Option<u32>,
     /// The deepest nesting of envelopes.
@@ -208,7 +206,6 @@ impl Schema {
                 ..Types::default()
             },
             methods: Vec::new(),
-            length: LengthMode::Auto,
             frame_limit: None,
             depth: MAX_DEPTH,
             head: HeadFields::default(),

@@ -1,4 +1,4 @@
-//! Selects the columns of a line, and keeps their widths.
+//! Selects the columns of a line, keeps their widths, and lays out their cells.
 //!
 //! ```text
 //!   120 and more   index offset conn who time kind subject id latency detail
@@ -14,6 +14,7 @@
 //! the columns of 120, and only arguments and results are cut.
 
 use super::super::DisplayOptions;
+use super::super::style::{Highlight, Style, escape};
 use super::super::wrap::columns;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar as _;
@@ -24,6 +25,9 @@ const PIPE_WIDTH: usize = 120;
 const MIN_CONTENT: usize = 40;
 /// The maximum width for the text of an error in that case.
 const MAX_ERROR: usize = 160;
+/// Precedes each cell of a line that is written without a layout. Text from the wire cannot contain it.
+#[cfg(feature = "cli")]
+const MARK: char = '\u{1}';
 
 /// The columns before arguments and results.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -325,6 +329,84 @@ pub(super) fn cut(line: &str, space: usize, out: &mut String) -> usize {
         }
     }
     used
+}
+
+/// The escaped and colored text of each column.
+#[derive(Default)]
+pub(super) struct CellText {
+    text: String,
+    /// The end of each cell in the text, and its width.
+    ends: [(usize, usize); Column::ALL.len()],
+    count: usize,
+}
+
+impl CellText {
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.count = 0;
+    }
+
+    /// Adds the text of a column. Columns are added in their order; those that are left out are blank.
+    pub fn push(&mut self, column: Column, style: Style, highlight: Highlight, text: &str) {
+        self.skip_to(column as usize);
+        if text.is_empty() {
+            return;
+        }
+        let text = if column.has_wire_text() {
+            escape(text)
+        } else {
+            Cow::Borrowed(text)
+        };
+        style.push(&mut self.text, highlight, &text);
+        self.add(width(&text));
+    }
+
+    fn skip_to(&mut self, column: usize) {
+        while self.count < column {
+            self.add(0);
+        }
+    }
+
+    fn add(&mut self, wide: usize) {
+        if let Some(end) = self.ends.get_mut(self.count) {
+            *end = (self.text.len(), wide);
+        }
+        self.count += 1;
+    }
+
+    /// Returns the cells of a complete line.
+    pub fn finish(&mut self) -> Cells<'_> {
+        self.skip_to(Column::ALL.len());
+        let mut start = 0;
+        self.ends.map(|(end, wide)| {
+            let text = self.text.get(start..end).unwrap_or_default();
+            start = end;
+            (text, wide)
+        })
+    }
+}
+
+/// Adds a line with marks. [`split`] reads it.
+#[cfg(feature = "cli")]
+pub(super) fn write_marked(cells: &Cells<'_>, detail: &str, out: &mut String) {
+    for (text, _) in cells {
+        out.push(MARK);
+        out.push_str(text);
+    }
+    out.push(MARK);
+    out.push_str(detail);
+    out.push('\n');
+}
+
+/// Returns the cells of a line with marks, and its arguments or results; of another line nothing.
+#[cfg(feature = "cli")]
+pub(super) fn split(line: &str) -> Option<(Cells<'_>, &str)> {
+    let mut parts = line.strip_prefix(MARK)?.splitn(Column::ALL.len() + 1, MARK);
+    let cells = Column::ALL.map(|_| {
+        let text = parts.next().unwrap_or_default();
+        (text, columns(text))
+    });
+    Some((cells, parts.next().unwrap_or_default()))
 }
 
 #[cfg(test)]

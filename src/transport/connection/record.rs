@@ -2,7 +2,6 @@
 
 use super::{Connection, ConnectionEvent};
 use crate::capture::{ChunkSource, EventKind, EventRecord};
-use crate::conversation::tap::{eof, event};
 use crate::live::handler::Ended;
 use crate::transport::address::Address;
 use std::sync::Arc;
@@ -31,7 +30,7 @@ impl Connection {
 
     /// Creates an event with the current time.
     pub(in crate::transport) fn event(&self, what: EventKind<'_>) -> EventRecord {
-        let mut event = event(what, self.touch(), self.conn);
+        let mut event = EventRecord::new(what, self.touch(), self.conn);
         event.stream = self.stream;
         event
     }
@@ -50,7 +49,7 @@ impl Connection {
     /// Records the end of a direction, unless the connection has ended: a reading thread may be late.
     pub(in crate::transport) fn eof(&self, dir: ChunkSource, truncated: bool) {
         let eof = match self.stream {
-            None => eof(self.touch(), self.conn, dir, truncated),
+            None => EventRecord::eof(self.touch(), self.conn, dir, truncated),
             Some(_) => self.stream_event(EventKind::Fin, dir),
         };
         let state = self.lock();

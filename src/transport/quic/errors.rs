@@ -120,7 +120,6 @@ pub(in crate::transport) fn handshake(
 mod tests {
     use super::*;
     use crate::capture::EventKind;
-    use crate::conversation::tap::event;
     use quinn::{ApplicationClose, ConnectionClose, TransportErrorCode};
 
     /// The reason that the other side gives is a text of its library.
@@ -181,7 +180,7 @@ mod tests {
             ),
         ];
         for (reason, code, error, forwarded) in table {
-            let mut close = event(EventKind::Close, 0, 1);
+            let mut close = EventRecord::new(EventKind::Close, 0, 1);
             let text = add_close(&mut close, &reason).unwrap_or_default();
             assert!(text.contains(error.unwrap_or_default()), "{text}");
             assert_eq!(text.is_empty(), error.is_none(), "{text}");

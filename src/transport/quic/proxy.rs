@@ -3,8 +3,7 @@
 use super::config::{QuicClient, QuicServer, dialer};
 use super::relay::relay;
 use super::sides::Sides;
-use crate::capture::EventKind;
-use crate::conversation::tap::event;
+use crate::capture::{EventKind, EventRecord};
 use crate::transport::address::Address;
 use crate::transport::pump::Proxied;
 use quinn::{Endpoint, Incoming, VarInt};
@@ -56,13 +55,13 @@ pub(in crate::transport) async fn connection(
     quic: &Quic,
     proxied: Proxied,
 ) -> bool {
-    let mut opened = event(EventKind::Open, proxied.now(), proxied.conn);
+    let mut opened = EventRecord::new(EventKind::Open, proxied.now(), proxied.conn);
     let peer = incoming.remote_address().to_string();
     opened.more.insert("peer".into(), peer.into());
     proxied.record(opened);
     let refused = |text: String| {
         (proxied.print)(&format!("connection {}: {text}", proxied.conn));
-        let mut refused = event(EventKind::Close, proxied.now(), proxied.conn);
+        let mut refused = EventRecord::new(EventKind::Close, proxied.now(), proxied.conn);
         refused.more.insert("error".into(), text.into());
         proxied.record(refused);
         true

@@ -18,7 +18,6 @@ use super::errors::{add_close, closed, forwarded_as};
 use super::faults::{ForwardEnd, Forwarding, next_insert};
 use super::sides::Sides;
 use crate::capture::{ChunkSource, EventKind, EventRecord};
-use crate::conversation::tap::event;
 use crate::protocol::Channel;
 use crate::relay::OfferResult;
 
@@ -67,7 +66,7 @@ pub(super) async fn relay(sides: Arc<Sides>) -> EventRecord {
     let (code, text) = closed(&reason);
     other.close(code, text.as_bytes());
     if let ConnectionError::LocallyClosed = reason {
-        let mut close = event(EventKind::Close, proxied.now(), proxied.conn);
+        let mut close = EventRecord::new(EventKind::Close, proxied.now(), proxied.conn);
         close.more.insert("by".into(), "wiretool".into());
         if let Some(code) = sides.fault.get() {
             close.more.insert("code".into(), code.into_inner().into());

@@ -8,7 +8,7 @@ use crate::common::programs::Recording;
 use crate::framing::{Framing, Limits};
 use crate::live::codec::ConnectionConfig;
 use crate::live::script::Script;
-use crate::live::stub::{Observer, OnMiss, Stub, StubConfig};
+use crate::live::stub::{OnMiss, Stub, StubConfig, StubObserver};
 use crate::protocol::make::{IdGen, Words};
 use crate::protocol::peer::PeerConfig;
 use crate::protocol::{Direction, Protocol, registry};
@@ -184,7 +184,7 @@ fn over_streams(side: Direction) -> ConnectionConfig<'static> {
 
 struct Silent;
 
-impl Observer for Silent {}
+impl StubObserver for Silent {}
 
 #[test]
 fn stub_answers_on_the_stream_of_the_request_and_pushes_on_its_own() {

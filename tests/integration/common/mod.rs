@@ -67,6 +67,13 @@ pub fn shell(name: &str) -> Command {
     command
 }
 
+/// Runs the binary in the folder of the crate, with nothing on its stdin.
+pub fn outcome(args: &[&str]) -> Ran {
+    let mut command = wiretool();
+    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    outcome_of(&command.stdin(Stdio::null()).output().unwrap())
+}
+
 /// Runs a command with this text on its stdin.
 pub fn run(command: &mut Command, input: impl AsRef<[u8]>) -> Ran {
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -163,8 +163,8 @@ const CHANGED_FILES: &[&str] = &[
     "src/cli/topics/protocols.md",
 ];
 
-/// Faults of the transport, which every protocol may have.
-const CONTROLS: &[&str] = &[
+/// Kinds of the transport, which every protocol may have.
+const CONTROL_KINDS: &[&str] = &[
     "close",
     "gap",
     "http-request",
@@ -888,7 +888,7 @@ fn every_kind_and_fault_has_a_fixture() {
             }
         }
     }
-    for kind in CONTROLS {
+    for kind in CONTROL_KINDS {
         if !reported.iter().any(|t| t.kind.as_deref() == Some(kind)) {
             let _ = writeln!(breaches, "fixtures:1: no fixture has a line of kind {kind}");
         }
@@ -952,7 +952,7 @@ fn decoded_kinds_and_faults_are_listed() {
         // The role of a kind that the message names itself is unknown.
         if let (Some(kind), Some(role)) = (&reported.kind, &reported.role) {
             let listed = protocol.kinds().iter().find(|k| k.name == *kind);
-            let right = (role == "control" && CONTROLS.contains(&kind.as_str()))
+            let right = (role == "control" && CONTROL_KINDS.contains(&kind.as_str()))
                 || listed.is_some_and(|l| l.role.is_none_or(|r| r.name() == role))
                 || schemas_in_fixtures(&reported.protocol).contains(&format!("struct {kind} "));
             if !right {

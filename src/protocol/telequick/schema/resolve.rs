@@ -14,7 +14,6 @@ use std::sync::Arc;
 impl Definitions {
     /// Merges `later` into these definitions: it replaces those with the same name or id.
     pub(super) fn merged(mut self, later: Self) -> Self {
-        self.length = later.length.or(self.length);
         self.frame_limit = later.frame_limit.or(self.frame_limit);
         self.depth_limit = later.depth_limit.or(self.depth_limit);
         self.element_limit = later.element_limit.or(self.element_limit);
@@ -172,7 +171,6 @@ pub(super) fn resolve(source: Definitions) -> Result<Schema, SchemaError> {
     Ok(Schema {
         types,
         methods,
-        length: source.length.unwrap_or_default(),
         frame_limit: source.frame_limit,
         depth: source.depth_limit.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
         head,

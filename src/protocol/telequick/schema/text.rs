@@ -11,7 +11,6 @@
 use super::SchemaError;
 use super::marks::{FieldMark, MarkDef};
 use super::token::{NameToken, SchemaToken, TextPlace, TokenReader};
-use crate::framing::LengthMode;
 use std::collections::HashSet;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +62,6 @@ pub(super) struct AliasDef {
 /// All definitions of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Definitions {
-    pub length: Option<LengthMode>,
     pub frame_limit: Option<u32>,
     pub depth_limit: Option<u32>,
     pub element_limit: Option<u32>,
@@ -90,7 +88,7 @@ pub(super) fn parse(text: &str) -> Result<Definitions, SchemaError> {
         let about = std::mem::take(&mut reader.about);
         let name = reader.word(ITEMS)?;
         match name.text.as_str() {
-            "framing" => reader.framing(&mut found)?,
+            "framing" => reader.framing()?,
             "limit" => reader.limit(&mut found)?,
             "service" => reader.service(&mut found)?,
             "enum" => reader.define_enum(&mut found)?,
@@ -106,17 +104,18 @@ pub(super) fn parse(text: &str) -> Result<Definitions, SchemaError> {
 }
 
 impl TokenReader<'_> {
-    fn framing(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
+    /// Reads how lengths count. Readers see it in the bytes, and a flag decides where they do not.
+    fn framing(&mut self) -> Result<(), SchemaError> {
         let what = self.word("`length`")?;
         if what.text != "length" {
             return Err(what.place.error("`length`", format!("`{}`", what.text)));
         }
         self.expect("=")?;
-        let wanted = "`exclusive`, `inclusive` or `auto`";
+        let wanted = "`exclusive` or `auto`; frames with other lengths are read with --length-mode inclusive";
         let mode = self.word(wanted)?;
-        let got = LengthMode::from_name(&mode.text);
-        found.length =
-            Some(got.ok_or_else(|| mode.place.error(wanted, format!("`{}`", mode.text)))?);
+        if !["exclusive", "auto"].contains(&mode.text.as_str()) {
+            return Err(mode.place.error(wanted, format!("`{}`", mode.text)));
+        }
         self.expect(";")
     }
 

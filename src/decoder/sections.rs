@@ -1,13 +1,13 @@
 //! Messages that other threads read ahead of the decoder of their stream.
 //!
 //! ```text
-//!   Splitter     the whole frames of the next part   in order
-//!   PartReader   the messages of these frames        any thread, beside the others
+//!   Splitter     the whole frames of the next section   in order
+//!   SectionReader   the messages of these frames        any thread, beside the others
 //!   Decoder      indexes, names, open requests       in order
 //! ```
 //!
-//! Messages that are read ahead are right only if the decoder is where the part begins, and if no message has a fault: then the next frame
-//! begins where the framing says. In other cases the decoder reads the bytes of the part itself. A message that depends on open
+//! Messages that are read ahead are right only if the decoder is where the section begins, and if no message has a fault: then the next frame
+//! begins where the framing says. In other cases the decoder reads the bytes of the section itself. A message that depends on open
 //! requests is read again if they are not those that its reader knew.
 
 use super::chunk::{ChunkDecoder, Stream};
@@ -33,13 +33,13 @@ const LARGE: usize = 8 << 10;
 
 /// A run of whole frames of a stream.
 #[derive(Default)]
-pub(crate) struct Part {
+pub(crate) struct Section {
     bytes: Vec<u8>,
     /// The number of first bytes that the decoder had before the stream was split.
     known: usize,
     /// The stream offset of the first byte.
     base: u64,
-    frames: Vec<PartFrame>,
+    frames: Vec<SectionFrame>,
     /// The state of the framer before the first frame and after the last one.
     start: Option<FramerState>,
     end: Option<FramerState>,
@@ -47,9 +47,9 @@ pub(crate) struct Part {
     is_plain: bool,
 }
 
-/// A frame of a part, without its bytes.
-struct PartFrame {
-    /// Its first byte in the part.
+/// A frame of a section, without its bytes.
+struct SectionFrame {
+    /// Its first byte in the section.
     at: usize,
     len: usize,
     /// The number of bytes up to the next frame.
@@ -58,8 +58,8 @@ struct PartFrame {
     body: Span,
 }
 
-/// A message of a part.
-pub(crate) struct PartMessage<'w> {
+/// A message of a section.
+pub(crate) struct SectionMessage<'w> {
     frame: Frame<'w>,
     next: u64,
     message: Message<'w>,
@@ -67,7 +67,7 @@ pub(crate) struct PartMessage<'w> {
     open: Option<bool>,
 }
 
-impl Part {
+impl Section {
     /// Returns the bytes of the stream.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -78,7 +78,7 @@ impl Part {
         self.known
     }
 
-    fn frame(&self, frame: &PartFrame, framing: Framing) -> Frame<'_> {
+    fn frame(&self, frame: &SectionFrame, framing: Framing) -> Frame<'_> {
         let bytes = self.bytes.get(frame.at..frame.at + frame.len);
         let offset = self.base + frame.at as u64;
         Frame {
@@ -97,77 +97,77 @@ impl Part {
     }
 }
 
-/// Splits the rest of a stream into parts.
+/// Splits the rest of a stream into sections.
 pub(crate) struct Splitter<'p> {
     framer: Framer,
     /// The state of the framer after the last whole frame.
     state: Option<FramerState>,
-    /// The stream offset of the next part.
+    /// The stream offset of the next section.
     base: u64,
     /// The start of a frame that is not whole.
     unread: Vec<u8>,
     /// The number of bytes that the decoder had of it.
     known: usize,
-    reader: PartReader<'p>,
+    reader: SectionReader<'p>,
 }
 
 impl<'p> Splitter<'p> {
-    /// Returns what reads the messages of its parts.
-    pub(crate) fn reader(&self) -> PartReader<'p> {
+    /// Returns what reads the messages of its sections.
+    pub(crate) fn reader(&self) -> SectionReader<'p> {
         self.reader.clone()
     }
 
-    /// Fills the next part. `more` appends bytes, or returns `false` at the end of the stream. Returns `false` if nothing is left.
+    /// Fills the next section. `more` appends bytes, or returns `false` at the end of the stream. Returns `false` if nothing is left.
     pub(crate) fn split<E>(
         &mut self,
-        part: &mut Part,
+        section: &mut Section,
         mut more: impl FnMut(&mut Vec<u8>) -> Result<bool, E>,
     ) -> Result<bool, E> {
-        part.bytes.clear();
-        part.frames.clear();
-        std::mem::swap(&mut part.bytes, &mut self.unread);
-        (part.base, part.start, part.is_plain) = (self.base, self.state, true);
-        part.known = std::mem::take(&mut self.known);
+        section.bytes.clear();
+        section.frames.clear();
+        std::mem::swap(&mut section.bytes, &mut self.unread);
+        (section.base, section.start, section.is_plain) = (self.base, self.state, true);
+        section.known = std::mem::take(&mut self.known);
         loop {
-            let is_open = more(&mut part.bytes)?;
-            let whole = self.frames(part);
+            let is_open = more(&mut section.bytes)?;
+            let whole = self.frames(section);
             if whole == 0 && is_open {
                 continue;
             }
             if is_open {
                 self.unread
-                    .extend_from_slice(part.bytes.get(whole..).unwrap_or_default());
-                part.bytes.truncate(whole);
+                    .extend_from_slice(section.bytes.get(whole..).unwrap_or_default());
+                section.bytes.truncate(whole);
             }
-            part.is_plain &= whole == part.bytes.len();
-            part.end = self.state;
-            self.base += part.bytes.len() as u64;
-            return Ok(!part.bytes.is_empty());
+            section.is_plain &= whole == section.bytes.len();
+            section.end = self.state;
+            self.base += section.bytes.len() as u64;
+            return Ok(!section.bytes.is_empty());
         }
     }
 
-    /// Adds the whole frames of a part; returns the number of their bytes.
-    fn frames(&mut self, part: &mut Part) -> usize {
+    /// Adds the whole frames of a section; returns the number of their bytes.
+    fn frames(&mut self, section: &mut Section) -> usize {
         let mut at = 0;
         loop {
-            let window = part.bytes.get(at..).unwrap_or_default();
-            let base = part.base + at as u64;
+            let window = section.bytes.get(at..).unwrap_or_default();
+            let base = section.base + at as u64;
             match self.framer.step(window, base, false) {
                 Step::Incomplete(_) | Step::Took(0) => return at,
                 Step::Took(n) => {
-                    part.is_plain = false;
+                    section.is_plain = false;
                     at += n;
                 }
                 Step::Frame(frame, n) => {
                     match plain_head(&frame, base) {
-                        Some(head) => part.frames.push(PartFrame {
+                        Some(head) => section.frames.push(SectionFrame {
                             at,
                             len: frame.view.bytes.len(),
                             taken: n,
                             head,
                             body: frame.view.body,
                         }),
-                        None => part.is_plain = false,
+                        None => section.is_plain = false,
                     }
                     at += n;
                 }
@@ -191,16 +191,16 @@ fn plain_head(frame: &Frame<'_>, offset: u64) -> Option<Head<'static>> {
     })
 }
 
-/// The memory for the messages of a part, one entry for each.
+/// The memory for the messages of a section, one entry for each.
 #[derive(Default)]
-pub(crate) struct PartMemory {
+pub(crate) struct SectionMemory {
     parsed: Vec<Parsed>,
     notes: Vec<Notes>,
 }
 
-/// Reads the messages of parts.
+/// Reads the messages of sections.
 #[derive(Clone)]
-pub(crate) struct PartReader<'p> {
+pub(crate) struct SectionReader<'p> {
     protocol: &'p dyn Protocol,
     framing: Framing,
     direction: Option<Direction>,
@@ -209,30 +209,30 @@ pub(crate) struct PartReader<'p> {
     lookup: Option<Lookup>,
     /// The secrets of each message are needed.
     pub(crate) finds_secrets: bool,
-    /// The requests that were open before the first part.
+    /// The requests that were open before the first section.
     open: OpenRequests,
 }
 
-impl PartReader<'_> {
-    /// Reads the messages of a part. `None` if one of them has a fault.
+impl SectionReader<'_> {
+    /// Reads the messages of a section. `None` if one of them has a fault.
     pub(crate) fn read<'w>(
         &'w self,
-        part: &'w Part,
-        memory: &'w mut PartMemory,
-    ) -> Option<Vec<PartMessage<'w>>> {
-        if !part.is_plain {
+        section: &'w Section,
+        memory: &'w mut SectionMemory,
+    ) -> Option<Vec<SectionMessage<'w>>> {
+        if !section.is_plain {
             return None;
         }
-        let PartMemory { parsed, notes } = memory;
-        let count = part.frames.len();
+        let SectionMemory { parsed, notes } = memory;
+        let count = section.frames.len();
         if parsed.len() < count {
             parsed.resize_with(count, || self.new_parsed());
             notes.resize_with(count, Notes::of_secrets);
         }
         let mut open = self.open.clone();
-        let mut messages = Vec::with_capacity(part.frames.len());
-        for ((at, parsed), notes) in part.frames.iter().zip(parsed).zip(notes) {
-            let frame = part.frame(at, self.framing);
+        let mut messages = Vec::with_capacity(section.frames.len());
+        for ((at, parsed), notes) in section.frames.iter().zip(parsed).zip(notes) {
+            let frame = section.frame(at, self.framing);
             let (context, entry) = open.context(self.direction, frame.head);
             let context = Context {
                 open_methods: &[],
@@ -251,7 +251,7 @@ impl PartReader<'_> {
             }
             let asked = context.open;
             open.observe(self.direction, frame.head, entry, &message);
-            messages.push(PartMessage {
+            messages.push(SectionMessage {
                 next: frame.offset + at.taken as u64,
                 frame,
                 message,
@@ -266,7 +266,7 @@ impl PartReader<'_> {
     }
 
     /// Gives back the memory of long messages.
-    pub(crate) fn shrink(&self, memory: &mut PartMemory) {
+    pub(crate) fn shrink(&self, memory: &mut SectionMemory) {
         for one in (memory.parsed.iter_mut()).filter(|one| one.capacity() > LARGE) {
             *one = self.new_parsed();
         }
@@ -294,7 +294,7 @@ impl Stream<'_> {
 }
 
 impl<'p> Decoder<'p> {
-    /// Returns what splits the rest of the only stream, if its bytes have no times. The decoder then needs each part.
+    /// Returns what splits the rest of the only stream, if its bytes have no times. The decoder then needs each section.
     pub(crate) fn splitter(&mut self, origin: Origin) -> Option<Splitter<'p>> {
         let is_decided =
             self.detecting.is_empty() && self.separate.is_none() && self.held_metadata.is_empty();
@@ -328,7 +328,7 @@ impl<'p> Decoder<'p> {
             base: stream.base,
             known: unread.len(),
             unread,
-            reader: PartReader {
+            reader: SectionReader {
                 protocol,
                 framing,
                 direction: origin.direction,
@@ -341,34 +341,35 @@ impl<'p> Decoder<'p> {
         })
     }
 
-    /// Returns `true` if the decoder is where a part begins.
-    pub(crate) fn is_before(&self, origin: Origin, part: &Part) -> bool {
+    /// Returns `true` if the decoder is where a section begins.
+    pub(crate) fn is_before(&self, origin: Origin, section: &Section) -> bool {
         let Some(stream) = self.streams.get(&origin.lane()) else {
             return false;
         };
         let state = stream.state_before_frame();
-        let is_there = stream.base == part.base && stream.buffer.is_empty() && part.end.is_some();
-        is_there && self.waiting.is_empty() && state.is_some() && state == part.start
+        let is_there =
+            stream.base == section.base && stream.buffer.is_empty() && section.end.is_some();
+        is_there && self.waiting.is_empty() && state.is_some() && state == section.start
     }
 
-    /// Passes on the messages of a part that begins here, until the sink breaks. Returns the number of bytes that it takes: fewer
+    /// Passes on the messages of a section that begins here, until the sink breaks. Returns the number of bytes that it takes: fewer
     /// than all if a message has a fault.
-    pub(crate) fn pass_part(
+    pub(crate) fn pass_section(
         &mut self,
         origin: Origin,
-        part: &Part,
-        messages: Vec<PartMessage<'_>>,
+        section: &Section,
+        messages: Vec<SectionMessage<'_>>,
         sink: &mut FlowSink<'_>,
     ) -> usize {
-        let mut taken = part.bytes.len();
+        let mut taken = section.bytes.len();
         self.run(origin.lane(), origin, sink, |run, stream| {
-            taken = run.pass_part(stream, part, messages);
+            taken = run.pass_section(stream, section, messages);
         });
         taken
     }
 
-    /// Tells the reader of parts which requests are open now: it reads most messages with them.
-    pub(crate) fn update_reader(&self, origin: Origin, reader: &mut PartReader<'_>) {
+    /// Tells the reader of sections which requests are open now: it reads most messages with them.
+    pub(crate) fn update_reader(&self, origin: Origin, reader: &mut SectionReader<'_>) {
         if let Some(stream) = self.streams.get(&origin.lane())
             && reader.framing == Framing::Method
         {
@@ -378,16 +379,16 @@ impl<'p> Decoder<'p> {
 }
 
 impl ChunkDecoder<'_, '_, '_, '_> {
-    fn pass_part(
+    fn pass_section(
         &mut self,
         stream: &mut Stream<'_>,
-        part: &Part,
-        messages: Vec<PartMessage<'_>>,
+        section: &Section,
+        messages: Vec<SectionMessage<'_>>,
     ) -> usize {
         self.out.origin.time = None;
-        let mut state = part.start;
+        let mut state = section.start;
         for one in messages {
-            let PartMessage {
+            let SectionMessage {
                 frame, next, open, ..
             } = one;
             let (context, entry) = self.out.context(&frame);
@@ -401,7 +402,7 @@ impl ChunkDecoder<'_, '_, '_, '_> {
                 if let Some(state) = state {
                     stream.framer.set_state(state);
                 }
-                return (frame.offset - part.base) as usize;
+                return (frame.offset - section.base) as usize;
             }
             if let (
                 Head::Method {
@@ -421,10 +422,10 @@ impl ChunkDecoder<'_, '_, '_, '_> {
                 break;
             }
         }
-        stream.base = part.base + part.bytes.len() as u64;
-        if let Some(state) = part.end {
+        stream.base = section.base + section.bytes.len() as u64;
+        if let Some(state) = section.end {
             stream.framer.set_state(state);
         }
-        part.bytes.len()
+        section.bytes.len()
     }
 }

@@ -1,9 +1,9 @@
 //! Counts and reports about inputs, for every command.
 
-use crate::capture::Sources;
+use crate::capture::{Problem, ProblemSeverity, Sources};
 use crate::cli::interrupt::Stop;
 use crate::cli::options::SharedArgs;
-use crate::cli::output::Output;
+use crate::cli::output::CommandOutput;
 use crate::cli::progress::{ProgressSink, ReadProgress};
 use crate::cli::{Exit, print_about, print_message};
 use anyhow::Result;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The state of a run over inputs.
 #[derive(Default)]
 #[allow(clippy::struct_excessive_bools)] // each is a flag of its own
-pub struct InputRun {
+pub struct InputState {
     pub quiet: bool,
     pub verbose: bool,
     /// The input ends only by an interruption.
@@ -47,7 +47,7 @@ pub struct InputRun {
 /// Receives notes about the input.
 pub type NoteSink = Box<dyn FnMut(&str) + Send>;
 
-impl InputRun {
+impl InputState {
     /// Creates the state of a run that `stop` ends.
     pub fn new(shared: &SharedArgs, follows: bool, stop: Option<Stop>) -> Self {
         Self {
@@ -80,20 +80,37 @@ impl InputRun {
         self.is_bad |= one.is_bad;
     }
 
-    /// Prints a note; `bad` if part of the input could not be used.
-    pub fn note(&mut self, source: &str, text: &str, bad: bool) {
-        self.is_bad |= bad;
+    /// Prints a note.
+    pub fn note(&mut self, source: &str, text: &str) {
         match &mut self.notes {
             Some(notes) => notes(text),
-            None if bad || !self.quiet => print_about(source, text),
-            None => {}
+            None if self.quiet => {}
+            None => print_about(source, text),
+        }
+    }
+
+    /// Prints why part of the input could not be used.
+    pub fn problem(&mut self, source: &str, text: &str) {
+        self.is_bad = true;
+        match &mut self.notes {
+            Some(notes) => notes(text),
+            None => print_about(source, text),
+        }
+    }
+
+    /// Prints what is wrong with an input.
+    pub fn report(&mut self, source: &str, problem: &Problem) {
+        let text = problem.to_string();
+        match problem.severity {
+            ProblemSeverity::Note => self.note(source, &text),
+            ProblemSeverity::Error | ProblemSeverity::Unreadable => self.problem(source, &text),
         }
     }
 
     /// Prints how the input was read, for `--verbose`.
     pub fn detail(&mut self, source: &str, text: &str) {
         if self.verbose {
-            self.note(source, text, false);
+            self.note(source, text);
         }
     }
 
@@ -121,7 +138,7 @@ impl InputRun {
     }
 
     /// Ends the output, and says that there was nothing to `read`; returns the exit status after a signal.
-    pub fn finish(&self, output: Output, read: &str) -> Result<Option<Exit>> {
+    pub fn finish(&self, output: CommandOutput, read: &str) -> Result<Option<Exit>> {
         if let Some(exit) = self.cut_short() {
             output.finish_incomplete()?;
             return Ok(Some(exit));

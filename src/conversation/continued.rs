@@ -1,7 +1,7 @@
 //! What a later file of a recording needs of the earlier ones.
 //!
 //! ```text
-//!   messages --> PartMessages: the first ones of each connection, and requests --> Continued, when a file begins
+//!   messages --> ContinuedMessages: the first ones of each connection, and requests --> Continued, when a file begins
 //!   Continued --> the decoder goes on with the streams, the conversation sees the messages
 //! ```
 
@@ -29,7 +29,7 @@ const MAX_STREAMS: usize = 1 << 12;
 
 /// The messages that a file may need which begins now.
 #[derive(Default)]
-pub(super) struct PartMessages {
+pub(super) struct ContinuedMessages {
     started: Time,
     /// The number of messages of each connection that is open.
     counts: BTreeMap<u32, u32>,
@@ -38,7 +38,7 @@ pub(super) struct PartMessages {
     bytes: usize,
 }
 
-impl PartMessages {
+impl ContinuedMessages {
     pub(super) fn new(started: Option<Time>) -> Self {
         Self {
             started: started.unwrap_or_default(),
@@ -208,7 +208,7 @@ impl Conversation<'_> {
             ..Origin::default()
         };
         let number = self.change(origin, ConnectionChange::Lost);
-        if let Some(one) = self.numbered(number) {
+        if let Some(one) = self.part(number) {
             one.reset();
         }
     }

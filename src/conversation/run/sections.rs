@@ -3,11 +3,11 @@
 use super::items::PausableSink;
 use super::{Run, RunState, Sink};
 use crate::capture::{Chunk, Item};
-use crate::decoder::{Part, PartMessage, PartReader, Splitter};
+use crate::decoder::{Section, SectionMessage, SectionReader, Splitter};
 use std::ops::ControlFlow;
 
 impl<'p> Run<'p> {
-    /// Returns what splits the rest of the capture into parts, if they can be read ahead. Then each part must be read, in order.
+    /// Returns what splits the rest of the capture into sections, if they can be read ahead. Then each section must be read, in order.
     pub(crate) fn splitter(&mut self) -> Option<Splitter<'p>> {
         let is_usual = self.state == RunState::Open && self.kept.is_empty();
         let input = self.input.as_ref().filter(|_| is_usual)?;
@@ -18,16 +18,16 @@ impl<'p> Run<'p> {
         self.reader.decoder.splitter(origin)
     }
 
-    /// Reads a part. The messages that were read ahead are passed on, if the decoder would read the same; otherwise it reads the
+    /// Reads a section. The messages that were read ahead are passed on, if the decoder would read the same; otherwise it reads the
     /// bytes. After a break, the run is over.
-    pub(crate) fn read_part<S: Sink + ?Sized>(
+    pub(crate) fn read_section<S: Sink + ?Sized>(
         &mut self,
-        part: &Part,
-        messages: Option<Vec<PartMessage<'_>>>,
+        section: &Section,
+        messages: Option<Vec<SectionMessage<'_>>>,
         sink: &mut S,
     ) -> ControlFlow<S::Break> {
         // The sink has seen the others, and they are counted.
-        let new = part.bytes().get(part.known()..).unwrap_or_default();
+        let new = section.bytes().get(section.known()..).unwrap_or_default();
         let chunk = Chunk::of(None, new);
         let origin = self.reader.origin_of_chunk(&chunk);
         self.reader.bytes += new.len() as u64;
@@ -38,8 +38,8 @@ impl<'p> Run<'p> {
         }
         let decoder = &mut self.reader.decoder;
         let mut taken = 0;
-        if let Some(messages) = messages.filter(|_| decoder.is_before(origin, part)) {
-            taken = decoder.pass_part(origin, part, messages, &mut |decoded| {
+        if let Some(messages) = messages.filter(|_| decoder.is_before(origin, section)) {
+            taken = decoder.pass_section(origin, section, messages, &mut |decoded| {
                 out.message(decoded);
                 if out.is_paused() {
                     ControlFlow::Break(())
@@ -48,7 +48,7 @@ impl<'p> Run<'p> {
                 }
             });
         }
-        let rest = part.bytes().get(taken..).unwrap_or_default();
+        let rest = section.bytes().get(taken..).unwrap_or_default();
         (self.reader).decode(&mut out, |decoder, sink| {
             if !rest.is_empty() {
                 decoder.push(origin, rest, sink);
@@ -57,8 +57,8 @@ impl<'p> Run<'p> {
         out.flow
     }
 
-    /// Tells a reader of parts what is known now.
-    pub(crate) fn update_reader(&self, reader: &mut PartReader<'_>) {
+    /// Tells a reader of sections what is known now.
+    pub(crate) fn update_reader(&self, reader: &mut SectionReader<'_>) {
         let origin = self.reader.origin_of_chunk(&Chunk::of(None, &[]));
         self.reader.decoder.update_reader(origin, reader);
     }

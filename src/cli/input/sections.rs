@@ -1,4 +1,4 @@
-//! Reads the rest of a large file with several threads, each a part of it at a time.
+//! Reads the rest of a large file with several threads, each a section of it at a time.
 //!
 //! ```text
 //!   thread 0   split 0 | read 0 ............ | take 0 | split 3 | read 3 ...
@@ -6,7 +6,7 @@
 //!   thread 2                      | split 2 | read 2 .......... | take 2 | ...
 //! ```
 //!
-//! One thread at a time splits the file, and one at a time takes messages, in the order of the parts: so the sink sees what it
+//! One thread at a time splits the file, and one at a time takes messages, in the order of the sections: so the sink sees what it
 //! sees with one thread. The thread that splits or takes passes the state for it on to the next one.
 
 use super::feed::Feed;
@@ -15,7 +15,7 @@ use super::{Flow, unless_failed};
 use crate::cli::interrupt::Stop;
 use crate::cli::progress::ReadProgress;
 use crate::conversation::Run;
-use crate::decoder::{Part, PartMemory, PartReader, Splitter};
+use crate::decoder::{Section, SectionMemory, SectionReader, Splitter};
 use anyhow::{Context as _, Result};
 use std::io::{ErrorKind, Read as _};
 use std::ops::ControlFlow;
@@ -31,8 +31,8 @@ const STACK: usize = 8 << 20;
 pub(super) struct Threads {
     /// The number of threads.
     pub jobs: usize,
-    /// The number of bytes of a part, apart from those of its last message.
-    pub part: usize,
+    /// The number of bytes of a section, apart from those of its last message.
+    pub section: usize,
 }
 
 /// What splits the file.
@@ -42,7 +42,7 @@ struct Splitting<'r, 'p> {
     stop: Option<&'r Stop>,
     progress: Option<&'r mut ReadProgress>,
     done: u64,
-    part: usize,
+    section: usize,
     /// The end was reached. The file may have grown since.
     is_ended: bool,
     failed: &'r mut Result<()>,
@@ -64,15 +64,15 @@ struct Worker<'a, S, T> {
 }
 
 impl Splitting<'_, '_> {
-    /// Fills the next part; `false` at the end of the file, after a signal or an error.
-    fn split(&mut self, part: &mut Part) -> bool {
+    /// Fills the next section; `false` at the end of the file, after a signal or an error.
+    fn split(&mut self, section: &mut Section) -> bool {
         let is_stopped = || self.stop.is_some_and(Stop::is_set);
         if self.is_ended || is_stopped() {
             self.is_ended = true;
             return false;
         }
-        let (file, most) = (&self.file.file, self.part as u64);
-        let split = self.splitter.split(part, |bytes| {
+        let (file, most) = (&self.file.file, self.section as u64);
+        let split = self.splitter.split(section, |bytes| {
             loop {
                 return match file.take(most).read_to_end(bytes) {
                     Err(e) if e.kind() == ErrorKind::Interrupted => continue,
@@ -80,37 +80,37 @@ impl Splitting<'_, '_> {
                 };
             }
         });
-        self.done += part.bytes().len() as u64;
+        self.done += section.bytes().len() as u64;
         if let Some(progress) = &mut self.progress {
             progress.set_done(self.done);
         }
-        let has_part = split.unwrap_or_else(|error| {
+        let has_section = split.unwrap_or_else(|error| {
             let failed = Err(error).with_context(|| format!("cannot read {}", self.file.name));
             *self.failed = failed;
             false
         });
-        self.is_ended = !has_part;
-        has_part
+        self.is_ended = !has_section;
+        has_section
     }
 }
 
 impl Worker<'_, Splitting<'_, '_>, Taking<'_, '_, '_, '_>> {
-    fn work(self, mut reader: PartReader<'_>) {
-        let (mut part, mut memory) = (Part::default(), PartMemory::default());
+    fn work(self, mut reader: SectionReader<'_>) {
+        let (mut section, mut memory) = (Section::default(), SectionMemory::default());
         while let Ok(mut splitting) = self.splitting.0.recv() {
             let is_over = self.is_over.load(Ordering::Relaxed);
-            let has_part = !is_over && splitting.split(&mut part);
+            let has_section = !is_over && splitting.split(&mut section);
             // The next thread may have ended.
             let _ = self.splitting.1.send(splitting);
-            if !has_part {
+            if !has_section {
                 return;
             }
-            let messages = reader.read(&part, &mut memory);
+            let messages = reader.read(&section, &mut memory);
             let Ok(taking) = self.taking.0.recv() else {
                 return;
             };
             if taking.flow.is_continue() {
-                *taking.flow = taking.run.read_part(&part, messages, taking.feed);
+                *taking.flow = taking.run.read_section(&section, messages, taking.feed);
             }
             if taking.flow.is_break() {
                 self.is_over.store(true, Ordering::Relaxed);
@@ -160,16 +160,16 @@ pub(super) fn read_rest<'p>(
     feed: &mut Feed<'_, 'p, '_>,
 ) -> Flow {
     let (mut failed, mut flow) = (Ok(()), ControlFlow::Continue(()));
-    let (stop, is_over) = (feed.run.stop.clone(), AtomicBool::new(false));
+    let (stop, is_over) = (feed.state.stop.clone(), AtomicBool::new(false));
     let mut reader = splitter.reader();
-    reader.finds_secrets = feed.run.masks_lines;
+    reader.finds_secrets = feed.state.masks_lines;
     let splitting = Splitting {
         splitter,
         file,
         stop: stop.as_ref(),
         progress,
         done: run.bytes(),
-        part: threads.part,
+        section: threads.section,
         is_ended: false,
         failed: &mut failed,
     };
@@ -184,7 +184,7 @@ pub(super) fn read_rest<'p>(
         let first = workers.next();
         for worker in workers {
             let thread = Builder::new().stack_size(STACK);
-            // Without a thread, its parts are never split: the threads before it end.
+            // Without a thread, its sections are never split: the threads before it end.
             if let Err(error) = thread.spawn_scoped(scope, || worker.work(reader.clone())) {
                 return Err(error).context("cannot start a thread");
             }

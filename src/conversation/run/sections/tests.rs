@@ -1,8 +1,8 @@
-//! A capture that is read in parts gives what it gives as a whole.
+//! A capture that is read in sections gives what it gives as a whole.
 
 use super::super::{Output, RuleSettings, Run};
 use crate::capture::{CaptureInput, Form, Item};
-use crate::decoder::{DecodeOptions, Part, PartMemory};
+use crate::decoder::{DecodeOptions, Section, SectionMemory};
 use crate::encoding::Want;
 use crate::protocol::registry;
 use crate::render::{DisplayOptions, json};
@@ -53,8 +53,8 @@ fn whole(bytes: &[u8], protocol: &str, want: Want) -> String {
     text(outputs, bytes)
 }
 
-/// Reads `size` bytes at a time, as parts as soon as possible. Returns the number of parts that were read ahead, too.
-fn in_parts(bytes: &[u8], protocol: &str, want: Want, size: usize) -> (String, usize) {
+/// Reads `size` bytes at a time, as sections as soon as possible. Returns the number of sections that were read ahead, too.
+fn in_sections(bytes: &[u8], protocol: &str, want: Want, size: usize) -> (String, usize) {
     let (mut run, mut outputs) = (run(protocol, want), Outputs::default());
     let (mut rest, mut ahead) = (bytes, 0);
     while !rest.is_empty() {
@@ -64,18 +64,18 @@ fn in_parts(bytes: &[u8], protocol: &str, want: Want, size: usize) -> (String, u
         let Some(mut splitter) = run.splitter() else {
             continue;
         };
-        let (mut reader, mut part) = (splitter.reader(), Part::default());
-        let mut memory = PartMemory::default();
+        let (mut reader, mut section) = (splitter.reader(), Section::default());
+        let mut memory = SectionMemory::default();
         let mut more = |buffer: &mut Vec<u8>| {
             let (next, later) = rest.split_at(size.min(rest.len()));
             rest = later;
             buffer.extend_from_slice(next);
             Ok::<_, Infallible>(!next.is_empty())
         };
-        while let Ok(true) = splitter.split(&mut part, &mut more) {
-            let messages = reader.read(&part, &mut memory);
+        while let Ok(true) = splitter.split(&mut section, &mut more) {
+            let messages = reader.read(&section, &mut memory);
             ahead += usize::from(messages.is_some());
-            let ControlFlow::Continue(()) = run.read_part(&part, messages, &mut outputs);
+            let ControlFlow::Continue(()) = run.read_section(&section, messages, &mut outputs);
             run.update_reader(&mut reader);
             reader.shrink(&mut memory);
         }
@@ -119,14 +119,14 @@ fn fixtures_in_parts_of_any_size_are_read_as_a_whole() {
             for want in WANTS {
                 let wanted = whole(&bytes, protocol, want);
                 for size in [1, 5, 64, 333] {
-                    let (got, parts) = in_parts(&bytes, protocol, want, size);
-                    assert_eq!(got, wanted, "{protocol}, parts of {size}: {bytes:02x?}");
-                    ahead += parts;
+                    let (got, sections) = in_sections(&bytes, protocol, want, size);
+                    assert_eq!(got, wanted, "{protocol}, sections of {size}: {bytes:02x?}");
+                    ahead += sections;
                 }
             }
         }
     }
-    assert!(ahead > 1000, "{ahead} parts were read ahead");
+    assert!(ahead > 1000, "{ahead} sections were read ahead");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn damaged_streams_in_parts_are_read_as_a_whole() {
                     let mut bytes = bytes.repeat(2);
                     bytes[at] ^= change;
                     let wanted = whole(&bytes, protocol, Want::Text);
-                    let (got, _) = in_parts(&bytes, protocol, Want::Text, 50);
+                    let (got, _) = in_sections(&bytes, protocol, Want::Text, 50);
                     assert_eq!(got, wanted, "{protocol}, byte {at} ^ {change}");
                 }
             }
@@ -165,8 +165,8 @@ fn a_small_stream_in_parts_of_each_size_is_read_as_a_whole() {
             let bytes = bytes.repeat(2);
             let wanted = whole(&bytes, protocol, Want::Places);
             for size in 1..bytes.len() {
-                let (got, _) = in_parts(&bytes, protocol, Want::Places, size);
-                assert_eq!(got, wanted, "{protocol}, parts of {size}");
+                let (got, _) = in_sections(&bytes, protocol, Want::Places, size);
+                assert_eq!(got, wanted, "{protocol}, sections of {size}");
             }
         }
     }
