@@ -98,7 +98,7 @@ impl Relay {
         Ok(self.relayed(t, lane, outs))
     }
 
-    /// Ends a direction: what was held is sent.
+    /// Ends a direction: sends the bytes that were held.
     pub fn end(&mut self, t: i64, lane: RelayLane) -> Relayed {
         let mut outs = Vec::new();
         let origin = Origin {

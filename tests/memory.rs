@@ -456,8 +456,7 @@ fn memory_of_requests_with_same_id_is_bounded() {
             max_open: 100,
             ..SessionConfig::default()
         };
-        let mut conversation =
-            Conversation::new(&[protocol], &Judge::default(), session_config, true);
+        let mut conversation = Conversation::new(&[protocol], &Judge::default(), session_config);
         let mut see = |direction, bytes: &[u8]| {
             let origin = Origin {
                 conn: Some(1),

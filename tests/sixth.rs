@@ -216,7 +216,7 @@ fn quiz_is_encoded_and_made() {
 #[test]
 fn quiz_rules_give_findings() {
     let mut conversation =
-        Conversation::new(&[&*QUIZ], &Judge::default(), SessionConfig::default(), true);
+        Conversation::new(&[&*QUIZ], &Judge::default(), SessionConfig::default());
     let mut reported = Vec::new();
     decode(&SESSION, &mut |decoded| {
         let findings = conversation.see(decoded).findings;
@@ -237,12 +237,8 @@ fn protocol_of_run_time_is_used_and_dropped() {
         let quiz = Quiz::new(&name, Quiz::default().length);
         let protocols: Vec<&dyn Protocol> = vec![&quiz];
         let mut decoder = Decoder::new(DecodeOptions::new(protocols.clone()));
-        let mut conversation = Conversation::new(
-            &protocols,
-            &Judge::default(),
-            SessionConfig::default(),
-            true,
-        );
+        let mut conversation =
+            Conversation::new(&protocols, &Judge::default(), SessionConfig::default());
         let (mut kept, mut found, mut sides) = (
             Vec::new(),
             Vec::new(),
@@ -297,7 +293,7 @@ fn protocol_of_run_time_is_used_and_dropped() {
 #[test]
 fn quiz_pairs_answers_and_checks_members() {
     let mut conversation =
-        Conversation::new(&[&*QUIZ], &Judge::default(), SessionConfig::default(), true);
+        Conversation::new(&[&*QUIZ], &Judge::default(), SessionConfig::default());
     let mut pairs = Vec::new();
     let talk = [
         SESSION[0],

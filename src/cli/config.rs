@@ -28,7 +28,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The origin of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingOrigin {
     Flag(&'static str),
@@ -48,7 +47,6 @@ impl fmt::Display for SettingOrigin {
     }
 }
 
-/// The value of a setting.
 #[derive(Clone, Debug)]
 pub struct SettingValue {
     texts: Vec<String>,

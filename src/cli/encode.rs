@@ -36,7 +36,6 @@ Exit codes:
   1  a message is not valid and was not written
   2  usage, or a file that cannot be read or written";
 
-/// The forms of output.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OutputForm {
     /// Raw bytes

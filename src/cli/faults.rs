@@ -38,7 +38,6 @@ pub struct FaultArgs {
     seed: Option<u64>,
 }
 
-/// A file of faults.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FaultFile {

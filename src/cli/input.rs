@@ -36,6 +36,8 @@ use std::path::Path;
 
 /// The maximum number of bytes of a read.
 const READ_SIZE: usize = 256 << 10;
+/// The stack of a thread, as that of the first thread: values may be deeply nested.
+const THREAD_STACK: usize = 8 << 20;
 
 /// The sink of a command. It breaks with an error, or when it needs no more.
 pub type Screen<'s> = dyn Sink<Break = Result<()>> + Send + 's;
@@ -90,53 +92,53 @@ pub fn read(
 /// A unit, and the files that continue it.
 struct Input<'u> {
     unit: &'u Unit,
-    parts: Vec<&'u Path>,
+    later_files: Vec<&'u Path>,
 }
 
 /// Removes the next input.
 fn split_input<'u>(units: &mut &'u [Unit]) -> Option<Input<'u>> {
     let (unit, after) = units.split_first()?;
-    let parts = match unit {
-        Unit::File(path) => parts_after(path, after),
+    let later_files = match unit {
+        Unit::File(path) => files_after(path, after),
         Unit::Pair(..) => Vec::new(),
     };
-    *units = after.get(parts.len()..).unwrap_or_default();
-    Some(Input { unit, parts })
+    *units = after.get(later_files.len()..).unwrap_or_default();
+    Some(Input { unit, later_files })
 }
 
 /// Returns the files after a file that continue it.
-fn parts_after<'u>(file: &'u Path, after: &'u [Unit]) -> Vec<&'u Path> {
+fn files_after<'u>(file: &'u Path, after: &'u [Unit]) -> Vec<&'u Path> {
     let mut last = file;
-    let mut parts = Vec::new();
+    let mut files = Vec::new();
     for unit in after {
         match unit {
             Unit::File(path) if continues(path, last) => last = path,
             _ => break,
         }
-        parts.push(last);
+        files.push(last);
     }
-    parts
+    files
 }
 
 /// Reads a file and those that continue it, as one.
 fn read_files<'p>(
     file: &OpenFile,
-    parts: &[&Path],
+    later_files: &[&Path],
     args: &Args,
     run: &mut Run<'p>,
     feed: &mut Feed<'_, 'p, '_>,
 ) -> Result<ReadEnd> {
-    let mode = |n: usize| match (n < parts.len(), args.follow) {
+    let mode = |n: usize| match (n < later_files.len(), args.follow) {
         (true, _) => ReadMode::BeforeNext,
         (false, true) => ReadMode::Follow,
         (false, false) => ReadMode::Whole,
     };
     let mut end = SourceReader::new(file, mode(0), args, run, feed).read()?;
-    for (n, part) in parts.iter().enumerate() {
+    for (n, path) in later_files.iter().enumerate() {
         if end != ReadEnd::Continued {
             break;
         }
-        let file = open(part)?;
+        let file = open(path)?;
         end = SourceReader::new(&file, mode(n + 1), args, run, feed).read()?;
     }
     Ok(end)
@@ -191,13 +193,18 @@ impl Inputs<'_, '_, '_> {
             ..Source::default()
         };
         match input.unit {
-            Unit::File(path) => self.read_file(path, &input.parts, &source),
+            Unit::File(path) => self.read_file(path, &input.later_files, &source),
             Unit::Pair(c2s, s2c) => self.read_pairs(&[(c2s, s2c)], &source),
         }
     }
 
     /// Reads a file and those that continue it, again from the start each time one is truncated.
-    fn read_file(&mut self, path: &Path, parts: &[&Path], source: &Source) -> Result<ReadEnd> {
+    fn read_file(
+        &mut self,
+        path: &Path,
+        later_files: &[&Path],
+        source: &Source,
+    ) -> Result<ReadEnd> {
         let args = self.args;
         let (options, direction) = settings().options_for_path(self.options, args.dir, path);
         let file = open(path)?;
@@ -224,7 +231,7 @@ impl Inputs<'_, '_, '_> {
             let rules = self.screen.rules();
             let mut run = Run::of_source(source, Some(input), options.clone(), rules);
             let mut feed = Feed::new(&options, 1, args.dir.is_some(), self.state, self.screen);
-            let end = read_files(&file, parts, args, &mut run, &mut feed)?;
+            let end = read_files(&file, later_files, args, &mut run, &mut feed)?;
             self.next_index = run.decoder().index();
             if end != ReadEnd::Truncated {
                 return Ok(end);

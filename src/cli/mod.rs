@@ -16,7 +16,6 @@ mod completions;
 mod config;
 mod connect;
 mod decode;
-mod delta_state;
 mod demo;
 mod descriptions;
 mod diff;

@@ -252,7 +252,6 @@ pub struct WhereArgs {
 }
 
 impl WhereArgs {
-    /// Returns the filter.
     pub fn filter(&self) -> Filter {
         Select {
             conditions: self.conditions.clone(),

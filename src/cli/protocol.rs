@@ -138,7 +138,6 @@ fn show(args: &ShowArgs) -> Result<Exit> {
     output::print(&escape_lines(&page(protocol, "")))
 }
 
-/// Returns the page of a protocol.
 pub fn page(protocol: &dyn Protocol, about: &str) -> String {
     let descriptor = protocol.descriptor();
     let mut page = String::new();

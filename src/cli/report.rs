@@ -173,7 +173,6 @@ impl ReportWriter {
         }
     }
 
-    /// Adds a problem of a file.
     pub fn add_problem(&mut self, problem: &ReportedProblem<'_>, at: FilePlace<'_>) {
         match self {
             Self::Junit(cases) | Self::Tap(cases) => {

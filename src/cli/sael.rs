@@ -1,5 +1,6 @@
 //! `wiretool sael`: commands for capability tokens and the filter language.
 
+mod delta_state;
 mod filter;
 mod token;
 
@@ -7,6 +8,7 @@ use super::Exit;
 use super::options::{self, SharedArgs};
 use crate::render::DisplayOptions;
 use anyhow::Result;
+pub use delta_state::DeltaStates;
 use jiff::Timestamp;
 
 const EXAMPLES: &str = "\

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Maximum length of a line, in bytes. A longer one is shown in parts.
 const MAX_LINE: usize = 1 << 16;
-/// Maximum number of connections whose lines are joined. Beyond, what is read at once is a line.
+/// Maximum number of connections whose lines are joined. Beyond, the bytes of each read are a line.
 const MAX_OPEN: usize = 1 << 10;
 
 /// Joins the reads of stderr to lines.

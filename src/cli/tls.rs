@@ -130,7 +130,6 @@ impl TlsArgs {
         self.trusted.target(to, within)
     }
 
-    /// Returns true if a certificate is given.
     pub fn is_certificate_given(&self) -> bool {
         self.cert.is_some()
     }

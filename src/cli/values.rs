@@ -219,7 +219,6 @@ pub fn text_or_json(
     })
 }
 
-/// Returns a parser for the forms of export.
 pub fn export_form() -> impl TypedValueParser<Value = FormName> {
     let values = FormName::ALL.map(|form| PossibleValue::new(form.name()).help(form.about()));
     let parser = Names(PossibleValuesParser::new(values));

@@ -298,7 +298,6 @@ fn note_next(place: &PlaceArgs, entries: &[Entry], shared: &SharedArgs) {
     ));
 }
 
-/// Runs `unwrap`.
 pub fn run_unwrap(args: &UnwrapArgs, shared: &SharedArgs) -> Result<Exit> {
     let program = program()?;
     let files = args.place.read()?;

@@ -6,11 +6,11 @@
 //!   after.jsonl   #6 tools/call, the same bytes      begins operation 6, inside of 5 (inferred: the next leg of a relay)
 //! ```
 //!
-//! A span that a request names as its parent states it. What a request names as started by one other operation is inside of
-//! that. Ids of traces and equal bytes show it if headers say which process called which: one program sends the same trace and
-//! the same bytes to several servers. Servers that pass on a session over HTTP, too, need no headers. A process that wiretool
-//! started makes the calls of the recordings that begin below it. If several operations fit, no link is made, unless one of
-//! them contains all others.
+//! A span that a request names as its parent states it. If one other operation names a request as its start, the request is
+//! inside of it. Ids of traces and equal bytes show it if headers say which process called which: one program sends the same
+//! trace and the same bytes to several servers. Servers that pass on a session over HTTP, too, need no headers. A process that
+//! wiretool started makes the calls of the recordings that begin below it. If several operations fit, no link is made, unless
+//! one of them contains all others.
 //!
 //! Memory is bounded by the open operations.
 

@@ -82,15 +82,8 @@ pub struct Conversation<'p> {
 }
 
 impl<'p> Conversation<'p> {
-    /// Returns an empty conversation in one of these protocols. `order`: the input gives the order of messages of
-    /// different directions.
-    pub fn new(
-        protocols: &[&'p dyn Protocol],
-        judge: &Judge,
-        config: SessionConfig,
-        order: bool,
-    ) -> Self {
-        let config = SessionConfig { order, ..config };
+    /// Returns an empty conversation in one of these protocols.
+    pub fn new(protocols: &[&'p dyn Protocol], judge: &Judge, config: SessionConfig) -> Self {
         Self {
             first: ProtocolConversation::new(protocols, judge, config.clone()),
             protocols: protocols.to_vec(),
@@ -134,16 +127,12 @@ impl<'p> Conversation<'p> {
             one.see(decoded);
             one.findings.extend(early);
         }
-        let Some(mut operations) = self.operations.take() else {
-            return Verdict {
-                client: self.client_of(number, decoded),
-                source: self.source_of(decoded),
-                ..self.verdict_of(number)
-            };
-        };
-        let one = self.each_protocol().nth(number);
-        let operation = one.and_then(|one| operations.see(&one.judged(decoded)));
-        self.operations = Some(operations);
+        let mut operation = None;
+        if let Some(mut operations) = self.operations.take() {
+            let one = self.each_protocol().nth(number);
+            operation = one.and_then(|one| operations.see(&one.judged(decoded)));
+            self.operations = Some(operations);
+        }
         Verdict {
             operation,
             ended: self.ended_operations(),
@@ -329,7 +318,7 @@ impl<'p> Conversation<'p> {
         number
     }
 
-    /// Adds a conversation; returns its number.
+    /// Adds a part; returns its number.
     fn add(&mut self, name: &str) -> usize {
         let protocol: Vec<&'p dyn Protocol> = self
             .protocols
@@ -342,7 +331,7 @@ impl<'p> Conversation<'p> {
         self.others.len()
     }
 
-    /// Returns the conversation with this number.
+    /// Returns the part with this number.
     fn part(&mut self, number: usize) -> Option<&mut ProtocolConversation<'p>> {
         match number.checked_sub(1) {
             None => Some(&mut self.first),
@@ -350,7 +339,7 @@ impl<'p> Conversation<'p> {
         }
     }
 
-    /// Returns the last verdict of the conversation with this number.
+    /// Returns the last verdict of the part with this number.
     pub(super) fn verdict_of(&self, number: usize) -> Verdict<'_> {
         let verdict = self
             .each_protocol()
@@ -359,7 +348,7 @@ impl<'p> Conversation<'p> {
         verdict.unwrap_or_default()
     }
 
-    /// Handles an event of a connection. Returns the number of its conversation.
+    /// Handles an event of a connection. Returns the number of its part.
     pub(super) fn change(&mut self, origin: Origin, what: ConnectionChange) -> usize {
         self.first.reset();
         let number = self.number_for(origin, what);

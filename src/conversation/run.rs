@@ -124,10 +124,10 @@ impl<'p> Run<'p> {
         options: DecodeOptions<'p>,
         rules: Option<RuleSettings>,
     ) -> Self {
-        let is_ordered = source.pairs.is_empty();
-        let conversation = rules.map(|rules| {
+        let conversation = rules.map(|mut rules| {
+            rules.session.order &= source.pairs.is_empty();
             let (all, judge) = (&options.protocols, &rules.judge);
-            let mut conversation = Conversation::new(all, judge, rules.session, is_ordered);
+            let mut conversation = Conversation::new(all, judge, rules.session);
             if let Some(sources) = source.merged {
                 conversation.merge(sources);
             }
@@ -358,6 +358,12 @@ impl<'p> Run<'p> {
         sink: &mut S,
     ) -> ControlFlow<S::Break> {
         self.step(sink, |_, out| out.event(event))
+    }
+
+    /// Reads an item whose outputs nothing needs.
+    pub(crate) fn item_without_sink(&mut self, item: &Item<'_>) {
+        let mut sink = |_: Output<'_>| ControlFlow::<Infallible>::Continue(());
+        let ControlFlow::Continue(()) = self.item(item, &mut sink);
     }
 
     /// Tells the conversation of an event whose outputs nothing needs.

@@ -155,9 +155,7 @@ impl<'p> Tap<'p> {
                 ..Source::default()
             };
             let mut run = Run::of_source(source, None, options, rules);
-            let mut nobody =
-                |_: Output<'_>| -> ControlFlow<Infallible> { ControlFlow::Continue(()) };
-            let ControlFlow::Continue(()) = run.item(&Item::Header(header), &mut nobody);
+            run.item_without_sink(&Item::Header(header));
             run
         });
         Self {

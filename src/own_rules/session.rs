@@ -410,7 +410,7 @@ impl State {
         }
     }
 
-    /// Ends the groups with these keys: what waits there waits in vain.
+    /// Ends the groups with these keys: messages that wait there wait in vain.
     fn end(&mut self, rule: &OwnRule, is_ended: &dyn Fn(&Key) -> bool, report: &mut Report) {
         for one in self.waiting.values().filter(|one| is_ended(&one.key)) {
             broken!(report, rule.rule.id, one.place; "{}", one.text);

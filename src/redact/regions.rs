@@ -50,7 +50,7 @@ impl Regions {
         let end = frame.offset + frame.len;
         let view = frame.view;
         match (view.places, frame.head) {
-            // A frame with a header ends where the header says: what follows is another text.
+            // A frame with a header ends where the header says: another text follows.
             (Places::Run(_), _) if is_unknown && view.body.at() == 0 => {
                 self.add(origin, at..end);
                 return false;

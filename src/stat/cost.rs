@@ -122,7 +122,7 @@ pub struct Cost {
 #[derive(Default)]
 struct Values {
     side: Stream,
-    /// The values of all requests: what a client knew before is no output.
+    /// The values of all requests: a value that a client knew before is no output.
     asked: HashSet<u64>,
     /// The values of the last answer.
     answered: HashSet<u64>,

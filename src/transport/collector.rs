@@ -112,7 +112,7 @@ struct State {
     /// The spans of the request that is being sent.
     in_flight: u64,
     report: CollectorReport,
-    /// Nothing more is offered; what waits is sent until this time.
+    /// Nothing more is offered; waiting spans are sent until this time.
     ends: Option<Instant>,
     is_done: bool,
 }

@@ -19,7 +19,6 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// Options of a proxy.
 pub struct ProxyOptions {
     /// The address of the server.
     pub connect: Address,

@@ -34,7 +34,7 @@ const VIEW_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time limit at the end for the remaining lines.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// Number of bytes that a pipe or a terminal with any free space takes without blocking.
-const PIPE_SPACE: usize = 4096;
+pub(super) const PIPE_SPACE: usize = 4096;
 
 /// Prints a message for the user.
 pub type MessagePrinter = Arc<dyn Fn(&str) + Send + Sync>;

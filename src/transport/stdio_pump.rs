@@ -11,7 +11,7 @@
 use super::connection::{Connection, ConnectionEvent};
 use super::faults::Faults;
 use super::inserts::Insert;
-use super::recorder::{Recorder, writable};
+use super::recorder::{PIPE_SPACE, Recorder, writable};
 use crate::capture::{ChunkSource, EventKind, EventRecord};
 use crate::conversation::guard::{LineTarget, Quarantine};
 use crate::inject::Out;
@@ -26,8 +26,6 @@ use std::time::Duration;
 const READ_SIZE: usize = 64 << 10;
 /// Reads of fewer bytes are not bulk data.
 const SMALL_READ: usize = 16 << 10;
-/// Number of bytes that a pipe with any free space takes without blocking.
-const PIPE_SPACE: usize = 4096;
 /// The destination of the bytes.
 pub(super) enum Forwarding {
     /// Forward, at the speed of the reader.

@@ -1,12 +1,11 @@
 //! `--merge`: several captures as one conversation, and the operations that are joined.
 
-use crate::common::{self, Ran};
+use crate::common;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 const CHAIN: [&str; 3] = [
     "fixtures/cli/merge/planner.jsonl",
@@ -14,18 +13,8 @@ const CHAIN: [&str; 3] = [
     "fixtures/cli/merge/index.jsonl",
 ];
 
-fn run(args: &[&str], width: Option<usize>) -> Ran {
-    let mut command = common::wiretool();
-    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
-    command.stdin(Stdio::null());
-    if let Some(width) = width {
-        command.env("COLUMNS", width.to_string());
-    }
-    common::outcome_of(&command.output().unwrap())
-}
-
 fn merged(args: &[&str], files: &[&str]) -> String {
-    let (code, out, err) = run(&[args, &["--merge"], files].concat(), None);
+    let (code, out, err) = common::outcome_at_width(&[args, &["--merge"], files].concat(), None);
     assert_eq!(code, 0, "{err}");
     out
 }
@@ -68,11 +57,12 @@ fn messages_are_in_the_order_of_their_times() {
         ("src=x", 0),
     ] {
         let args = ["decode", "--merge", "-f", "json", "--where", condition];
-        let (_, out, err) = run(&[&args[..], &CHAIN].concat(), None);
+        let (_, out, err) = common::outcome_at_width(&[&args[..], &CHAIN].concat(), None);
         assert_eq!(out.lines().count(), wanted, "{condition}: {err}");
     }
     // Without the flag, files stay separate.
-    let (_, apart, _) = run(&[&["decode", "-f", "json"][..], &CHAIN].concat(), None);
+    let (_, apart, _) =
+        common::outcome_at_width(&[&["decode", "-f", "json"][..], &CHAIN].concat(), None);
     let conns = |text: &str| text.matches("\"conn\":1,").count();
     assert_eq!((conns(&apart), conns(&out)), (8, 4));
 }
@@ -102,7 +92,7 @@ fn one_command_says_who_made_the_user_wait() {
     }
     for width in [40, 60, 80, 100, 120, 200] {
         for args in [&["decode", "--merge", "--ops"][..], &["decode", "--merge"]] {
-            let (_, out, _) = run(&[args, &CHAIN].concat(), Some(width));
+            let (_, out, _) = common::outcome_at_width(&[args, &CHAIN].concat(), Some(width));
             for line in out.lines() {
                 assert!(line.chars().count() <= width, "{width}: {line}");
             }
@@ -125,7 +115,7 @@ fn lint_names_the_file_of_each_finding() {
         .collect();
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let args = ["lint", "--merge", "--fail-on", "warning"];
-    let (code, out, err) = run(&[&args[..], &paths].concat(), None);
+    let (code, out, err) = common::outcome_at_width(&[&args[..], &paths].concat(), None);
     assert_eq!(code, 1, "{err}");
     let files = out.lines().filter_map(|line| line.split(':').next());
     let files: Vec<&str> = files.collect();
@@ -154,7 +144,7 @@ fn findings_are_those_of_separate_captures() {
         assert!(files.len() > 10, "{protocol}: {}", files.len());
         let found = |flags: &[&str]| {
             let files: Vec<&str> = files.iter().map(String::as_str).collect();
-            let (_, out, err) = run(&[flags, &files].concat(), None);
+            let (_, out, err) = common::outcome_at_width(&[flags, &files].concat(), None);
             let lines = out.lines().map(|line| serde_json::from_str(line).unwrap());
             let lines: Vec<Value> = lines.collect();
             let mut all: Vec<String> = lines
@@ -205,7 +195,7 @@ fn clocks_of_other_hosts_are_estimated_or_given() {
     let other = file("other", &to_other, &own);
     let far = file("far", &far("http://127.0.0.1:81"), &late);
     let first = |args: &[&str], files: [&str; 2]| {
-        let (code, out, err) = run(&[args, &files].concat(), None);
+        let (code, out, err) = common::outcome_at_width(&[args, &files].concat(), None);
         assert_eq!(code, 0, "{err}");
         let line = out.lines().next().unwrap_or_default();
         format!("{line}\n{err}").replace(folder.path().to_str().unwrap(), "")
@@ -253,7 +243,7 @@ fn times_are_those_of_the_captures() {
         &lasting(1, 40, 95, &json!({})),
     );
     let told = |args: &[&str]| {
-        let (code, out, err) = run(
+        let (code, out, err) = common::outcome_at_width(
             &[&["decode", "-f", "json", "-p", "mcp"], args].concat(),
             None,
         );
@@ -295,7 +285,7 @@ fn what_cannot_be_merged_is_refused() {
             "wiretool: cannot open fixtures/none.jsonl: No such file or directory (os error 2)\n",
         ),
     ] {
-        let (code, out, err) = run(args, None);
+        let (code, out, err) = common::outcome_at_width(args, None);
         assert_eq!(
             (code, out.as_str(), err.as_str()),
             (2, "", wanted),
@@ -366,7 +356,7 @@ fn links(recordings: &[(Value, Messages)]) -> Vec<String> {
         .collect();
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let args = ["decode", "-f", "json", "--lint", "-p", "mcp", "--merge"];
-    let (_, out, err) = run(&[&args[..], &paths].concat(), None);
+    let (_, out, err) = common::outcome_at_width(&[&args[..], &paths].concat(), None);
     let lines = out.lines().map(|line| serde_json::from_str(line).unwrap());
     let lines: Vec<Value> = lines.collect();
     assert!(!lines.is_empty(), "{err}");
@@ -612,7 +602,7 @@ fn links_of(protocol: &str, recordings: &[(Value, Raw)]) -> Vec<String> {
         .collect();
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let args = ["decode", "-f", "json", "--lint", "-p", protocol, "--merge"];
-    let (_, out, err) = run(&[&args[..], &paths].concat(), None);
+    let (_, out, err) = common::outcome_at_width(&[&args[..], &paths].concat(), None);
     let lines = out.lines().map(|line| serde_json::from_str(line).unwrap());
     let lines: Vec<Value> = lines
         .filter(|line: &Value| line["role"] == "request")

@@ -1,24 +1,13 @@
 //! `decode --ops` and `stat --ops`: lines, objects, selection, widths.
 
-use crate::common::{self, Ran};
+use crate::common;
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::process::Stdio;
 
 const CALLS: &str = "fixtures/cli/operations.jsonl";
 
-fn run(args: &[&str], width: Option<usize>) -> Ran {
-    let mut command = common::wiretool();
-    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
-    command.stdin(Stdio::null());
-    if let Some(width) = width {
-        command.env("COLUMNS", width.to_string());
-    }
-    common::outcome_of(&command.output().unwrap())
-}
-
 fn stdout(args: &[&str]) -> String {
-    let (code, out, err) = run(args, None);
+    let (code, out, err) = common::outcome_at_width(args, None);
     assert_eq!(code, 0, "{err}");
     out
 }
@@ -84,7 +73,7 @@ fn each_operation_is_an_object() {
 
 #[test]
 fn operations_are_counted_by_subject() {
-    let (code, out, _) = run(&["stat", "--ops", CALLS], Some(80));
+    let (code, out, _) = common::outcome_at_width(&["stat", "--ops", CALLS], Some(80));
     assert_eq!(code, 0);
     insta::assert_snapshot!(out, @"
     fixtures/cli/operations.jsonl: mcp, 9 messages, 916 bytes in 6.1 s, 1 unanswered
@@ -122,7 +111,7 @@ fn operations_fit_the_width() {
                 "fixtures/mcp/tasks.jsonl",
             ],
         ] {
-            let (code, out, err) = run(args, Some(width));
+            let (code, out, err) = common::outcome_at_width(args, Some(width));
             assert_eq!(code, 0, "{err}");
             assert!(out.lines().count() >= 3, "{out}");
             for line in out.lines() {
@@ -149,11 +138,12 @@ fn operations_are_lines_or_objects() {
             "cannot be used with '--pair'",
         ),
     ] {
-        let (code, _, err) = run(args, None);
+        let (code, _, err) = common::outcome_at_width(args, None);
         assert_eq!(code, 2);
         assert!(err.contains(wanted), "{err}");
     }
-    let (code, out, err) = run(&["decode", "--ops", "--where", "name=none", CALLS], None);
+    let (code, out, err) =
+        common::outcome_at_width(&["decode", "--ops", "--where", "name=none", CALLS], None);
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.contains("none of 9 messages matches"), "{err}");
 }

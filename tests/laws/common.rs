@@ -128,7 +128,6 @@ pub fn check_all(setup: &Setup, bytes: &[u8]) -> String {
         &options.protocols,
         &Judge::default(),
         SessionConfig::default(),
-        true,
     );
     let mut sink = |decoded: &Decoded<'_>| {
         for finding in conversation.see(decoded).findings {

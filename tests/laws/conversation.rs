@@ -26,7 +26,6 @@ fn findings_of(
         &options.protocols,
         &Judge::default(),
         SessionConfig::default(),
-        true,
     );
     conversation.follow_operations();
     let mut out = String::new();
@@ -129,7 +128,6 @@ fn findings_before_end(protocol: &dyn Protocol, recording: &str) -> (Vec<Finding
         &options.protocols,
         &Judge::default(),
         SessionConfig::default(),
-        true,
     );
     let mut found = Vec::new();
     let mut input = CaptureInput::new(Form::Recording);

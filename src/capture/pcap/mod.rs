@@ -98,7 +98,7 @@ impl FormReader for PcapReader {
         });
     }
 
-    /// Ends the capture: what waited is passed on, and what was left out is reported.
+    /// Ends the capture: passes on the bytes that waited, and reports those that were left out.
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
         let Self { file, packets } = self;
         packets.connections.finish(sink);

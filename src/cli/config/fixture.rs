@@ -17,7 +17,6 @@ pub struct FixtureConfigs {
 }
 
 impl FixtureConfigs {
-    /// Returns the settings file of a fixture.
     fn file(&mut self, fixture: &Path) -> Result<Option<Rc<SettingsFile>>> {
         let absolute =
             std::path::absolute(fixture).context("cannot determine the current folder")?;

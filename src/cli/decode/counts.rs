@@ -4,7 +4,6 @@ use crate::decoder::Decoded;
 use crate::render::DisplayOptions;
 use crate::render::style::Highlight;
 
-/// The counts of a source.
 #[derive(Default)]
 pub(super) struct SourceCounts {
     messages: u64,

@@ -118,7 +118,6 @@ pub fn shown<'v>(
     Some(verdict.without_findings())
 }
 
-/// Returns the worst severity.
 pub fn worst(found: &[Finding]) -> Option<Severity> {
     found.iter().map(|finding| finding.severity).max()
 }

@@ -76,7 +76,7 @@ impl DecodeRecorder {
         self.flush()
     }
 
-    /// Ends the recording after an error: what was read stays, an empty file does not.
+    /// Ends the recording after an error: it keeps the bytes so far, and an empty file is removed.
     pub fn abandon(mut self) -> Result<()> {
         if self.lines.is_empty() && !self.has_written {
             let found = self.file.file.metadata();

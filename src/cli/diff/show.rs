@@ -123,7 +123,6 @@ fn write_unwrapped(
     style.push(out, Highlight::Dim, &ranges);
 }
 
-/// Returns a message as JSON.
 pub fn message_json(which: &DiffMessage) -> Json {
     json!({
         "index": which.index,
@@ -150,7 +149,6 @@ pub fn fields_json(fields: &[FieldDifference]) -> Json {
     fields.collect()
 }
 
-/// Returns a difference as JSON.
 pub fn difference_json(difference: &Difference, protocol: Option<&str>) -> Json {
     let (a, b, answers, fields) = match difference {
         Difference::Fields(left, right, fields) => (Some(left), Some(right), None, Some(fields)),

@@ -8,7 +8,7 @@
 
 use super::files::list_units;
 use super::source::ReadEnd;
-use super::{Args, Input, InputState, Inputs, read, split_input};
+use super::{Args, Input, InputState, Inputs, THREAD_STACK, read, split_input};
 use crate::cli::output::CommandOutput;
 use crate::cli::thread_output::{self, Printed};
 use crate::conversation::Sink;
@@ -20,8 +20,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, scope};
 
-/// The stack of a thread, as that of the first thread: values may be deeply nested.
-const STACK: usize = 8 << 20;
 /// The number of prints of one file that wait.
 const MAX_WAITING: usize = 8;
 
@@ -105,7 +103,7 @@ pub fn read_apart<S: SinkOfOne>(
     };
     scope(|scope| {
         for _ in 0..args.jobs.get().min(jobs.len()) {
-            let thread = Builder::new().stack_size(STACK);
+            let thread = Builder::new().stack_size(THREAD_STACK);
             if let Err(error) = thread.spawn_scoped(scope, || shared.work()) {
                 shared.is_over.store(true, Ordering::Relaxed);
                 drop(receivers);

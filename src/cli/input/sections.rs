@@ -11,7 +11,7 @@
 
 use super::feed::Feed;
 use super::files::OpenFile;
-use super::{Flow, unless_failed};
+use super::{Flow, THREAD_STACK, unless_failed};
 use crate::cli::interrupt::Stop;
 use crate::cli::progress::ReadProgress;
 use crate::conversation::Run;
@@ -22,9 +22,6 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, scope};
-
-/// The stack of a thread, as that of the first thread: values may be deeply nested.
-const STACK: usize = 8 << 20;
 
 /// How a file is read with several threads.
 #[derive(Clone, Copy)]
@@ -183,7 +180,7 @@ pub(super) fn read_rest<'p>(
         let mut workers = workers.into_iter();
         let first = workers.next();
         for worker in workers {
-            let thread = Builder::new().stack_size(STACK);
+            let thread = Builder::new().stack_size(THREAD_STACK);
             // Without a thread, its sections are never split: the threads before it end.
             if let Err(error) = thread.spawn_scoped(scope, || worker.work(reader.clone())) {
                 return Err(error).context("cannot start a thread");

@@ -53,7 +53,6 @@ pub(super) enum ReadMode {
     BeforeNext,
 }
 
-/// The state of reading.
 #[derive(Clone, Copy)]
 enum ReadState {
     Waiting,
@@ -109,7 +108,6 @@ impl<'r, 'p, 'f, 's> SourceReader<'r, 'p, 'f, 's> {
         }
     }
 
-    /// Reads to the end.
     pub fn read(mut self) -> Result<ReadEnd> {
         match self.read_states() {
             ControlFlow::Continue(end) => Ok(end),

@@ -115,7 +115,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let make =
         |output| LintScreen::new(args, shared, rules.clone(), display, output, stop.as_ref());
     let mut screen = make(output);
-    // A report is one text, and what no message matches is said about all inputs together.
+    // A report is one text, and the note that no message matches is about all inputs together.
     let is_apart =
         args.report.is_none() && args.stall.is_none() && screen.reporter.filter.is_open();
     if is_apart {

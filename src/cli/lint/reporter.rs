@@ -93,7 +93,6 @@ impl FindingWriter {
         }
     }
 
-    /// Adds findings.
     fn add_findings(&mut self, found: &[Finding]) -> Result<()> {
         for finding in found {
             self.worst = self.worst.max(finding.severity);

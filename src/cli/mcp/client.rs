@@ -25,7 +25,6 @@ const MAX_WAITING_BYTES: usize = 1 << 20;
 
 type Line = std::io::Result<Vec<u8>>;
 
-/// The client.
 pub struct Client {
     stdin: Receiver<Line>,
     /// Lines that came during a call.

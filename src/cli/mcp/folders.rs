@@ -89,7 +89,7 @@ impl Folders {
                 if seen > MAX_ENTRIES {
                     break;
                 }
-                // Links are not followed: what they name is listed where it is.
+                // Links are not followed: their targets are listed in their own folders.
                 let Ok(kind) = entry.file_type() else {
                     continue;
                 };

@@ -9,7 +9,6 @@ const MAX_ENTRIES: usize = 1 << 22;
 /// The number of bytes of lines that are written at once.
 const BATCH_BYTES: usize = 1 << 16;
 
-/// An entry.
 #[derive(Clone, Copy)]
 pub struct ListEntry {
     /// The place of its line in the file.
@@ -21,7 +20,6 @@ pub struct ListEntry {
     pub sort: u16,
 }
 
-/// The list.
 pub struct Listing {
     file: File,
     written: u64,
@@ -83,7 +81,6 @@ impl Listing {
         entries.filter(move |entry| sort.is_none_or(|sort| entry.sort == sort))
     }
 
-    /// Returns the line of an entry.
     pub fn line(&self, entry: ListEntry) -> Result<String> {
         let mut line = vec![0; entry.len.into()];
         let mut filled = 0;

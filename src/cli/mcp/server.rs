@@ -195,7 +195,7 @@ impl Server {
         }
     }
 
-    /// Returns the result of a tool, unless the client cancels it. What it cannot do is a result, too, which the model reads.
+    /// Returns the result of a tool, unless the client cancels it. An error is a result, too, which the model reads.
     fn call(&mut self, request: &Value) -> Option<String> {
         let params = &request["params"];
         let name = params["name"].as_str().unwrap_or_default();

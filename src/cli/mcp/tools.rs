@@ -45,7 +45,6 @@ const MAX_PASTED: usize = 1 << 20;
 /// The tools as they are announced, but for what all have in common.
 const ENTRIES: &str = include_str!("tools.json");
 
-/// Returns a tool by its name.
 fn tool(name: &str) -> Option<fn(&mut Recordings, &Arguments) -> Result<Value>> {
     Some(match name {
         "recordings" => recordings,

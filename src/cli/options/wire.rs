@@ -116,7 +116,6 @@ impl WireArgs {
         protocols.map_err(anyhow::Error::msg)
     }
 
-    /// Returns the options for the decoder.
     pub fn options<'p>(&self, protocols: &'p Protocols, want: Want) -> decoder::DecodeOptions<'p> {
         decoder::DecodeOptions {
             protocols: protocols.possible(),

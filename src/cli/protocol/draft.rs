@@ -52,7 +52,6 @@ pub struct DraftArgs {
     s2c: Option<PathBuf>,
 }
 
-/// A file of the capture.
 struct CaptureFile {
     bytes: Vec<u8>,
     direction: Option<Direction>,

@@ -17,7 +17,6 @@ pub struct Github {
 }
 
 impl Github {
-    /// Adds a finding.
     pub fn add_finding(&mut self, finding: &Finding, at: FilePlace<'_>) {
         let level = match finding.severity {
             Severity::Error => "error",

@@ -25,7 +25,6 @@ fn level(severity: Severity) -> &'static str {
 }
 
 impl Sarif {
-    /// Adds a finding.
     pub fn add_finding(&mut self, finding: &Finding, at: FilePlace<'_>) {
         let name = finding.name();
         let rule = &finding.rule;
@@ -76,7 +75,6 @@ impl Sarif {
         self.results.push((name, result));
     }
 
-    /// Adds a problem of a file.
     pub fn add_problem(&mut self, problem: &ReportedProblem<'_>, at: FilePlace<'_>) {
         let name = problem.rule.to_owned();
         self.rules.entry(name.clone()).or_insert_with(|| {

@@ -56,7 +56,6 @@ impl FixtureState {
 }
 
 impl FoundFixture {
-    /// Returns the path of the snapshot.
     pub fn snapshot(&self) -> PathBuf {
         snapshot_beside(&self.fixture)
     }

@@ -87,7 +87,6 @@ impl Difference {
     }
 }
 
-/// The outcome of a fixture.
 enum FixtureOutcome {
     Equal,
     /// Its snapshot differs, or cannot be read.

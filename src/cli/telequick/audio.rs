@@ -317,7 +317,6 @@ impl AudioChannel {
     }
 }
 
-/// Returns the samples of a payload.
 fn samples_of(codec: &str, payload: &[u8]) -> Vec<i16> {
     let pair = |pair: &[u8]| Some(i16::from_le_bytes(pair.try_into().ok()?));
     match codec {

@@ -32,7 +32,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The number of lines of a program's output that a failed case shows.
 const MAX_OUTPUT: usize = 5;
 
-/// The result of a case.
 #[derive(Default)]
 pub struct CaseResult {
     pub problems: Vec<CaseProblem>,
@@ -70,7 +69,6 @@ struct ConnectionFlags {
     callee: Callee,
 }
 
-/// Runs a case.
 pub fn run(suite: &Suite, case: &Case, options: &CaseOptions) -> CaseResult {
     let mut run = CaseRun {
         suite,

@@ -38,9 +38,9 @@ const WORDING: [&str; 9] = [
 /// Who writes the values of a schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
-    /// The client: what it wrote before must still be accepted.
+    /// The client: the server must still accept everything that it wrote before.
     Arguments,
-    /// The server: what it writes now must have been possible before.
+    /// The server: everything that it writes now must have been possible before.
     Results,
 }
 
@@ -88,7 +88,7 @@ impl Changes {
         }
     }
 
-    /// Compares an announced value: members may be added, and what was off may be on.
+    /// Compares an announced value: members may be added, and a member that was off may be on.
     fn announced(&mut self, place: &str, old: &Value, new: &Value) {
         match (old, new) {
             _ if old == new => {}

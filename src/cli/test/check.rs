@@ -21,7 +21,6 @@ const MAX_PROBLEMS: usize = 20;
 /// The number of last messages that a failed case shows.
 const MAX_LINES: usize = 8;
 
-/// A problem of a case.
 pub struct CaseProblem {
     /// Its kind, such as `test/expect`, or the rule that is broken.
     pub rule: String,
@@ -61,7 +60,6 @@ pub struct CheckedMessages {
     pub offered: Offered,
 }
 
-/// Checks the recording of a case.
 pub fn check(case: &Case, recording: &[u8]) -> CheckedMessages {
     let named: Vec<&dyn Protocol> = case
         .common

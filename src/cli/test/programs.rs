@@ -29,7 +29,6 @@ fn after(wait: Duration) -> Time {
     now() + Time::from(nanos(wait))
 }
 
-/// A stub of a case.
 pub struct CaseStub {
     pub name: String,
     /// Its recording.
@@ -151,7 +150,6 @@ pub fn names(text: &str, stub: &str) -> bool {
         .any(|name| text.contains(name))
 }
 
-/// The end of a client.
 pub enum ClientEnd {
     Exited(i32),
     TimedOut,

@@ -80,7 +80,6 @@ pub struct Budget {
     pub calls: Option<u64>,
 }
 
-/// A case.
 pub struct Case {
     pub name: String,
     pub at: LineColumn,

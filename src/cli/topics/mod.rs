@@ -60,7 +60,6 @@ pub const TOPICS: &[Topic] = topics! {
 /// The width of a list of keys.
 const MAX_COLUMNS: usize = 96;
 
-/// Returns the topic with this name.
 pub fn find(name: &str) -> Option<&'static Topic> {
     TOPICS.iter().find(|topic| topic.name == name)
 }

@@ -1,6 +1,5 @@
 //! The commands of a user, and the overlays that show their results.
 
-/// A pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pane {
     Messages,

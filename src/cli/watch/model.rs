@@ -154,7 +154,6 @@ impl Model {
         }
     }
 
-    /// Returns the message of a row.
     pub fn message_at(&self, row: usize) -> Option<usize> {
         if let Some(rows) = self.tree_rows() {
             return rows.get(row).map(|(message, _)| *message as usize);

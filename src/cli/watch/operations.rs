@@ -29,7 +29,6 @@ pub struct StoredOperations {
 }
 
 impl StoredOperations {
-    /// Sets the operation of a message.
     pub fn set(&mut self, message: usize, operation: MessageOperation) {
         if let (Some(count), Ok(index)) = (operation.unacknowledged, u32::try_from(operation.index))
             && self.unacknowledged.len() < MAX_ENDED

@@ -1,4 +1,4 @@
-//! The peers of the Language Server Protocol. The client opens the session; what else a server answers is for the script.
+//! The peers of the Language Server Protocol. The client opens the session; the script has all other answers of a server.
 
 use super::schema::DIALECT;
 use crate::protocol::Direction;

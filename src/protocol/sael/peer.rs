@@ -18,6 +18,7 @@ mod sessions;
 #[cfg(test)]
 mod tests;
 
+use super::schema;
 use crate::protocol::Direction;
 use crate::protocol::make::Object;
 use crate::protocol::peer::{Peer, PeerConfig, shorten};
@@ -29,8 +30,6 @@ const SUPPORTS: &str =
 /// The default name of a side.
 const NAME: &str = "wiretool";
 const SECOND: i64 = 1_000_000_000;
-/// Readers that use doubles cannot represent larger numbers.
-const MAX_SEQ: i128 = (1 << 53) - 1;
 
 /// Creates the peer that sends in direction `side`.
 pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
@@ -61,5 +60,5 @@ fn err(v: u8, seq: i128, code: &str, message: &str) -> String {
 /// Returns the number of a call, if it is valid.
 fn seq(root: Node<'_>) -> Option<i128> {
     let seq = root.get("seq")?.as_i128()?;
-    (1..=MAX_SEQ).contains(&seq).then_some(seq)
+    (1..=schema::MAX_EXACT).contains(&seq).then_some(seq)
 }

@@ -21,14 +21,14 @@ pub(super) use forms::{EXTRA_CODES, stage_kinds};
 use std::sync::LazyLock;
 
 /// Readers take every number as a double, which cannot represent larger integers.
-const SAFE: i128 = (1 << 53) - 1;
+pub(super) const MAX_EXACT: i128 = (1 << 53) - 1;
 const COUNT: Type = Type::Whole(0, i128::MAX);
 /// A message that answers no request, or one without a number, has seq 0.
-const SEQ_OR_0: Type = Type::Whole(0, SAFE);
+const SEQ_OR_0: Type = Type::Whole(0, MAX_EXACT);
 
 const NUMBERED: &[Mark] = &[Mark::Generated("seq", Fresh::Id), Mark::Volatile];
 /// The number of a request. It counts from 1: 0 belongs to the connection.
-const SEQ: Member = must("seq", Type::Whole(1, SAFE))
+const SEQ: Member = must("seq", Type::Whole(1, MAX_EXACT))
     .marked(NUMBERED)
     .missing(rule::SEQ_MISSING)
     .wrong(rule::SEQ_VALUE);

@@ -66,12 +66,7 @@ pub(in crate::protocol) fn run_script(
         side,
         peer: protocol.behavior().peer(side, &config),
         decoder: Decoder::new(options),
-        conversation: Conversation::new(
-            &[protocol],
-            &Judge::default(),
-            SessionConfig::default(),
-            true,
-        ),
+        conversation: Conversation::new(&[protocol], &Judge::default(), SessionConfig::default()),
         requests: Vec::new(),
         made: Vec::new(),
         now: config.now,

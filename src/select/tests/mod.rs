@@ -191,7 +191,7 @@ fn ask(protocol: &str, chunks: &[(Direction, i64, &[u8])], condition: &str) -> S
     let needs = expr.needs_session();
     let judge = Judge::default();
     let mut conversation =
-        needs.then(|| Conversation::new(&protocols, &judge, SessionConfig::default(), true));
+        needs.then(|| Conversation::new(&protocols, &judge, SessionConfig::default()));
     let (mut scratch, mut output) = (Vec::new(), String::new());
     let mut sink = |decoded: &Decoded<'_>| {
         let verdict = conversation.as_mut().map(|c| c.see(decoded));

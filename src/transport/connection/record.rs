@@ -23,7 +23,6 @@ impl Connection {
             .await;
     }
 
-    /// Records an event.
     pub(in crate::transport) fn record_event(&self, event: EventRecord) {
         self.common.recorder.queue.event(self.conn, event);
     }

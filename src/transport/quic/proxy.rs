@@ -72,7 +72,7 @@ pub(in crate::transport) async fn connection(
     };
     // The server is offered what the client has selected, so that both sides speak the same protocol.
     let alpn: Vec<String> = selected.into_iter().collect();
-    // Also after the client has closed: what it sent before is still delivered.
+    // Also after the client has closed: its earlier bytes are still delivered.
     let server = match quic.client.connect(&quic.dialer, to, &alpn).await {
         Ok(server) => server,
         Err(error) => {

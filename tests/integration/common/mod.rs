@@ -69,8 +69,16 @@ pub fn shell(name: &str) -> Command {
 
 /// Runs the binary in the folder of the crate, with nothing on its stdin.
 pub fn outcome(args: &[&str]) -> Ran {
+    outcome_at_width(args, None)
+}
+
+/// Runs the binary as [`outcome`] does, for a terminal of this width.
+pub fn outcome_at_width(args: &[&str], width: Option<usize>) -> Ran {
     let mut command = wiretool();
     command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    if let Some(width) = width {
+        command.env("COLUMNS", width.to_string());
+    }
     outcome_of(&command.stdin(Stdio::null()).output().unwrap())
 }
 

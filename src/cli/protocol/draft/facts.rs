@@ -544,7 +544,6 @@ pub fn find_content(values: &Values, these: &[usize], subject: Option<&str>) -> 
     (has(best) * 2 > these.len()).then(|| best.clone())
 }
 
-/// Returns the last name of a path.
 fn last_name(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }

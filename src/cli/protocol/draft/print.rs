@@ -36,7 +36,6 @@ struct Entry {
     of: Vec<usize>,
 }
 
-/// Returns the description of a capture.
 pub fn description(capture: &Capture) -> String {
     let head = format!(
         "# A draft from {}: check each line. Next: wiretool protocol check, and wiretool help describe.\n",

@@ -99,7 +99,6 @@ pub fn write(cost: &Cost, table: &mut Table<'_>) {
     }
 }
 
-/// Returns the costs as JSON.
 pub fn json(cost: &Cost) -> Value {
     let tokens = |bytes: u64| bytes.div_ceil(TOKEN);
     let subjects = cost.subjects.iter().map(|(what, one)| {

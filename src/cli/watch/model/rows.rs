@@ -66,7 +66,7 @@ impl Model {
         self.keep_in_view();
     }
 
-    /// Returns the number of messages that conditions can be applied to: what depends on other messages needs judged ones.
+    /// Returns the number of messages that conditions can be applied to: keys that depend on other messages need judged ones.
     pub(super) fn checkable_count(&self) -> usize {
         let by_session = self
             .condition

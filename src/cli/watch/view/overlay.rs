@@ -40,7 +40,6 @@ e  the command that encodes the message
 
 The copy is exact: secrets are not masked.";
 
-/// Returns the text of an overlay.
 pub(super) fn text(overlay: &Overlay, model: &mut Model, display: DisplayOptions) -> String {
     match overlay {
         Overlay::Help => HELP.to_owned(),

@@ -41,12 +41,8 @@ cancels = ".stop"
 /// Returns the findings, `INDEX RULE: TEXT`, and the pairs, `INDEX -> REQUEST`, of lines with `>` or `<` before each.
 pub(super) fn check(protocol: &dyn Protocol, lines: &[&str]) -> Vec<String> {
     let protocols = [protocol];
-    let mut conversation = Conversation::new(
-        &protocols,
-        &Judge::default(),
-        SessionConfig::default(),
-        true,
-    );
+    let mut conversation =
+        Conversation::new(&protocols, &Judge::default(), SessionConfig::default());
     let mut found = Vec::new();
     let mut tell = |decoded: &Decoded<'_>| {
         let verdict = conversation.see(decoded);

@@ -16,9 +16,6 @@ use crate::tape::Node;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
-/// The largest integer that every peer reads exactly.
-const LARGEST: i128 = (1 << 53) - 1;
-
 /// Returns the direction of a message if only the message shows it.
 pub(super) fn sender(message: &SaelMessage<'_, '_>) -> Option<Direction> {
     schema::direction(message.forms, message.root)
@@ -38,12 +35,12 @@ pub(super) fn seq(root: Option<Node<'_>>) -> Seq<'_> {
     let node = root.and_then(|root| root.get("seq"));
     let integer = node.and_then(Node::as_i128);
     let key = match integer {
-        Some(n) if (-LARGEST..=LARGEST).contains(&n) => n,
+        Some(n) if (-schema::MAX_EXACT..=schema::MAX_EXACT).contains(&n) => n,
         #[allow(clippy::cast_precision_loss)] // the server has the same loss
         Some(n) => n as f64 as i128,
         None => node.and_then(number).map_or(0, |f| f.trunc() as i128),
     };
-    let good = integer.is_some_and(|n| (1..=LARGEST).contains(&n));
+    let good = integer.is_some_and(|n| (1..=schema::MAX_EXACT).contains(&n));
     Seq { node, key, good }
 }
 
