@@ -973,3 +973,53 @@ fn lookup_needs_bounded_memory() {
         }
     }
 }
+
+/// Connections that stay open keep no inflated body of their last message.
+#[cfg(target_os = "linux")]
+#[test]
+fn inflated_bodies_of_open_connections_are_released() {
+    use std::io::Write as _;
+    const CONNECTIONS: usize = 100;
+    const SIZE: usize = 2 << 20;
+    let _alone = run_alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("recording.jsonl");
+    let body = format!(
+        r#"{{"v":1,"kind":"INV","seq":1,"tool":"t","input":"{}","call_id":"c"}}"#,
+        "x".repeat(SIZE)
+    );
+    let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    zlib.write_all(body.as_bytes()).expect("room in memory");
+    let zlib = zlib.finish().expect("room in memory");
+    let length = zlib.len();
+    let head = format!(
+        "POST / HTTP/1.1\r\nContent-Type: application/json\r\nContent-Encoding: deflate\r\nContent-Length: {length}\r\n\r\n"
+    );
+    let http = [head.as_bytes(), &zlib].concat();
+    // RFC 7692: without the two bytes of zlib before it and the checksum after it.
+    let deflate = &zlib[2..length - 4];
+    let length = u16::try_from(deflate.len()).expect("a small message");
+    let websocket = [&[0xc1, 0x7e][..], &length.to_be_bytes(), deflate].concat();
+    for (framing, bytes) in [("http", http), ("websocket", websocket)] {
+        let bytes = base64::engine::general_purpose::STANDARD.encode(bytes);
+        let mut recording = String::from(r#"{"wiretool":1,"protocol":"sael"}"#);
+        for n in 1..=CONNECTIONS {
+            recording.push_str(&format!(
+                "\n{{\"t\":{n},\"conn\":{n},\"dir\":\"c2s\",\"b64\":\"{bytes}\"}}"
+            ));
+        }
+        std::fs::write(&path, recording).expect("room on disk");
+        let output = in_memory(64 << 10)
+            .args(["decode", "-f", "line", "--framing", framing])
+            .arg(&path)
+            .output()
+            .expect("a shell");
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(
+            shown.matches("xxx").count(),
+            1,
+            "{framing}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}

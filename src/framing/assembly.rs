@@ -6,6 +6,7 @@
 //!                                               3    7
 //! ```
 
+use super::backlog::release;
 use super::{Piece, Places, View};
 use crate::span::Span;
 
@@ -25,6 +26,13 @@ impl Assembly {
         self.bytes.clear();
         self.pieces.clear();
         self.len = 0;
+    }
+
+    /// Clears it between two messages, and keeps no memory of a long body.
+    pub(super) fn release(&mut self) {
+        self.clear();
+        release(&mut self.bytes);
+        self.pieces.shrink_to(MIN_PIECES);
     }
 
     /// Returns the length of the body so far.

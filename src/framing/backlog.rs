@@ -11,6 +11,13 @@
 /// The capacity that an empty buffer retains.
 const MIN_CAPACITY: usize = 64 << 10;
 
+/// Empties a buffer between two messages. It keeps no capacity of a long message: a capture may have many open
+/// connections.
+pub(super) fn release(buffer: &mut Vec<u8>) {
+    buffer.clear();
+    buffer.shrink_to(MIN_CAPACITY);
+}
+
 /// Bytes of a stream that are not consumed yet.
 #[derive(Default)]
 pub(crate) struct Backlog {

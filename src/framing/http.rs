@@ -26,6 +26,7 @@ mod stream;
 mod write;
 
 use super::assembly::Assembly;
+use super::backlog::release;
 use super::fields::fields;
 use super::state::FramerState;
 use super::websocket::WebSocketFraming;
@@ -257,6 +258,8 @@ impl HttpFraming {
         };
         let Buffer { window, eof, .. } = input;
         let Some(first) = window.first() else {
+            self.body.release();
+            release(&mut self.inflated);
             return HttpAction::Incomplete(None);
         };
         if self.tunnel && !b"GPHDOTC".contains(first) {

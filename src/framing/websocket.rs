@@ -19,6 +19,7 @@ mod write;
 
 use super::assembly::Assembly;
 pub(crate) use super::assembly::unmask;
+use super::backlog::release;
 use super::state::FramerState;
 use super::{Buffer, Fault, Frame, Framing, Head, Places, Step, View};
 use crate::error::DecodeError;
@@ -120,8 +121,13 @@ impl WebSocketFraming {
             }
             return match self.part.take() {
                 Some(part) if eof => self.truncate(input, part, 0),
-                part => {
-                    self.part = part;
+                Some(part) => {
+                    self.part = Some(part);
+                    Step::Incomplete(None)
+                }
+                None => {
+                    self.gathered.release();
+                    release(&mut self.scratch);
                     Step::Incomplete(None)
                 }
             };

@@ -290,6 +290,12 @@ fn lint_exit_codes() {
     let (code, out, err) = lint(&[]);
     assert_eq!((code, out.as_str()), (2, ""));
     assert_eq!(err, "wiretool: empty input: there is nothing to check\n");
+    let mut command = common::wiretool();
+    let recording = "{\"wiretool\":1,\"protocol\":\"mcp\"}\n{\"t\":1,\"end\":true}\n";
+    let (code, out, err) = common::run(command.arg("lint"), recording);
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    let said = "wiretool: stdin: the recording has no traffic\nwiretool: stdin: there is nothing to check\n";
+    assert_eq!(err, said);
     let (_, _, err) = lint(&["--where", "kind=cast", GAP]);
     assert!(
         err.ends_with("wiretool: none of 4 messages matches; kinds: end, item, stream\n"),

@@ -364,6 +364,77 @@ fn stepflow_secrets_are_replaced_in_chunks_and_events() {
     );
 }
 
+/// A match of --value is replaced where it stands, also if it is shorter than the secrets whose copies are searched.
+#[test]
+fn short_matches_of_a_pattern_are_replaced() {
+    let line = |text: &str| {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{text}}}\n")
+    };
+    let saikuro = |name: &str, value: rmpv::Value| {
+        let mut body = Vec::new();
+        let members = vec![
+            ("version".into(), 1.into()),
+            ("type".into(), "call".into()),
+            ("id".into(), "a".into()),
+            ("target".into(), "x.y".into()),
+            ("args".into(), rmpv::Value::Array(vec![name.into(), value])),
+        ];
+        rmpv::encode::write_value(&mut body, &rmpv::Value::Map(members)).unwrap();
+        let length = u32::try_from(body.len()).unwrap();
+        [&length.to_be_bytes()[..], &body].concat()
+    };
+    let http = "POST /Maria/x HTTP/1.1\r\nX-Owner: Maria\r\nContent-Length: 0\r\n\r\n";
+    for (protocol, bytes, count) in [
+        (
+            "jsonrpc",
+            line(r#"{"t":"I am Maria S.","u":"Maria","Maria":1}"#).into_bytes(),
+            2,
+        ),
+        (
+            "jsonrpc",
+            line(r#"{"t":"I am \u004daria.","password":"Maria"}"#).into_bytes(),
+            2,
+        ),
+        (
+            "jsonrpc",
+            line(r#"{"t":"{\"token\":\"x9y8z7w6v5\",\"n\":\"to Maria\"}"}"#).into_bytes(),
+            2,
+        ),
+        (
+            "saikuro",
+            saikuro(
+                "for Maria",
+                rmpv::Value::Binary(b"\xff of Maria \xfe".to_vec()),
+            ),
+            1,
+        ),
+        ("jsonrpc", format!("{http}{http}").into_bytes(), 1),
+        (
+            "jsonrpc",
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"to Maria".to_vec(),
+            1,
+        ),
+    ] {
+        let shown = String::from_utf8_lossy(&bytes).into_owned();
+        let recording = record(protocol, &[], &vec![(ChunkSource::C2s, bytes)]);
+        let run = redact(&recording, &["--value", "Maria|Jo\u{e3}o"]);
+        assert_eq!(run.code, Some(0), "{}", run.sent);
+        for text in readable_bytes(&run.out) {
+            let text = String::from_utf8_lossy(&text);
+            // Only the name of a member stays.
+            assert!(
+                !text
+                    .replace("\"Maria\\\":", "")
+                    .replace("\"Maria\":", "")
+                    .contains("Maria"),
+                "{shown}: {text}"
+            );
+        }
+        let said = format!("{count} secret");
+        assert!(run.sent.contains(&said), "{shown}: {}", run.sent);
+    }
+}
+
 #[test]
 fn arguments_and_stderr_of_child_are_redacted() {
     let chunks = vec![

@@ -96,6 +96,20 @@ fn a_command_gets_smaller_recordings_until_it_does_not_fail() {
     }
 }
 
+/// `lint` of a recording without traffic is an error of its own, so it is no smaller failure.
+#[test]
+fn a_finding_of_lint_is_a_failure() {
+    let folder = tempfile::tempdir_in(temporary()).unwrap();
+    let session = session(folder.path());
+    let small = folder.path().join("small.jsonl").display().to_string();
+    let own = env!("CARGO_BIN_EXE_wiretool");
+    let mut command = wiretool();
+    command.args(["shrink", &session, "-o", &small, "--", own, "lint"]);
+    let (code, _, err) = run(command.args(["--fail-on", "info", "{}"]), b"");
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("1 of 2 connections"), "{err}");
+}
+
 #[test]
 fn a_command_that_does_not_fail_is_an_answer() {
     let folder = tempfile::tempdir_in(temporary()).unwrap();

@@ -11,7 +11,7 @@ use super::output::CommandOutput;
 use super::report::{self, ReportKind, ReportWriter};
 use super::unmatched::Unmatched;
 use super::{Exit, print_about, print_message};
-use crate::capture::Item;
+use crate::capture::{EventKind, Item};
 use crate::conversation::{Finding, Output, RuleSettings, Run, Sink};
 use crate::encoding::Want;
 use crate::protocol::session::{Severity, WaitingList};
@@ -131,8 +131,8 @@ struct LintScreen {
     reporter: FindingWriter,
     /// The requests without an answer at the end of the source.
     waiting: WaitingList,
-    /// The names of the inputs without bytes.
-    empty: Vec<String>,
+    /// The names of the inputs without traffic, and a sentence for each.
+    empty: Vec<(String, &'static str)>,
     stop: Option<Stop>,
     verbose: bool,
     /// The report is a page: its messages name their operations.
@@ -188,8 +188,8 @@ impl LintScreen {
         if let Some(exit) = run.finish(reporter.output, "check")? {
             return Ok(exit);
         }
-        for name in self.empty.iter().filter(|_| !is_empty && !reporter.quiet) {
-            print_about(name, "empty input: there is nothing to check");
+        for (name, text) in self.empty.iter().filter(|_| !is_empty && !reporter.quiet) {
+            print_about(name, text);
         }
         // Nothing was checked, so nothing is right.
         if !self.empty.is_empty() {
@@ -230,7 +230,13 @@ impl LintScreen {
         let source = &mut self.reporter.source;
         match item {
             Item::Header(_) => source.recording = true,
-            Item::Chunk(chunk) => source.add_chunk(chunk),
+            Item::Chunk(chunk) => {
+                source.has_traffic |= !chunk.bytes.is_empty();
+                source.add_chunk(chunk);
+            }
+            Item::Event(event) => {
+                source.has_traffic |= matches!(event.what, EventKind::Datagram(_));
+            }
             _ => {}
         }
     }
@@ -262,11 +268,18 @@ impl LintScreen {
     }
 
     fn end(&mut self, run: &Run<'_>, findings: &[Finding]) -> Result<()> {
-        if run.bytes() == 0 {
-            self.empty.push(self.reporter.source.name.clone());
-        }
+        let source = &self.reporter.source;
+        let text = if run.bytes() == 0 {
+            Some("empty input: there is nothing to check")
+        } else {
+            // The reason was printed.
+            let has_none = source.recording && !source.has_traffic && findings.is_empty();
+            has_none.then_some("there is nothing to check")
+        };
+        self.empty
+            .extend(text.map(|text| (source.name.clone(), text)));
         // Empty inputs are noted at the end.
-        let is_empty = run.bytes() == 0 && !self.reporter.json;
+        let is_empty = text.is_some() && !self.reporter.json;
         let is_unknown = run.is_unrecognised() && findings.is_empty();
         let conversation = run.conversation().filter(|_| !is_empty && !is_unknown);
         let Some(conversation) = conversation else {

@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 pub struct SourceSummary {
     pub name: String,
     pub recording: bool,
+    /// It has bytes or datagrams.
+    pub has_traffic: bool,
     /// The direction of bytes without one.
     direction: Option<Direction>,
     pub messages: u64,
