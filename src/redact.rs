@@ -540,7 +540,7 @@ impl<'p> Redactor<'_, 'p> {
         let short = all.iter().filter(|s| s.len() < finder::MIN_SECRET).count();
         (short > 0).then(|| {
             format!(
-                "secrets shorter than {} bytes: {short}; copies of them inside other text were not searched",
+                "secrets shorter than {} bytes: {short}; further copies of them inside other text were not searched",
                 finder::MIN_SECRET
             )
         })

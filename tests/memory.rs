@@ -978,6 +978,7 @@ fn lookup_needs_bounded_memory() {
 #[cfg(target_os = "linux")]
 #[test]
 fn inflated_bodies_of_open_connections_are_released() {
+    use base64::Engine as _;
     use std::io::Write as _;
     const CONNECTIONS: usize = 100;
     const SIZE: usize = 2 << 20;

@@ -65,7 +65,8 @@ Values that are replaced:
                   a and 1
   other bytes     all of these in bytes that are not a message; words of 16
                   characters
-  --value REGEX   matches in texts of messages, in HTTP heads, and in other bytes
+  --value REGEX   matches in texts of messages, in HTTP heads, and in other bytes,
+                  of any length
   copies          each of these secrets in other places: from 4 bytes as a whole
                   value, from 8 bytes also inside other text, base64 and hex
 

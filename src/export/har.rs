@@ -45,6 +45,8 @@ pub(super) struct Har {
     has_entries: bool,
     /// Messages of no HTTP connection.
     others: u64,
+    /// Bytes between messages that are not HTTP.
+    unreadable: u64,
     /// Contents that are left out, because an entry would be too long.
     too_long: u64,
     uses_quic: bool,
@@ -82,6 +84,7 @@ impl Har {
             waiting: 0,
             has_entries: false,
             others: 0,
+            unreadable: 0,
             too_long: 0,
             uses_quic: false,
         }
@@ -295,7 +298,11 @@ impl Har {
             Head::Http { .. } | Head::WebSocket { .. }
         );
         if !is_known || decoded.origin.stream.is_some() {
-            self.others += u64::from(is_selected && decoded.frame.framing != Framing::Http);
+            if is_selected && decoded.frame.framing == Framing::Http {
+                self.unreadable += decoded.frame.len;
+            } else {
+                self.others += u64::from(is_selected);
+            }
             return;
         }
         let mut connection = self.take(decoded.origin.conn, out);
@@ -413,9 +420,11 @@ impl Form for Har {
         let count = |number: u64, what: &str| (number > 0).then(|| format!("{number} {what}"));
         let others = "messages are left out: they are no HTTP exchange and no WebSocket message";
         let too_long = "contents are left out: their entry would be too long";
+        let unreadable = "bytes are left out: they are not valid HTTP";
         let others = count(self.others, others).filter(|_| self.has_entries);
         others
             .into_iter()
+            .chain(count(self.unreadable, unreadable).filter(|_| self.has_entries))
             .chain(count(self.too_long, too_long))
             .collect()
     }

@@ -11,12 +11,13 @@
 mod fields;
 
 use super::Form;
+use crate::capture::{Item, ProblemSeverity};
 use crate::conversation::{Conversation, Finding, Run, Verdict};
-use crate::decoder::Decoded;
+use crate::decoder::{Decoded, Origin};
 use crate::encoding::Want;
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_int;
-use crate::protocol::session::{Place, Rule, WaitingList};
+use crate::protocol::session::{Link, Place, Rule, WaitingList};
 use crate::protocol::{Direction, Notes, Role};
 use crate::render::DisplayOptions;
 use crate::render::findings::{self, millis};
@@ -37,6 +38,8 @@ const SCRIPT: &str = include_str!("html/page.js");
 const MAX_MESSAGES: u64 = 10_000;
 /// The maximum size of all fields and bytes of messages.
 const MAX_DETAILS: usize = 24 << 20;
+/// The maximum number of sentences about the inputs.
+const MAX_PROBLEMS: usize = 20;
 /// The maximum number of findings, and the maximum size of their texts.
 const MAX_FINDINGS: u64 = 5_000;
 const MAX_FINDING_TEXT: usize = 2 << 20;
@@ -77,6 +80,9 @@ pub(crate) struct Page {
     /// The first and the last time.
     first: Option<i64>,
     last: Option<i64>,
+    /// What could not be read of the inputs, and the number of further sentences.
+    problems: Vec<String>,
+    more_problems: u64,
 }
 
 impl Page {
@@ -107,6 +113,8 @@ impl Page {
             sides: BTreeMap::new(),
             first: None,
             last: None,
+            problems: Vec::new(),
+            more_problems: 0,
         }
     }
 
@@ -225,7 +233,9 @@ impl Page {
         if let Some(operation) = verdict.operation {
             put_number("op", Some(operation.index), out);
             put_number("parent", operation.parent, out);
+            put("link", operation.link.map(Link::name), MAX_CELL, out);
         }
+        put("who", verdict.client, MAX_CELL, out);
         let mut faults = decoded.faults().map(|(_, fault)| fault.code).peekable();
         if faults.peek().is_some() {
             out.extend_from_slice(b",\"faults\":[");
@@ -306,6 +316,11 @@ impl Page {
             "messages have no fields and bytes: the page is full; --where chooses fewer messages",
         );
         note(
+            self.more_problems,
+            "more part of the input could not be used",
+            "more parts of the input could not be used",
+        );
+        note(
             self.more_findings,
             "finding is left out",
             "findings are left out",
@@ -334,7 +349,7 @@ impl Page {
             out.extend_from_slice(b"]}");
         }
         out.extend_from_slice(b"},\n\"notes\":[");
-        for (n, note) in self.notes().iter().enumerate() {
+        for (n, note) in self.problems.iter().chain(&self.notes()).enumerate() {
             out.extend_from_slice(if n == 0 { b"" } else { b"," });
             write_text(note, MAX_SENTENCE, out);
         }
@@ -393,6 +408,19 @@ impl Form for Page {
         }
         let source = run.source();
         self.input(&source.name, source.is_one_of_several);
+    }
+
+    fn item(&mut self, item: &Item<'_>, _origin: Origin, _out: &mut Vec<u8>) {
+        let Item::Problem(problem) = item else { return };
+        if problem.severity != ProblemSeverity::Note {
+            if self.problems.len() < MAX_PROBLEMS {
+                let name = self.own_name().map(|name| format!("{name}: "));
+                let name = name.unwrap_or_default();
+                self.problems.push(format!("{name}{problem}"));
+            } else {
+                self.more_problems += 1;
+            }
+        }
     }
 
     fn message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>) {

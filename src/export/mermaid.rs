@@ -17,7 +17,7 @@ mod text;
 
 use super::text::brief;
 use super::{ExportOptions, Form};
-use crate::capture::Item;
+use crate::capture::{Item, ProblemSeverity};
 use crate::conversation::{Conversation, Finding, Operation, OperationState, Run, Verdict};
 use crate::decoder::{Decoded, Origin};
 use crate::encoding::Want;
@@ -62,6 +62,9 @@ pub(super) struct Mermaid {
     /// The requests without an answer.
     open: HashSet<u64>,
     waiting: u64,
+    /// The parts of the inputs that could not be used, and the first one in words.
+    problems: u64,
+    first_problem: Option<String>,
     now: Option<i64>,
 }
 
@@ -77,6 +80,8 @@ impl Mermaid {
             more_notes: 0,
             open: HashSet::new(),
             waiting: 0,
+            problems: 0,
+            first_problem: None,
             now: None,
         }
     }
@@ -225,6 +230,11 @@ impl Mermaid {
         if writer.lanes.names.is_empty() {
             writer.text.push_str("    participant p0 as no messages\n");
         }
+        if let Some(first) = &self.first_problem {
+            let more = self.problems - 1;
+            let more = (more > 0).then(|| format!("; and {more} more"));
+            writer.over_all(&format!("not read: {first}{}", more.unwrap_or_default()));
+        }
         writer.end_bars();
         out.extend_from_slice(writer.text.as_bytes());
     }
@@ -246,8 +256,14 @@ impl Form for Mermaid {
     }
 
     fn item(&mut self, item: &Item<'_>, _origin: Origin, _out: &mut Vec<u8>) {
-        if let Item::Header(header) = item {
-            self.lanes.header(header);
+        match item {
+            Item::Header(header) => self.lanes.header(header),
+            Item::Problem(problem) if problem.severity != ProblemSeverity::Note => {
+                self.problems += 1;
+                let first = || brief(&problem.to_string(), MAX_NOTE);
+                self.first_problem.get_or_insert_with(first);
+            }
+            _ => {}
         }
     }
 

@@ -957,3 +957,23 @@ fn spans_of_captures_with_equal_ids_differ() {
     assert_ne!(first[0]["traceId"], second[0]["traceId"]);
     assert_ne!(first[0]["spanId"], second[0]["spanId"]);
 }
+
+/// A page and a diagram name what could not be read of the recording.
+#[test]
+fn unreadable_parts_of_a_recording_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    let [request, answer] = call(1, "add").map(|(dir, message)| {
+        let text = format!("{message}\n");
+        json!({"t": 1, "conn": 1, "dir": dir, "text": text}).to_string()
+    });
+    let header = r#"{"wiretool":1,"protocol":"mcp"}"#;
+    std::fs::write(&path, format!("{header}\n{request}\nnot JSON\n{answer}\n")).unwrap();
+    let path = path.to_str().unwrap();
+    for (form, wanted) in [("html", "\"line 3: "), ("mermaid", "not read: line 3: ")] {
+        let (code, out, err) = run(&["-f", form, path]);
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains("line 3: "), "{err}");
+        assert!(out.contains(wanted), "{out}");
+    }
+}

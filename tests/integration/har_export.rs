@@ -140,3 +140,22 @@ fn captures_without_http_are_refused() {
     assert_eq!((code, out.as_str()), (2, ""));
     assert!(err.contains("HTTP and WebSocket"), "{err}");
 }
+
+#[test]
+fn bytes_that_are_not_http_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = "POST / HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 38\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
+    let path = recording(
+        folder.path(),
+        &[
+            (1, "c2s", request),
+            (1, "s2c", "HTTP/1.1 2x0 Bad\r\nX: 1\r\n\r\n"),
+            (1, "s2c", "HTTP/1.1 204 No Content\r\n\r\n"),
+        ],
+    );
+    let (code, out, err) = run(&["export", "-f", "har", &path]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("204"), "{out}");
+    let said = " bytes are left out: they are not valid HTTP\n";
+    assert!(err.contains(said), "{err}");
+}

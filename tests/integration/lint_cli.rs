@@ -291,7 +291,7 @@ fn lint_exit_codes() {
     assert_eq!((code, out.as_str()), (2, ""));
     assert_eq!(err, "wiretool: empty input: there is nothing to check\n");
     let mut command = common::wiretool();
-    let recording = "{\"wiretool\":1,\"protocol\":\"mcp\"}\n{\"t\":1,\"end\":true}\n";
+    let recording = "{\"wiretool\":1,\"protocol\":\"mcp\"}\n{\"t\":1,\"event\":\"end\",\"chunks\":0,\"bytes\":{\"c2s\":0,\"s2c\":0}}\n";
     let (code, out, err) = common::run(command.arg("lint"), recording);
     assert_eq!((code, out.as_str()), (2, ""), "{err}");
     let said = "wiretool: stdin: the recording has no traffic\nwiretool: stdin: there is nothing to check\n";

@@ -705,3 +705,20 @@ fn the_topic_names_all_tools() {
         assert!(topic.contains(&format!("`{tool}`")), "{tool}");
     }
 }
+
+/// A file without messages is not taken for a session without findings.
+#[test]
+fn answers_name_what_could_not_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.jsonl"), "no messages here\n").unwrap();
+    let mut client = Client::new(&[folder.path().to_str().unwrap()]);
+    for tool in ["messages", "findings", "waiting"] {
+        let answer = client.get(tool, &json!({ "recording": "a.jsonl" }));
+        let notes = answer["notes"]["captured"].to_string();
+        assert!(
+            notes.contains("no protocol recognises these bytes"),
+            "{answer}"
+        );
+    }
+    client.end();
+}

@@ -388,12 +388,12 @@ fn short_matches_of_a_pattern_are_replaced() {
         (
             "jsonrpc",
             line(r#"{"t":"I am Maria S.","u":"Maria","Maria":1}"#).into_bytes(),
-            2,
+            1,
         ),
         (
             "jsonrpc",
             line(r#"{"t":"I am \u004daria.","password":"Maria"}"#).into_bytes(),
-            2,
+            1,
         ),
         (
             "jsonrpc",

@@ -70,6 +70,9 @@ def check_use(page, file):
         '.params.arguments.a="1"', ".params.arguments.b>1", "(role=error or findings) dir=c2s", "id=2", "id>=3", "len>100",
         "findings=mcp/unknown-tool", "reply_to", "index<3", "offset>=423", "len<1K", "not .result",
         ".result.content[0].type=text", "subject!~tools", "subject!=tools/call", "latency<1s and role=response",
+        "subject=tools/call latency>0ms", "subject!=tools/call latency>0ms", "subject=tools/call reply_to", "not subject~tools reply_to",
+        "subject=tools/call (latency>0ms or index=1)", "message", "link", "src", "who", ".[0].id", ".params.arguments={}",
+        ".params.capabilities={}", "time>00:00:00.005", "time<2027-01-31T12:00:00Z",
     ]:
         check(condition, search(page, condition), selected(file, condition))
     check("an unknown key", "wanted a key, got knd" in str(search(page, "knd=call")), True)

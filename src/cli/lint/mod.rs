@@ -273,7 +273,8 @@ impl LintScreen {
             Some("empty input: there is nothing to check")
         } else {
             // The reason was printed.
-            let has_none = source.recording && !source.has_traffic && findings.is_empty();
+            let has_none = source.recording && !source.has_traffic;
+            let has_none = has_none && findings.is_empty() && self.waiting.is_empty();
             has_none.then_some("there is nothing to check")
         };
         self.empty

@@ -37,6 +37,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The number of bytes that are added at once.
@@ -45,6 +46,8 @@ const BATCH_BYTES: usize = 1 << 20;
 const MAX_STORED: u64 = 16 << 30;
 /// The maximum number of captures whose index is kept.
 const MAX_OPEN: usize = 4;
+/// The maximum number of notes about a capture.
+const MAX_NOTES: usize = 20;
 /// The maximum number of awaited messages that are listed.
 const MAX_WAITING: usize = 50;
 
@@ -63,6 +66,8 @@ pub struct Index {
     /// The sort of a finding is the number of its rule.
     pub findings: Listing,
     pub rules: Vec<ListedRule>,
+    /// What could not be read, in the first sentences.
+    pub notes: Vec<String>,
 }
 
 /// A rule that is broken.
@@ -150,6 +155,11 @@ impl Recordings {
         Ok(index)
     }
 
+    /// Returns the notes about the capture that was used last.
+    pub fn notes(&self) -> &[String] {
+        self.open.last().map_or(&[], |(.., index)| &index.notes)
+    }
+
     /// Reads a capture.
     fn read(&self, path: PathBuf) -> Result<Index> {
         let options = DecodeOptions::new(self.protocols.possible());
@@ -169,9 +179,11 @@ impl Recordings {
             is_recording: false,
         };
         let client = Arc::clone(&self.call.client);
+        let (sender, notes) = sync_channel(MAX_NOTES);
         let mut run = InputState {
             quiet: true,
-            notes: Some(Box::new(|_| {})),
+            // Further notes do not fit.
+            notes: Some(Box::new(move |text| _ = sender.try_send(text.to_owned()))),
             stop: Some(self.call.stop.clone()),
             progress: Some(Arc::new(move |done, total| {
                 lock(&client).tell_progress(done, total);
@@ -187,6 +199,7 @@ impl Recordings {
         indexer.flush()?;
         indexer.index.operations.finish()?;
         indexer.index.findings.finish()?;
+        indexer.index.notes = notes.try_iter().collect();
         Ok(indexer.index)
     }
 }
@@ -203,6 +216,7 @@ impl Index {
             operations: Listing::new()?,
             findings: Listing::new()?,
             rules: Vec::new(),
+            notes: Vec::new(),
         })
     }
 }

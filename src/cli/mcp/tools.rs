@@ -81,7 +81,13 @@ pub fn call(all: &mut Recordings, name: &str, arguments: Option<&Value>) -> Resu
     let given = arguments
         .filter(|given| !given.is_null())
         .map(Arguments::deserialize);
-    tool(all, &given.transpose()?.unwrap_or_default())
+    let given = given.transpose()?.unwrap_or_default();
+    let mut answer = tool(all, &given)?;
+    // A capture that cannot be read has no messages and no findings.
+    if given.recording.is_some() && !all.notes().is_empty() {
+        answer["notes"] = json!({ "captured": all.notes() });
+    }
+    Ok(answer)
 }
 
 /// What agents must know about each answer.

@@ -365,7 +365,7 @@ impl Entry {
             out.push(b']');
         }
         let comment = match (self.lacks_request, self.is_continued) {
-            (true, _) => Some("the request is not in the capture"),
+            (true, _) => Some("the request is not in the capture, or is not valid HTTP"),
             (_, true) => Some("continues the last entry of this connection"),
             _ => None,
         };

@@ -56,9 +56,11 @@ const worst = (at) => ["error", "warning", "info"].find((level) => found[at].som
 
 // Conditions: the same language as `--where`, as far as the page has the values.
 const TEXT_KEYS = {
-  dir: (m) => [m.dir], kind: (m) => [m.kind], role: (m) => [m.role], subject: (m) => [m.subject], name: (m) => [m.name],
+  dir: (m) => [m.dir], kind: (m) => [m.kind], role: (m) => [m.role], name: (m) => [m.name],
+  subject: (m, isOfAnswers) => isOfAnswers ? [m.subject, m.of] : [m.subject],
   outcome: (m) => [m.outcome ? "error" : undefined], of: (m) => [m.of], framing: (m) => [m.framing],
-  protocol: (m) => [m.protocol], fault: (m) => [m.faults?.[0]], faults: (m) => m.faults ?? [],
+  protocol: (m) => [m.protocol], src: (m) => [m.src], who: (m) => [m.who], link: (m) => [m.link],
+  fault: (m) => [m.faults?.[0]], faults: (m) => m.faults ?? [],
   findings: (m) => found[places.get(m.i)].flatMap((f) => [f.rule, f.rule.split("/").pop()]),
 };
 TEXT_KEYS.method = TEXT_KEYS.subject;
@@ -73,12 +75,8 @@ const SIZES = { k: 1024, m: 2 ** 20, g: 2 ** 30 };
 
 /** Returns the place of a child among the fields of a message; of repeated keys, the last. */
 function childOf(fields, at, label) {
-  const depth = fields[at][0];
-  let child = -1;
-  for (let i = at + 1; i < fields.length && fields[i][0] > depth; i++) {
-    if (fields[i][0] === depth + 1 && fields[i][1] === label) child = i;
-  }
-  return child;
+  const end = endOf(fields, at), depth = fields[at][0] + 1;
+  return fields.findLastIndex((field, i) => i > at && i < end && field[0] === depth && field[1] === label);
 }
 
 /** Returns the field at a path. The outermost value has no label; parts of heads have one. */
@@ -94,6 +92,8 @@ class Condition {
   constructor(text) {
     [this.text, this.at] = [text, 0];
     this.test = this.any();
+    // Requests have no latency, and answers no subject: it is that of the request.
+    this.isOfAnswers = this.test.wantsAnswers;
     if (this.rest() !== "") this.fail("the end of the condition");
   }
 
@@ -116,13 +116,13 @@ class Condition {
   any() {
     const parts = [this.all()];
     while (this.take(/^(\|\||or\b)/i)) parts.push(this.all());
-    return (m) => parts.some((part) => part(m));
+    return parts.length === 1 ? parts[0] : (m) => parts.some((part) => part(m));
   }
 
   all() {
     const parts = [this.not()];
     while (this.take(/^(&&|and\b)/i) || !/^($|\)|\|\||or\b)/i.test(this.rest())) parts.push(this.not());
-    return (m) => parts.every((part) => part(m));
+    return Object.assign((m) => parts.every((part) => part(m)), { wantsAnswers: parts.some((part) => part.wantsAnswers) });
   }
 
   not() {
@@ -138,26 +138,26 @@ class Condition {
   /** Reads a key, an operator and values. */
   one() {
     const start = (this.rest(), this.at);
-    const steps = this.take(/^(?=\.|message[.[])(message)?/) === undefined ? undefined : this.path();
+    const steps = this.take(/^(?=\.|message(?![A-Za-z_]))(message)?/) === undefined ? undefined : this.path();
     const key = steps ? undefined : this.take(/^[A-Za-z_]+/) ?? "";
     if (!steps && !(key in TEXT_KEYS || key in NUMBER_KEYS || key === "id")) {
       const keys = `keys are ${[...Object.keys(TEXT_KEYS), ...Object.keys(NUMBER_KEYS), "id"].join(" ")}`;
       this.fail("a key", key ? `${keys}; fields of the message begin with a dot: .${key}` : keys, start);
     }
     const sign = this.take(/^(=~|!=|!~|<=|>=|==|=|~|<|>)/);
-    if (!sign) return compare(key, steps, "there", []);
-    if (key in NUMBER_KEYS && sign.includes("~")) this.fail("=, !=, <, <=, > or >= after a number");
+    const isNot = sign?.startsWith("!"), wantsAnswers = !isNot && ["latency", "latency_ms", "reply_to"].includes(key);
+    if (key in NUMBER_KEYS && sign?.includes("~")) this.fail("=, !=, <, <=, > or >= after a number");
     if (key in TEXT_KEYS && /[<>]/.test(sign)) this.fail("=, !=, ~ or !~ after text", `${key} has no order`);
     const values = [];
-    do values.push(sign.includes("~") ? this.pattern() : this.value(key)); while (this.take(/^,/));
-    const test = compare(key, steps, sign.replace("!", "").replace("=~", "~").replace("==", "="), values);
-    return sign.startsWith("!") ? (m) => !test(m) : test;
+    if (sign) do values.push(sign.includes("~") ? this.pattern() : this.value(key)); while (this.take(/^,/));
+    const test = this.compare(key, steps, sign?.replace("!", "").replace("=~", "~").replace("==", "="), values);
+    return Object.assign(isNot ? (m) => !test(m) : (m) => test(m), { wantsAnswers });
   }
 
   path() {
     const steps = [];
     const next = () => this.text.slice(this.at)
-      .match(/^(?:\.([\w$@:/-]+)|\.?"((?:[^"\\]|\\.)*)"|\.?\["((?:[^"\\]|\\.)*)"\]|(\[\d+\]))/);
+      .match(/^(?:\.([\w$@:/-]+)|\.?"((?:[^"\\]|\\.)*)"|\.?\["((?:[^"\\]|\\.)*)"\]|\.?(\[\d+\]))/);
     for (let step = next(); step; step = next()) {
       this.at += step[0].length;
       steps.push(step[1] ?? step[4] ?? (step[2] ?? step[3]).replace(/\\(.)/g, "$1"));
@@ -176,6 +176,11 @@ class Condition {
   value(key) {
     const start = this.at, value = this.word();
     if (!(key in NUMBER_KEYS)) return value;
+    if (key === "time" && value.text.includes(":")) {
+      const day = value.text.includes("T") ? "" : new Date(data.start).toISOString().slice(0, 11);
+      const at = Date.parse(`${day}${value.text}${day && "Z"}`);
+      return isNaN(at) ? this.fail("a time such as 12:00:00 or 2026-01-31T12:00:00Z", "", start) : { number: at - data.start };
+    }
     const [, number, unit] = value.text.match(/^(-?(?:0x[\da-f]+|\d*\.?\d+))([a-zµ]*)$/i) ?? [];
     const isTime = ["latency", "latency_ms", "time"].includes(key), isSize = ["offset", "len"].includes(key);
     const hasUnit = key !== "latency" || Number(number) === 0;
@@ -197,35 +202,34 @@ class Condition {
       return this.fail("a regular expression", "", this.at - regex.length);
     }
   }
-}
 
-const ORDERS = { "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b };
-
-/** Returns the test of a key or a path. The sign `there` asks whether it exists. */
-function compare(key, steps, sign, values) {
-  const order = ORDERS[sign], isThere = sign === "there";
-  if (key in NUMBER_KEYS) {
-    const fits = order ?? ((a, b) => Math.abs(a - b) < 1e-9);
-    return (m) => NUMBER_KEYS[key](m) !== undefined && (isThere || values.some((v) => fits(NUMBER_KEYS[key](m), v.number)));
+  /** Returns the test of a key or a path. Without a sign, it asks whether the value exists. */
+  compare(key, steps, sign, values) {
+    const order = { "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b }[sign];
+    const isThere = sign === undefined;
+    if (key in NUMBER_KEYS) {
+      const fits = order ?? ((a, b) => Math.abs(a - b) < 1e-9);
+      return (m) => NUMBER_KEYS[key](m) !== undefined && (isThere || values.some((v) => fits(NUMBER_KEYS[key](m), v.number)));
+    }
+    const text = (list) => list.some((found) => found !== undefined && found !== ""
+      && (isThere || values.some((wanted) => sign === "~" ? wanted(found) : found === wanted.text)));
+    if (key in TEXT_KEYS) return (m) => text(TEXT_KEYS[key](m, this.isOfAnswers));
+    const ordered = (value) => value.trim() !== "" && order(Number(value), Number(values[0].text));
+    if (key === "id") {
+      return (m) => m.id !== undefined && (order ? ordered(m.id) : text([m.id, m.id.replace(/^"(.*)"$/, "$1")]));
+    }
+    const isWhole = (number) => /^-?\d+$/.test(number);
+    const isEqual = (type, value, wanted) => type === "c" ? value === { "{}": "{0}", "[]": "[0]" }[wanted.text] : type === "n" ? !wanted.quoted && (value === wanted.text
+      || (!(isWhole(value) && isWhole(wanted.text)) && Number(value) === Number(wanted.text)))
+      : type === "b" ? value.replace(/^0x/, "") === wanted.text.replace(/^0x/, "").toLowerCase() : value === wanted.text;
+    return (m) => {
+      const [, , , , type, value] = fieldAt(m, steps) ?? [];
+      if (type === undefined) return false;
+      if (isThere) return value !== "null" && value !== "false";
+      if (order) return type === "n" && ordered(value);
+      return sign === "~" ? text([value]) : values.some((wanted) => isEqual(type, value, wanted));
+    };
   }
-  const text = (list) => list.some((found) => found !== undefined && found !== ""
-    && (isThere || values.some((wanted) => sign === "~" ? wanted(found) : found === wanted.text)));
-  if (key in TEXT_KEYS) return (m) => text(TEXT_KEYS[key](m));
-  const ordered = (value) => value.trim() !== "" && order(Number(value), Number(values[0].text));
-  if (key === "id") {
-    return (m) => m.id !== undefined && (order ? ordered(m.id) : text([m.id, m.id.replace(/^"(.*)"$/, "$1")]));
-  }
-  const isWhole = (number) => /^-?\d+$/.test(number);
-  const isEqual = (type, value, wanted) => type === "n" ? !wanted.quoted && (value === wanted.text
-    || (!(isWhole(value) && isWhole(wanted.text)) && Number(value) === Number(wanted.text)))
-    : type === "b" ? value.replace(/^0x/, "") === wanted.text.replace(/^0x/, "").toLowerCase() : value === wanted.text;
-  return (m) => {
-    const [, , , , type, value] = fieldAt(m, steps) ?? [];
-    if (type === undefined) return false;
-    if (isThere) return value !== "null" && value !== "false";
-    if (order) return type === "n" && ordered(value);
-    return sign === "~" ? text([value]) : values.some((wanted) => isEqual(type, value, wanted));
-  };
 }
 
 /** Returns the text of a message that is searched, in lower case. */
@@ -243,8 +247,7 @@ function reader(typed) {
   try {
     if (!isQuoted) return new Condition(text).test;
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    if (/[=~<>!(|]/.test(text)) throw error;
+    if (!(error instanceof SyntaxError) || /[=~<>!(|]/.test(text)) throw error;
   }
   const plain = text.replace(/^["']|["']$/g, "").toLowerCase();
   return (message) => haystack(message).includes(plain);
@@ -355,9 +358,7 @@ function select(at) {
 
 /** Selects the next message after the selected one that fits, or the one before it. */
 function step(by, fits) {
-  for (let at = selected < 0 && by < 0 ? messages.length - 1 : selected + by; messages[at]; at += by) {
-    if (fits(at)) return select(at);
-  }
+  for (let at = selected < 0 && by < 0 ? messages.length - 1 : selected + by; messages[at]; at += by) if (fits(at)) return select(at);
   say("There is no further one.");
 }
 

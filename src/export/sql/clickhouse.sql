@@ -14,19 +14,19 @@ FROM messages
 WHERE reply_to IS NOT NULL
 GROUP BY peer_version ORDER BY errors / answers DESC, peer_version;
 
--- unanswered: the requests without an answer
+-- unanswered: the requests that no message answers, also those that were cancelled; `wiretool lint` names what is waited for
 SELECT q.src, q.`index`, q.`time`, q.dir, q.subject, q.`name`
 FROM messages AS q LEFT ANTI JOIN messages AS a ON a.src = q.src AND a.reply_to = q.`index`
 WHERE q.`role` = 'request'
 ORDER BY q.src, q.`index`;
 
--- owes: the side that must answer, by connection
+-- owes: the side that must answer these requests, by connection
 SELECT q.src, q.conn, multiIf(q.dir = 'c2s', 'server', q.dir = 's2c', 'client', 'unknown') AS owes, count() AS requests, min(q.`time`) AS oldest
 FROM messages AS q LEFT ANTI JOIN messages AS a ON a.src = q.src AND a.reply_to = q.`index`
 WHERE q.`role` = 'request'
 GROUP BY q.src, q.conn, owes ORDER BY q.src, q.conn, owes;
 
--- findings: the broken rules by day
+-- findings: the broken rules by day, without those that show only at the end, such as unanswered
 SELECT toDate(`time`) AS `day`, JSONExtractString(f, 'rule') AS `rule`, JSONExtractString(f, 'severity') AS severity, count() AS findings
 FROM (SELECT `time`, arrayJoin(JSONExtractArrayRaw(assumeNotNull(findings))) AS f FROM messages WHERE findings IS NOT NULL)
 GROUP BY `day`, `rule`, severity ORDER BY `day`, `rule`, severity;

@@ -14,19 +14,19 @@ FROM messages
 WHERE reply_to IS NOT NULL
 GROUP BY peer_version ORDER BY errors / answers DESC, peer_version;
 
--- unanswered: the requests without an answer
+-- unanswered: the requests that no message answers, also those that were cancelled; `wiretool lint` names what is waited for
 SELECT q.src, q."index", q."time", q.dir, q.subject, q."name"
 FROM messages q ANTI JOIN messages a ON a.src = q.src AND a.reply_to = q."index"
 WHERE q."role" = 'request'
 ORDER BY q.src, q."index";
 
--- owes: the side that must answer, by connection
+-- owes: the side that must answer these requests, by connection
 SELECT q.src, q.conn, CASE q.dir WHEN 'c2s' THEN 'server' WHEN 's2c' THEN 'client' ELSE 'unknown' END AS owes, count(*) AS requests, min(q."time") AS oldest
 FROM messages q ANTI JOIN messages a ON a.src = q.src AND a.reply_to = q."index"
 WHERE q."role" = 'request'
 GROUP BY q.src, q.conn, owes ORDER BY q.src, q.conn, owes;
 
--- findings: the broken rules by day
+-- findings: the broken rules by day, without those that show only at the end, such as unanswered
 SELECT CAST("time" AS DATE) AS "day", f.rule AS "rule", f.severity AS severity, count(*) AS findings
 FROM (SELECT "time", unnest(from_json(findings, '[{"rule":"VARCHAR","severity":"VARCHAR"}]')) AS f FROM messages WHERE findings IS NOT NULL)
 GROUP BY ALL ORDER BY "day", "rule", severity;
