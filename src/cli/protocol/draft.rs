@@ -42,13 +42,13 @@ const MAX_MESSAGES: usize = 5_000;
 #[command(before_help = super::EXAMPLES, after_help = super::EXIT_CODES, help_template = options::HELP)]
 pub struct DraftArgs {
     /// A capture in any form; for NAME.c2s.bin, NAME.s2c.bin is read, too
-    #[arg(value_name = "CAPTURE", required_unless_present_any = ["c2s", "s2c"])]
+    #[arg(value_name = "CAPTURE", value_parser = options::capture(), required_unless_present_any = ["c2s", "s2c"])]
     file: Option<PathBuf>,
     /// Client-to-server bytes: from the side that opened the connection
-    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    #[arg(long, value_name = "FILE", value_parser = options::capture(), conflicts_with = "file")]
     c2s: Option<PathBuf>,
     /// Server-to-client bytes
-    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    #[arg(long, value_name = "FILE", value_parser = options::capture(), conflicts_with = "file")]
     s2c: Option<PathBuf>,
 }
 
