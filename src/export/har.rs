@@ -298,10 +298,11 @@ impl Har {
             Head::Http { .. } | Head::WebSocket { .. }
         );
         if !is_known || decoded.origin.stream.is_some() {
-            if is_selected && decoded.frame.framing == Framing::Http {
-                self.unreadable += decoded.frame.len;
-            } else {
+            let frame = decoded.frame;
+            if frame.framing != Framing::Http {
                 self.others += u64::from(is_selected);
+            } else if is_selected && (frame.fault.is_some() || frame.control == Some("skipped")) {
+                self.unreadable += frame.len;
             }
             return;
         }

@@ -274,7 +274,7 @@ impl LintScreen {
         } else {
             // The reason was printed.
             let has_none = source.recording && !source.has_traffic;
-            let has_none = has_none && findings.is_empty() && self.waiting.is_empty();
+            let has_none = has_none && findings.is_empty() && self.waiting.count == 0;
             has_none.then_some("there is nothing to check")
         };
         self.empty
