@@ -11,10 +11,10 @@
 //! ```
 
 mod call_address;
+mod client;
 mod closed_stdout;
 mod completions;
 mod config;
-mod connect;
 mod decode;
 mod demo;
 mod descriptions;

@@ -2,7 +2,7 @@
 
 pub mod show;
 
-use super::connect::{Callee, KnownConnections, check_all_taken};
+use super::client::{KnownConnections, PeerArgs, check_all_taken};
 use super::options::{self, SharedArgs};
 use super::output::CommandOutput;
 use super::report::{FilePlace, ReportArgs, ReportedProblem};
@@ -52,7 +52,7 @@ pub struct Args {
     #[arg(value_name = "RECORDING", value_parser = options::capture())]
     recording: PathBuf,
     #[command(flatten)]
-    callee: Callee,
+    peer: PeerArgs,
     /// Protocol, if the recording does not name it
     #[arg(short, long, value_name = "PROTOCOL", value_parser = options::protocol(), help_heading = "Protocol")]
     protocol: Option<String>,
@@ -147,21 +147,19 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         show_secrets: args.show_secrets,
         ..display
     };
-    fit_to_peer(&mut plan, &args.callee)?;
+    fit_to_peer(&mut plan, &args.peer)?;
     let entries = ReportEntries::default();
     let mut total = RunOutcome::default();
     let mut all_went_well = true;
     for run in 0..args.repeat {
-        let config = args
-            .callee
-            .config(plan.protocol, known_connections(&plan))?;
+        let config = args.peer.config(plan.protocol, known_connections(&plan))?;
         let settings = ClientConfig {
-            peer_config: args.callee.peer_config(args.callee.seed(run))?,
+            peer_config: args.peer.peer_config(args.peer.seed(run))?,
             keep_ids: args.keep_ids,
             in_order: args.order == "recorded",
             speed: args.speed,
-            timeout: args.callee.timeout(),
-            linger: LINGER.min(args.callee.timeout()),
+            timeout: args.peer.timeout(),
+            linger: LINGER.min(args.peer.timeout()),
             keep_going: args.keep_going,
             ignore: ignore.clone(),
             limits,
@@ -210,8 +208,8 @@ fn condition(args: &Args) -> Result<options::WhereArgs> {
 }
 
 /// A peer that does not speak HTTP has one connection.
-pub fn fit_to_peer(plan: &mut Plan<'_>, callee: &Callee) -> Result<()> {
-    let config = callee.config(plan.protocol, known_connections(plan))?;
+pub fn fit_to_peer(plan: &mut Plan<'_>, peer: &PeerArgs) -> Result<()> {
+    let config = peer.config(plan.protocol, known_connections(plan))?;
     if plan.framing == Framing::Http && config.framing != Framing::Http {
         plan.join_connections();
     }
@@ -265,9 +263,7 @@ fn run_once<'p>(
     };
     let observer = show::observer(protocol, display, quiet, out);
     let mut client = Client::replaying(plan, config, settings, observer);
-    let ended = args
-        .callee
-        .run_client(protocol, &mut client, None, shared)?;
+    let ended = args.peer.run_client(protocol, &mut client, None, shared)?;
     let outcome = client.outcome().clone();
     let exit = match ended {
         Err(exit) => exit,

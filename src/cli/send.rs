@@ -2,7 +2,7 @@
 
 pub mod messages;
 
-use super::connect::{Callee, KnownConnections, check_all_taken, describe_hang, nanos};
+use super::client::{KnownConnections, PeerArgs, check_all_taken, describe_hang, nanos};
 use super::live::LintArgs;
 use super::options::{self, SharedArgs};
 use super::suggestions::{as_address, is_command};
@@ -66,7 +66,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE|JSON")]
     json: Vec<PathBuf>,
     #[command(flatten)]
-    callee: Callee,
+    peer: PeerArgs,
     /// Stay connected for this time after the last answer, to receive events
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = options::parse_duration, help_heading = "Connection")]
     linger: Duration,
@@ -95,7 +95,7 @@ pub struct Args {
 impl Args {
     /// Returns a tip if a word is the command to start, which stands after `--`.
     fn command_in_words(&self, maker: &mut MessageMaker<'_>) -> Option<String> {
-        if self.callee.has_peer() {
+        if self.peer.has_peer() {
             return None;
         }
         let is_address = |word: &&String| word.contains("://") || is_host_and_port(word);
@@ -146,7 +146,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     // The thread that checks needs them until the process ends.
     let protocols = &*Box::leak(Box::new(protocols));
     let protocol = protocols.named().context("no such protocol")?;
-    let seed = args.callee.seed(0);
+    let seed = args.peer.seed(0);
     let mut maker = MessageMaker::new(protocol, seed ^ 1);
     let by_hand = args.words == ["-"];
     let files = args.file.iter().chain(&args.json);
@@ -174,12 +174,12 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         events: EventStreams::Negotiated,
         ..KnownConnections::default()
     };
-    let config = args.callee.config(protocol, known)?;
-    let mut peer_config = args.callee.peer_config(seed)?;
+    let config = args.peer.config(protocol, known)?;
+    let mut peer_config = args.peer.peer_config(seed)?;
     peer_config.no_hello = (source.first()).is_some_and(|first| classify(&config, first).opens);
     let settings = ClientConfig {
         peer_config,
-        timeout: args.callee.timeout(),
+        timeout: args.peer.timeout(),
         linger: nanos(args.linger),
         // Over QUIC each request has a stream of its own, and answers are optional.
         in_order: !is_typed && !config.streams && !args.no_wait,
@@ -202,10 +202,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
     let check = args.lint.check(&config, args.show_secrets, shared)?;
     let next = Box::new(move || source.next());
     let mut client = Client::sending(&plan, config, &settings, next, observer);
-    let ended = match args
-        .callee
-        .run_client(protocol, &mut client, check, shared)?
-    {
+    let ended = match args.peer.run_client(protocol, &mut client, check, shared)? {
         Ok(ended) => ended,
         Err(exit) => return Ok(exit),
     };

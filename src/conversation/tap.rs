@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   open 1        -> {"t":0,"conn":1,"event":"open"}
-//!   c2s 1 "{…}\n" -> {"t":120000,"conn":1,"dir":"c2s","text":"{…}\n"}   -> a frame
+//!   c2s 1 "{…}\n" -> {"t":120000,"conn":1,"dir":"c2s","text":"{…}\n"}   -> a message
 //!   lost 1 s2c 9  -> {"t":450000,"conn":1,"event":"lost","dir":"s2c","len":9}
 //! ```
 //!
@@ -87,7 +87,7 @@ pub type TapSink<'s> = dyn Sink<Break = Infallible> + 's;
 pub struct TapCounts {
     /// Connections, or children.
     pub connections: u64,
-    /// Messages, and frames without one.
+    /// Messages, also those of role control.
     pub messages: u64,
     /// Those with a fault.
     pub faulty: u64,

@@ -35,12 +35,12 @@ const MAX_RESPONSE: usize = 64 << 10;
 
 /// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Signal {
+enum TelemetrySignal {
     Traces,
     Metrics,
 }
 
-impl Signal {
+impl TelemetrySignal {
     const fn path(self) -> &'static str {
         match self {
             Self::Traces => "/v1/traces",
@@ -59,14 +59,14 @@ impl Signal {
 
 /// The content of a line, without what surrounds it.
 struct Telemetry {
-    signal: Signal,
+    signal: TelemetrySignal,
     json: Vec<u8>,
     spans: u64,
 }
 
 impl Telemetry {
     fn of_line(line: &[u8]) -> Option<Self> {
-        let signals = [Signal::Traces, Signal::Metrics].into_iter();
+        let signals = [TelemetrySignal::Traces, TelemetrySignal::Metrics].into_iter();
         let (signal, rest) = signals
             .into_iter()
             .find_map(|signal| Some((signal, line.strip_prefix(signal.start().as_bytes())?)))?;
@@ -75,7 +75,7 @@ impl Telemetry {
         Some(Self {
             signal,
             json: rest.trim_ascii_end().strip_suffix(b"]}")?.to_vec(),
-            spans: if signal == Signal::Traces {
+            spans: if signal == TelemetrySignal::Traces {
                 spans as u64
             } else {
                 0
@@ -256,7 +256,7 @@ impl Worker {
     }
 
     /// Waits for lines; returns the body of a request and the number of its spans.
-    fn batch(&self) -> Option<(Signal, Vec<u8>, u64)> {
+    fn batch(&self) -> Option<(TelemetrySignal, Vec<u8>, u64)> {
         let mut state = self.shared.lock();
         while state.queue.is_empty() {
             if state.ends.is_some() {
@@ -293,7 +293,7 @@ impl Worker {
     }
 
     /// Sends a request, again after failures that may pass. Returns the number of rejected spans.
-    async fn send(&mut self, signal: Signal, body: &[u8]) -> Result<u64, String> {
+    async fn send(&mut self, signal: TelemetrySignal, body: &[u8]) -> Result<u64, String> {
         let first = Instant::now();
         loop {
             let ends = self.shared.lock().ends;
@@ -339,7 +339,7 @@ impl Worker {
         }
     }
 
-    async fn post(&self, signal: Signal, body: &[u8]) -> io::Result<Outcome> {
+    async fn post(&self, signal: TelemetrySignal, body: &[u8]) -> io::Result<Outcome> {
         let CollectorAddress { address, path, tls } = &self.to;
         let mut socket = Socket::connect(address, tls.as_ref(), None).await?;
         let head = format!(

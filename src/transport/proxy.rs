@@ -5,9 +5,9 @@ use super::faults::Faults;
 use super::listen::{
     ACCEPT_RETRY_DELAY, AcceptErrors, BoundListener, ListenOutcome, wait_for_idle,
 };
-use super::pump::{Proxied, relay};
+use super::pump::relay;
 use super::quic::{self, Quic, QuicClient, QuicServer};
-use super::recorder::{MessagePrinter, Recorder, Setup};
+use super::recorder::{MessagePrinter, Proxied, Recorder, Setup};
 use super::signals::Signals;
 use super::socket::{Socket, SocketListener, incoming};
 use super::tls::{TlsClient, TlsServer};

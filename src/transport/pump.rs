@@ -8,19 +8,16 @@
 //! The end of one direction is passed on, and the other direction continues; a reset ends both. Bytes that could not be
 //! written are written before the next read, so that a slow reader slows only its sender.
 
-use super::faults::Faults;
 use super::inserts::Insert;
-use super::recorder::{MessagePrinter, Recorder};
+use super::recorder::Proxied;
 use super::socket::{Reader, Socket, Writer};
-use crate::capture::{ChunkSource, EventKind, EventRecord};
+use crate::capture::{ChunkSource, EventRecord};
 use crate::inject::Out;
 use crate::relay::{ConnectionEnd, DirectionEnd, Ends, FaultEnd, Relayed};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 
@@ -30,49 +27,6 @@ pub(super) const READ_SIZE: usize = 64 << 10;
 thread_local! {
     /// One buffer for all connections. It is in use only between a read and the write that follows it.
     pub(super) static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; READ_SIZE]);
-}
-
-/// A proxied connection, over sockets and over QUIC: its number, and the recorder and the faults that it shares with others.
-pub(super) struct Proxied {
-    pub(super) recorder: Arc<Recorder>,
-    pub(super) conn: u32,
-    /// Time of the last transfer, in nanoseconds since the start.
-    pub(super) last_transfer: Arc<AtomicI64>,
-    pub(super) print: MessagePrinter,
-    pub(super) faults: Option<Arc<Faults>>,
-}
-
-impl Proxied {
-    /// Returns the time, which is that of a transfer.
-    pub(super) fn now(&self) -> i64 {
-        let now = self.recorder.queue.now();
-        self.last_transfer.store(now, Ordering::Relaxed);
-        now
-    }
-
-    pub(super) fn event(&self, what: EventKind<'_>, dir: ChunkSource) -> EventRecord {
-        let mut event = EventRecord::new(what, self.now(), self.conn);
-        event.more.insert("dir".into(), dir.name().into());
-        event
-    }
-
-    /// Creates an event of one stream, with its error code.
-    pub(super) fn stream_event(
-        &self,
-        what: EventKind<'_>,
-        dir: ChunkSource,
-        stream: Option<u64>,
-        code: impl Into<u64>,
-    ) -> EventRecord {
-        let mut event = self.event(what, dir);
-        event.stream = stream;
-        event.more.insert("code".into(), code.into().into());
-        event
-    }
-
-    pub(super) fn record(&self, event: EventRecord) {
-        self.recorder.queue.event(self.conn, event);
-    }
 }
 
 /// The result of one read.

@@ -86,10 +86,15 @@ impl Queue {
         lock(&self.state).journal.lost()
     }
 
-    /// Marks the start or the end of a write of the recorder.
-    pub fn writing(&self, begins: bool) {
-        let now = if begins { self.now().max(1) } else { 0 };
-        self.writing.store(now.unsigned_abs(), Ordering::Relaxed);
+    /// Marks the start of a write of the recorder.
+    pub fn begin_write(&self) {
+        let now = self.now().max(1).unsigned_abs();
+        self.writing.store(now, Ordering::Relaxed);
+    }
+
+    /// Marks its end.
+    pub fn end_write(&self) {
+        self.writing.store(0, Ordering::Relaxed);
     }
 
     /// Returns `true` if the current write has taken at least `time`.

@@ -7,8 +7,9 @@
 //!
 //! With sockets, a thread does this work. With a child, the threads of its pumps help.
 
+use super::faults::Faults;
 use super::queue::Queue;
-use crate::capture::Header;
+use crate::capture::{ChunkSource, EventKind, EventRecord, Header};
 use crate::conversation::Output;
 use crate::conversation::tap::{Tap, TapConfig, TapCounts, TapSink};
 use crate::error::with_flags;
@@ -18,6 +19,7 @@ use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -53,7 +55,7 @@ pub struct RecordingFile {
     pub name: String,
 }
 
-/// The live view of frames.
+/// The live view of messages.
 pub struct RecorderScreen {
     /// The output file.
     pub sink: RecordingFile,
@@ -132,12 +134,19 @@ pub struct RecordingSummary {
     pub failed: bool,
 }
 
+/// The bytes of a file, and the time when it began.
+#[derive(Clone, Copy, Default)]
+struct FileProgress {
+    bytes: u64,
+    began: i64,
+}
+
 struct RecorderState {
     tap: Tap<'static>,
     recording: Option<RecordingFile>,
     rotation: Option<Rotation>,
-    /// The bytes of the current file, and the time when it began; after a failed rotation, those since then.
-    file: (u64, i64),
+    /// The current file, or the part of it since a failed rotation.
+    file: FileProgress,
     /// The next file could not be created.
     rotation_failed: bool,
     observer: Option<RecorderObserver>,
@@ -162,6 +171,49 @@ pub(super) struct Recorder {
     done: Condvar,
 }
 
+/// A proxied connection, over sockets and over QUIC: its number, and the recorder and the faults that it shares with others.
+pub(super) struct Proxied {
+    pub(super) recorder: Arc<Recorder>,
+    pub(super) conn: u32,
+    /// Time of the last transfer, in nanoseconds since the start.
+    pub(super) last_transfer: Arc<AtomicI64>,
+    pub(super) print: MessagePrinter,
+    pub(super) faults: Option<Arc<Faults>>,
+}
+
+impl Proxied {
+    /// Returns the time, which is that of a transfer.
+    pub(super) fn now(&self) -> i64 {
+        let now = self.recorder.queue.now();
+        self.last_transfer.store(now, Ordering::Relaxed);
+        now
+    }
+
+    pub(super) fn event(&self, what: EventKind<'_>, dir: ChunkSource) -> EventRecord {
+        let mut event = EventRecord::new(what, self.now(), self.conn);
+        event.more.insert("dir".into(), dir.name().into());
+        event
+    }
+
+    /// Creates an event of one stream, with its error code.
+    pub(super) fn stream_event(
+        &self,
+        what: EventKind<'_>,
+        dir: ChunkSource,
+        stream: Option<u64>,
+        code: impl Into<u64>,
+    ) -> EventRecord {
+        let mut event = self.event(what, dir);
+        event.stream = stream;
+        event.more.insert("code".into(), code.into().into());
+        event
+    }
+
+    pub(super) fn record(&self, event: EventRecord) {
+        self.recorder.queue.event(self.conn, event);
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -176,7 +228,7 @@ impl Recorder {
             tap,
             recording: setup.recording,
             rotation: setup.rotation,
-            file: (0, 0),
+            file: FileProgress::default(),
             rotation_failed: false,
             observer: setup.observer,
             view: setup.view,
@@ -333,7 +385,7 @@ impl RecorderState {
 
     /// Begins the next file of the recording if the current one is at its limit. Its bytes are decoded first.
     fn rotate(&mut self, queue: &Queue) {
-        let (bytes, began) = self.file;
+        let FileProgress { bytes, began } = self.file;
         let now = queue.now();
         let is_full = match self.rotation.as_ref().map(|rotation| rotation.limit) {
             None => false,
@@ -348,9 +400,9 @@ impl RecorderState {
         if self.recording.is_none() {
             return;
         }
-        queue.writing(true);
+        queue.begin_write();
         let next = (rotation.next)();
-        queue.writing(false);
+        queue.end_write();
         let file = match next {
             Ok(file) => file,
             Err(error) => {
@@ -359,7 +411,10 @@ impl RecorderState {
                         "{error}; the recording goes on in its last file, and the next one is tried again at each limit"
                     ));
                 }
-                self.file = (0, now);
+                self.file = FileProgress {
+                    bytes: 0,
+                    began: now,
+                };
                 return;
             }
         };
@@ -372,7 +427,10 @@ impl RecorderState {
             self.lines = start;
             self.write(queue);
             // The first lines of the file can be longer than the limit.
-            self.file = (0, now);
+            self.file = FileProgress {
+                bytes: 0,
+                began: now,
+            };
         }
     }
 
@@ -409,8 +467,8 @@ impl RecorderState {
     /// Writes the recording first, because it is permanent.
     fn write(&mut self, queue: &Queue) {
         if !self.lines.is_empty() {
-            self.file.0 += self.lines.len() as u64;
-            queue.writing(true);
+            self.file.bytes += self.lines.len() as u64;
+            queue.begin_write();
             if let Some(sink) = &mut self.recording
                 && let Err(error) = sink.file.write_all(&self.lines)
             {
@@ -422,11 +480,11 @@ impl RecorderState {
                 self.recording = None;
                 self.tap.stop_recording();
             }
-            queue.writing(false);
+            queue.end_write();
             self.lines.clear();
         }
         if !self.text.is_empty() {
-            queue.writing(true);
+            queue.begin_write();
             if let Some(view) = &mut self.view
                 && let Err(error) = view.sink.show(&self.text, queue)
             {
@@ -440,7 +498,7 @@ impl RecorderState {
                 }
                 self.view = None;
             }
-            queue.writing(false);
+            queue.end_write();
             self.text.clear();
         }
     }

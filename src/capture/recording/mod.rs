@@ -45,7 +45,6 @@ pub(super) use reader::{RecordingReader as Reader, detect};
 pub(crate) use reader::{chunk_item, datagram_item, fin_item, read_records};
 pub use writer::RecordingWriter;
 
-use super::chunk::EventKind;
 use super::time::{self, Time};
 use crate::protocol::Direction;
 use base64::Engine;
@@ -201,28 +200,6 @@ pub struct EventRecord {
     /// All other keys.
     #[serde(flatten)]
     pub more: Map<String, Value>,
-}
-
-impl EventRecord {
-    /// Returns an event of one connection without further keys.
-    pub(crate) fn new(what: EventKind<'_>, t: i64, conn: u32) -> Self {
-        Self {
-            t,
-            conn: Some(conn),
-            event: what.name().to_owned(),
-            ..Self::default()
-        }
-    }
-
-    /// Returns the end of one direction. `is_truncated`: TLS ended without `close_notify`, so bytes may be missing.
-    pub(crate) fn eof(t: i64, conn: u32, dir: ChunkSource, is_truncated: bool) -> Self {
-        let mut eof = Self::new(EventKind::Eof, t, conn);
-        eof.more.insert("dir".into(), dir.name().into());
-        if is_truncated {
-            eof.more.insert("close_notify".into(), false.into());
-        }
-        eof
-    }
 }
 
 /// A line whose kind is not yet known. Texts are borrowed where possible, because recordings are long.

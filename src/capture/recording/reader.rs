@@ -256,6 +256,26 @@ pub(crate) fn read_records(text: &[u8], notes: &mut Vec<String>) -> Result<Vec<R
 }
 
 impl EventRecord {
+    /// Returns an event of one connection without further keys.
+    pub(crate) fn new(what: EventKind<'_>, t: i64, conn: u32) -> Self {
+        Self {
+            t,
+            conn: Some(conn),
+            event: what.name().to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the end of one direction. `is_truncated`: TLS ended without `close_notify`, so bytes may be missing.
+    pub(crate) fn eof(t: i64, conn: u32, dir: ChunkSource, is_truncated: bool) -> Self {
+        let mut eof = Self::new(EventKind::Eof, t, conn);
+        eof.more.insert("dir".into(), dir.name().into());
+        if is_truncated {
+            eof.more.insert("close_notify".into(), false.into());
+        }
+        eof
+    }
+
     /// Returns the event as an item of an input; `started` is the time at `t` = 0.
     pub(crate) fn event(&self, started: Option<Time>) -> Event<'_> {
         Event {

@@ -1,6 +1,6 @@
 //! Shows differences: both sides, the fields with their bytes, and the flag that ignores them.
 
-use super::super::connect::{MAX_SHOWN, describe_hang, write_head};
+use super::super::client::{MAX_SHOWN, describe_hang, write_head};
 use super::super::diff::show::{fields_json, message_json, write_field};
 use super::super::output::without_nulls;
 use super::super::print_message;

@@ -2,7 +2,7 @@
 
 use super::super::encode::{input_name, next_value, read_input};
 use super::super::values::parse_json;
-use super::super::{connect::MAX_SHOWN, print_message};
+use super::super::{client::MAX_SHOWN, print_message};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encode::is_line;
 use crate::framing::{Framing, Limits};

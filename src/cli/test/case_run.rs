@@ -7,7 +7,7 @@ use super::offers::{OfferRequests, Offered};
 use super::programs::{CaseStub, ClientEnd, filled, filled_words, names, run_client};
 use super::suite::{Action, Case, Common, StubProgram, Suite};
 use crate::cli::Exit;
-use crate::cli::connect::{CallOutputs, Callee, KnownConnections, describe_hang, nanos};
+use crate::cli::client::{CallOutputs, KnownConnections, PeerArgs, describe_hang, nanos};
 use crate::cli::interrupt::Stop;
 use crate::cli::recording;
 use crate::cli::replay::show::write_divergence;
@@ -66,7 +66,7 @@ pub struct CaseOptions {
 #[command(name = "flags", no_binary_name = true, disable_help_flag = true)]
 struct ConnectionFlags {
     #[command(flatten)]
-    callee: Callee,
+    peer: PeerArgs,
 }
 
 pub fn run(suite: &Suite, case: &Case, options: &CaseOptions) -> CaseResult {
@@ -192,9 +192,9 @@ impl CaseRun<'_> {
             let text = text.lines().next().unwrap_or_default().to_owned();
             anyhow::anyhow!("flags: {}", text.trim_start_matches("error: "))
         })?;
-        let mut callee = parsed.callee;
+        let mut peer = parsed.peer;
         let program = self.program(&common.command, stubs);
-        callee.set_command(&program.argv);
+        peer.set_command(&program.argv);
         let outputs = CallOutputs {
             stderr: File::create(files.join("stderr"))?,
             screen: Box::new(|_| Ok(())),
@@ -203,7 +203,7 @@ impl CaseRun<'_> {
             check: None,
         };
         let call = Call {
-            callee: &callee,
+            peer: &peer,
             program,
             outputs,
         };
@@ -265,7 +265,7 @@ impl CaseRun<'_> {
 
     fn send(&mut self, call: Call<'_>, lines: &[String], waits: bool) -> Result<()> {
         let protocol = self.protocol()?;
-        let mut maker = MessageMaker::new(protocol, call.callee.seed(0));
+        let mut maker = MessageMaker::new(protocol, call.peer.seed(0));
         let mut ready = VecDeque::new();
         for line in lines {
             let made = maker
@@ -293,7 +293,7 @@ impl CaseRun<'_> {
 
     fn request_offers(&mut self, call: Call<'_>) -> Result<()> {
         let protocol = self.protocol()?;
-        let mut maker = MessageMaker::new(protocol, call.callee.seed(0));
+        let mut maker = MessageMaker::new(protocol, call.peer.seed(0));
         let requests = Arc::new(Mutex::new(OfferRequests::new(protocol)));
         let (seen, asked) = (Arc::clone(&requests), Arc::clone(&requests));
         let reported = Arc::default();
@@ -336,12 +336,12 @@ impl CaseRun<'_> {
             events: EventStreams::Negotiated,
             ..KnownConnections::default()
         };
-        let config = call.callee.config(protocol, known)?;
-        let mut peer_config = call.callee.peer_config(call.callee.seed(0))?;
+        let config = call.peer.config(protocol, known)?;
+        let mut peer_config = call.peer.peer_config(call.peer.seed(0))?;
         peer_config.no_hello = first.is_some_and(|message| classify(&config, message).opens);
         let settings = ClientConfig {
             peer_config,
-            timeout: call.callee.timeout(),
+            timeout: call.peer.timeout(),
             linger: nanos(self.case.common.linger),
             in_order: !config.streams && waits,
             ..ClientConfig::default()
@@ -375,13 +375,13 @@ impl CaseRun<'_> {
         } else {
             ignore.and_generated(plan.protocol, true)
         };
-        crate::cli::replay::fit_to_peer(&mut plan, call.callee)?;
+        crate::cli::replay::fit_to_peer(&mut plan, call.peer)?;
         let known = crate::cli::replay::known_connections(&plan);
-        let config: ConnectionConfig<'_> = call.callee.config(plan.protocol, known)?;
+        let config: ConnectionConfig<'_> = call.peer.config(plan.protocol, known)?;
         let settings = ClientConfig {
-            peer_config: call.callee.peer_config(call.callee.seed(0))?,
-            timeout: call.callee.timeout(),
-            linger: LINGER.min(call.callee.timeout()),
+            peer_config: call.peer.peer_config(call.peer.seed(0))?,
+            timeout: call.peer.timeout(),
+            linger: LINGER.min(call.peer.timeout()),
             keep_going: true,
             ignore,
             ..ClientConfig::default()
@@ -413,7 +413,7 @@ impl CaseRun<'_> {
             cut: None,
         };
         let ended = call
-            .callee
+            .peer
             .call(protocol, call.program, &mut limited, call.outputs)?;
         self.result.interrupted = ended.signal.map(Exit::of_signal);
         let reported =
@@ -508,7 +508,7 @@ impl CaseRun<'_> {
 
 /// The connection of a case.
 struct Call<'c> {
-    callee: &'c Callee,
+    peer: &'c PeerArgs,
     program: Program,
     outputs: CallOutputs,
 }

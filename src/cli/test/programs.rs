@@ -2,7 +2,7 @@
 
 use super::suite::StubProgram;
 use crate::capture::Time;
-use crate::cli::connect::nanos;
+use crate::cli::client::nanos;
 use crate::cli::interrupt::Stop;
 use crate::system::{self, Signal};
 use crate::transport::{Program, now};

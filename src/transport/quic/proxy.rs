@@ -5,7 +5,7 @@ use super::relay::relay;
 use super::sides::Sides;
 use crate::capture::{EventKind, EventRecord};
 use crate::transport::address::Address;
-use crate::transport::pump::Proxied;
+use crate::transport::recorder::Proxied;
 use quinn::{Endpoint, Incoming, VarInt};
 use std::io;
 use std::sync::{Arc, OnceLock};

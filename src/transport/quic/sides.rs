@@ -1,7 +1,7 @@
 //! Both sides of a proxied QUIC connection.
 
 use crate::capture::ChunkSource;
-use crate::transport::pump::Proxied;
+use crate::transport::recorder::Proxied;
 use quinn::{Connection, VarInt};
 use std::sync::OnceLock;
 

@@ -110,7 +110,7 @@ enum E { A = 3000000000; } | 1:14: wanted an int32, got 3000000000
 struct A {} method M : A -> A; | 1:20: wanted `= id`, or a `service` to derive it from, got neither
 struct A {} method M = 1 : A -> B; | 1:33: wanted a struct, got `B`
 struct A {} method M = 1 : A -> A; stream S = 1 : A; | 1:47: wanted an id that nothing else has, got 1
-framing length = inclusive; | 1:18: wanted `exclusive` or `auto`; frames with other lengths are read with --length-mode inclusive, got `inclusive`
+framing length = inclusive; | 1:18: wanted `exclusive` or `auto`; readers recognise inclusive lengths, got `inclusive`
 alias 5 = M; | 1:11: wanted a method or stream, got `M`
 alias 4294967296 = M; | 1:7: wanted an id of 0 to 4294967295, got 4294967296
 enum E { A = 1; } mark a = volatile; | 1:24: wanted a field or a constant, got `a`

@@ -111,7 +111,7 @@ impl TokenReader<'_> {
             return Err(what.place.error("`length`", format!("`{}`", what.text)));
         }
         self.expect("=")?;
-        let wanted = "`exclusive` or `auto`; frames with other lengths are read with --length-mode inclusive";
+        let wanted = "`exclusive` or `auto`; readers recognise inclusive lengths";
         let mode = self.word(wanted)?;
         if !["exclusive", "auto"].contains(&mode.text.as_str()) {
             return Err(mode.place.error(wanted, format!("`{}`", mode.text)));

@@ -54,7 +54,7 @@ fn parse_field(text: &str) -> Result<(String, String), String> {
 
 /// The flags of a connection to a peer.
 #[derive(clap::Args)]
-pub struct Callee {
+pub struct PeerArgs {
     /// Address: tcp://HOST:PORT, unix:PATH, tls, quic, ws, wss, http, https
     #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "Connection")]
     connect: Option<CallAddress>,
@@ -121,7 +121,7 @@ pub struct KnownConnections {
     pub takes_token: bool,
 }
 
-impl Callee {
+impl PeerArgs {
     /// Returns the maximum time for an answer, in nanoseconds.
     pub fn timeout(&self) -> i64 {
         nanos(self.timeout)
