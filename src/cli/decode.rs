@@ -171,11 +171,10 @@ impl Args {
         if self.verify || self.exact {
             return Want::ExactText;
         }
-        let judges = self.lint
-            || self.ops
-            || self.flat
-            || self.select.context.pair
-            || filter.needs_session();
+        if self.flat {
+            return Want::PlacesAndText;
+        }
+        let judges = self.lint || self.ops || self.select.context.pair || filter.needs_session();
         let places = judges || self.state;
         let looks_up = self.at.is_some() || self.path.is_some();
         let rows = is_first || looks_up || matches!(format, Some(Format::Tree | Format::Hex));

@@ -18,7 +18,7 @@ pub(super) use exact::write_parts;
 pub(crate) use form::{ObjectForm, form, quote, text};
 pub(super) use streamed::{PairMaps, StreamedText};
 
-use super::json::{write_escaped, write_short, write_str};
+use super::json::{write_escaped, write_short};
 use crate::span::Span;
 use crate::tape::{KeyName, Node, Scalar, Shape, Sink, Value};
 
@@ -41,7 +41,7 @@ fn write_with(
     }
     match node.value() {
         Value::Scalar(scalar) => write_scalar(scalar, out),
-        Value::Label(name) => write_str(name, out),
+        Value::Label(name) => write_string(name.as_bytes(), out),
         Value::Array => {
             out.push(b'[');
             for (i, item) in node.children().enumerate() {
@@ -86,10 +86,11 @@ fn write_with(
 /// Returns `true` if a JSON object can hold a map: keys are text, none repeats, none starts with
 /// `$`. Always true for a map that arrived as JSON.
 fn is_plain_map(node: Node<'_>) -> bool {
-    let mut seen = std::collections::HashSet::new();
+    let is_unique = node.has_unique_keys() == Some(true);
+    let mut seen = foldhash::HashSet::default();
     node.members().all(|(key, _)| match key.value() {
         Value::Scalar(Scalar::Str(s)) => {
-            std::str::from_utf8(s).is_ok() && !s.starts_with(b"$") && seen.insert(s)
+            is_utf8(s) && !s.starts_with(b"$") && (is_unique || seen.insert(s))
         }
         Value::Scalar(Scalar::Json(..)) | Value::Label(_) => true,
         _ => false,
@@ -135,9 +136,7 @@ pub(crate) fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
         }
         Scalar::Str(text) => {
             if is_utf8(text) {
-                out.push(b'"');
-                write_escaped(text, out);
-                out.push(b'"');
+                write_string(text, out);
             } else {
                 write_tagged(b"{\"$str\":\"", text, out);
             }
@@ -150,7 +149,19 @@ pub(crate) fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
             write_hex(bytes, out);
             out.extend_from_slice(b"\"]}");
         }
-        Scalar::Name(_, _, name) => write_str(name, out),
+        Scalar::Name(_, _, name) => write_string(name.as_bytes(), out),
+    }
+}
+
+/// Writes UTF-8 as a JSON string.
+#[inline]
+fn write_string(text: &[u8], out: &mut Vec<u8>) {
+    if write_short(text, b',', out) {
+        out.pop();
+    } else {
+        out.push(b'"');
+        write_escaped(text, out);
+        out.push(b'"');
     }
 }
 

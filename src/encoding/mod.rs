@@ -86,6 +86,8 @@ impl Encoding {
 pub enum Want {
     /// All positions: the tape is complete. The message is also available as JSON text.
     Places,
+    /// As [`Want::Places`], if each message is written: `MessagePack` and CBOR become text while they are parsed.
+    PlacesAndText,
     /// Positions, but only the first ones of a long message: as many as are shown.
     Rows,
     /// The message as JSON text; the tape holds only the head.
@@ -115,13 +117,20 @@ impl Want {
         match self {
             Self::Head | Self::Text | Self::TextOfFew => HEAD_DEPTH,
             Self::Line => LINE_DEPTH,
-            Self::Places | Self::Rows | Self::Exact | Self::ExactText => u32::MAX,
+            Self::Places | Self::PlacesAndText | Self::Rows | Self::Exact | Self::ExactText => {
+                u32::MAX
+            }
         }
     }
 
     /// Returns `true` if the bytes of each frame are needed.
     pub(crate) const fn is_exact(self) -> bool {
         matches!(self, Self::Exact | Self::ExactText)
+    }
+
+    /// Returns `true` if no position is left out.
+    const fn has_all_places(self) -> bool {
+        matches!(self, Self::Places | Self::PlacesAndText | Self::Exact)
     }
 
     /// Returns `true` if only a part of the message is needed.
@@ -246,8 +255,7 @@ impl Parsed {
     fn start(&mut self, keep: u32) {
         self.seen = json::JsonTraits::default();
         self.tape.clear(keep);
-        self.tape
-            .set_few(!matches!(self.want, Want::Places | Want::Exact));
+        self.tape.set_few(!self.want.has_all_places());
         if self.want == Want::Line {
             self.tape.set_fewest();
         }
@@ -329,6 +337,16 @@ impl Parsed {
             let result = parse_packed(encoding, bytes, span, depth, &mut sinks);
             if result.is_ok() && self.text.is_plain() {
                 self.source = ParsedSource::Text;
+                return result;
+            }
+        }
+        if self.want == Want::PlacesAndText && !is_long {
+            self.start(u32::MAX);
+            let mut sinks = Tee(&mut self.tape, &mut self.text);
+            let result = parse_packed(encoding, bytes, span, depth, &mut sinks);
+            self.tape.shrink();
+            if result.is_ok() && self.text.is_plain() {
+                (self.source, self.packed) = (ParsedSource::Text, Some(encoding));
                 return result;
             }
         }

@@ -6,7 +6,7 @@ const HIGH: u64 = 0x8080_8080_8080_8080;
 /// Sets the high bit of every byte of a word that a JSON string cannot hold unescaped. (Bits above
 /// the lowest set bit can be wrong; the lowest is correct.)
 #[inline]
-const fn must_escape(word: u64) -> u64 {
+pub(super) const fn must_escape(word: u64) -> u64 {
     let quote = word ^ (ONES * b'"' as u64);
     let slash = word ^ (ONES * b'\\' as u64);
     let control = word.wrapping_sub(ONES * 0x20) & !word;

@@ -1,6 +1,6 @@
 //! Writes JSON.
 
-use super::scan::{lone_surrogate, plain_run};
+use super::scan::{lone_surrogate, must_escape, plain_run};
 #[cfg(feature = "cli")]
 use crate::tape::Node;
 
@@ -47,25 +47,40 @@ pub fn write_str(text: &str, out: &mut Vec<u8>) {
 #[inline]
 pub(crate) fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
-    loop {
-        let clean = plain_run(rest);
-        let (run, tail) = rest.split_at(clean);
-        push_short(run, out);
-        let Some((&byte, after)) = tail.split_first() else {
-            return;
-        };
-        // JSON in a text has many quotes.
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            _ => write_escape(byte, out),
+    while let Some((word, after)) = rest.split_first_chunk::<8>() {
+        let word = u64::from_le_bytes(*word);
+        let hit = must_escape(word);
+        if hit == 0 {
+            let (run, tail) = rest.split_at(8 + plain_run(after));
+            out.extend_from_slice(run);
+            rest = tail;
+            continue;
         }
-        rest = after;
+        let bits = hit.trailing_zeros() / 8 * 8;
+        let byte = (word >> bits) as u8;
+        rest = rest.get(bits as usize / 8 + 1..).unwrap_or_default();
+        // JSON in a text has many quotes: they are written with what is before them.
+        let clean = word & ((1 << bits) - 1);
+        let escape = u128::from(u16::from_le_bytes([b'\\', byte])) << bits;
+        out.extend_from_slice(&(u128::from(clean) | escape).to_le_bytes());
+        out.truncate(out.len() - 14 + bits as usize / 8);
+        if byte < 0x20 {
+            out.truncate(out.len() - 2);
+            write_escape(byte, out);
+        }
+    }
+    for byte in rest {
+        match byte {
+            b'"' | b'\\' | 0..0x20 => write_escape(*byte, out),
+            _ => out.push(*byte),
+        }
     }
 }
 
 #[cold]
 fn write_escape(byte: u8, out: &mut Vec<u8>) {
     match byte {
+        b'"' => out.extend_from_slice(b"\\\""),
         b'\\' => out.extend_from_slice(b"\\\\"),
         b'\n' => out.extend_from_slice(b"\\n"),
         b'\r' => out.extend_from_slice(b"\\r"),

@@ -27,12 +27,22 @@ pub(crate) enum ColumnType {
     Json,
 }
 
-/// Lists the columns, and what a row has before their values.
+/// Lists the columns, and what a row without values has.
 macro_rules! columns {
     ($($name:literal $kind:ident,)*) => {
         /// The columns, in the order of the keys.
         pub(crate) const COLUMNS: &[(&str, ColumnType)] = &[$(($name, ColumnType::$kind)),*];
-        const KEYS: &[&str] = &[$(concat!(",\"", $name, "\":")),*];
+        /// A row in which each value is null.
+        const NULLS: &str = concat!($(",\"", $name, "\":null"),*);
+        /// The start of each column in [`NULLS`].
+        const STARTS: [usize; COLUMNS.len() + 1] = {
+            let (mut starts, mut next) = ([0; COLUMNS.len() + 1], 0);
+            while next < COLUMNS.len() {
+                starts[next + 1] = starts[next] + COLUMNS[next].0.len() + ",\"\":null".len();
+                next += 1;
+            }
+            starts
+        };
     };
 }
 
@@ -101,33 +111,49 @@ struct Row<'o> {
     out: &'o mut Vec<u8>,
     /// The number of the next column.
     next: usize,
+    /// The number of the first column that is not written: those between are null.
+    from: usize,
 }
 
 impl Row<'_> {
+    /// Begins the next column. Its key is written together with the columns before it that are null.
     fn key(&mut self, name: &str) {
+        self.null(name);
+        self.nulls("null".len());
+    }
+
+    /// Writes the columns up to the next one, without the `less` bytes at their end.
+    fn nulls(&mut self, less: usize) {
+        let start = |column: usize| STARTS.get(column).copied().unwrap_or_default();
+        // The first key has no comma.
+        let from = start(self.from) + usize::from(self.from == 0);
+        let text = NULLS.get(from..start(self.next).saturating_sub(less));
+        self.out
+            .extend_from_slice(text.unwrap_or_default().as_bytes());
+        self.from = self.next;
+    }
+
+    /// Leaves out the value of the next column.
+    fn null(&mut self, name: &str) {
         let column = COLUMNS.get(self.next).map(|(name, _)| *name);
         debug_assert_eq!(column, Some(name));
-        let key = KEYS.get(self.next).copied().unwrap_or_default();
-        // The first key has no comma.
-        let key = key.get(usize::from(self.next == 0)..).unwrap_or_default();
-        self.out.extend_from_slice(key.as_bytes());
         self.next += 1;
     }
 
     fn integer(&mut self, name: &str, value: Option<u64>) {
+        let Some(value) = value else {
+            return self.null(name);
+        };
         self.key(name);
-        match value {
-            Some(value) => write_int(value, self.out),
-            None => self.out.extend_from_slice(b"null"),
-        }
+        write_int(value, self.out);
     }
 
     fn text(&mut self, name: &str, value: Option<&str>) {
+        let Some(value) = value else {
+            return self.null(name);
+        };
         self.key(name);
-        match value {
-            Some(value) => write_short_text(value, self.out),
-            None => self.out.extend_from_slice(b"null"),
-        }
+        write_short_text(value, self.out);
     }
 
     fn boolean(&mut self, name: &str, value: bool) {
@@ -138,10 +164,10 @@ impl Row<'_> {
 
     /// Writes JSON as text; if there is none, null.
     fn json(&mut self, name: &str, json: &[u8]) {
-        self.key(name);
         if json.is_empty() {
-            return self.out.extend_from_slice(b"null");
+            return self.null(name);
         }
+        self.key(name);
         self.out.push(b'"');
         write_escaped(json, self.out);
         self.out.push(b'"');
@@ -159,7 +185,11 @@ impl Rows {
     ) {
         let (frame, message, origin) = (decoded.frame, decoded.message, decoded.origin);
         out.push(b'{');
-        let mut row = Row { out, next: 0 };
+        let mut row = Row {
+            out,
+            next: 0,
+            from: 0,
+        };
         row.integer("v", Some(1));
         row.text("src", Some(facts.source));
         row.text("host", facts.host);
@@ -168,8 +198,12 @@ impl Rows {
         row.integer("conn", origin.conn.map(u64::from));
         row.integer("stream", origin.stream);
         row.text("dir", origin.direction.map(Direction::name));
-        row.key("time");
-        write_time_value(origin.time, row.out);
+        if origin.time.is_some() {
+            row.key("time");
+            write_time_value(origin.time, row.out);
+        } else {
+            row.null("time");
+        }
         row.integer("offset", Some(frame.offset));
         row.integer("len", Some(frame.len));
         let has_body = message.role != Some(Role::Control) || message.value.is_some();
@@ -196,6 +230,7 @@ impl Rows {
         row.json("message", limit_levels(&self.text, &mut self.limited));
         row.json("raw", &raw);
         self.write_verdict(decoded, verdict, &mut row);
+        row.nulls(0);
         row.out.extend_from_slice(b"}\n");
     }
 
@@ -223,9 +258,9 @@ impl Rows {
         row.json("findings", &self.text);
         let (answer, operation) = (verdict.answer, verdict.operation);
         row.integer("reply_to", answer.map(|answer| answer.to));
-        row.key("latency_ms");
         match answer.and_then(|answer| answer.latency) {
             Some(latency) => {
+                row.key("latency_ms");
                 let millis = findings::millis(latency);
                 row.out.extend_from_slice(millis.as_bytes());
                 // A reader that guesses types does not take it for an integer.
@@ -233,7 +268,7 @@ impl Rows {
                     row.out.extend_from_slice(b".0");
                 }
             }
-            None => row.out.extend_from_slice(b"null"),
+            None => row.null("latency_ms"),
         }
         row.text("of", answer.and_then(|answer| answer.subject.as_deref()));
         row.integer("op", operation.map(|operation| operation.index));
@@ -247,8 +282,14 @@ impl Rows {
 
 /// Returns JSON text in which values below [`MAX_LEVELS`] are strings with their text.
 fn limit_levels<'a>(text: &'a [u8], limited: &'a mut Vec<u8>) -> &'a [u8] {
-    let opens = text.iter().filter(|byte| matches!(byte, b'[' | b'{'));
-    if opens.take(MAX_LEVELS + 1).count() <= MAX_LEVELS {
+    // A form that compilers turn into vector instructions; few texts have so many brackets.
+    let opens = |part: &[u8]| {
+        part.iter()
+            .map(|byte| u8::from(byte | 0x20 == b'{'))
+            .sum::<u8>()
+    };
+    let parts = text.chunks(usize::from(u8::MAX));
+    if parts.map(|part| usize::from(opens(part))).sum::<usize>() <= MAX_LEVELS {
         return text;
     }
     limited.clear();
