@@ -36,7 +36,7 @@ mod slots;
 
 pub(crate) use open::{Added, MAX_ENTRIES, OpenRequests, work};
 pub use request::OpenRequest;
-pub(crate) use request::SharedTexts;
+pub(crate) use request::{SharedRequestTexts, SharedTexts};
 
 use super::Direction;
 use super::session::memory::RecentEntries;

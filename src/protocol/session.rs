@@ -21,6 +21,7 @@ pub(super) mod text;
 mod waiting;
 
 pub use super::exchange::OpenRequest;
+use super::exchange::SharedRequestTexts;
 pub(crate) use super::observed::{Place, Seen};
 use super::peer::{Peer, PeerConfig, Silent};
 pub(crate) use super::rule_names::{RuleId, RuleSet};
@@ -128,6 +129,8 @@ pub struct Report {
     pub(crate) is_at_end: bool,
     /// The rule that was added last is not in `broken`.
     pub(crate) is_skipped: bool,
+    /// The texts of requests.
+    pub(crate) texts: SharedRequestTexts,
 }
 
 /// Reports a broken rule: to whom, the rule, its place, another message that is involved or may be, and the text with the

@@ -170,7 +170,7 @@ impl<'d> DescribedSession<'d> {
         let added = self
             .exchange
             .open
-            .queue(key, OpenRequest::of(&seen), Sent::default());
+            .queue(key, seen.stored_request(), Sent::default());
         if let (Added::Queued, Some((what, index)), true) = (added, before, reuses) {
             broken!(seen, rule::ID_REUSED, place(seen), index;
                 "the id {} is that of {what}, #{index}, which is still open",

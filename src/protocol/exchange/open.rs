@@ -8,7 +8,7 @@
 //! The table is bounded. A request for which it has no space is not tracked, and the session reports that once.
 
 use super::Key;
-use super::request::{OpenRequest, SharedRequestTexts};
+use super::request::OpenRequest;
 use super::slots::{MAX_KEPT, Slot, Slots};
 use crate::protocol::Direction;
 use foldhash::HashMap;
@@ -41,7 +41,6 @@ pub struct OpenRequests<S, I, T> {
     /// The keys by the index of the message. It is filled at the first lookup by index, because most sessions have
     /// none.
     indexes: OnceCell<HashMap<u64, Key<S, I>>>,
-    texts: SharedRequestTexts,
     /// The hashes of all tables.
     state: RandomState,
     len: usize,
@@ -60,7 +59,6 @@ where
         Self {
             scopes: HashMap::default(),
             indexes: OnceCell::new(),
-            texts: SharedRequestTexts::default(),
             state: RandomState::default(),
             len: 0,
             capacity,
@@ -69,12 +67,11 @@ where
     }
 
     /// Adds a request. It replaces an open one with this key.
-    pub fn add(&mut self, key: Key<S, I>, mut asked: OpenRequest, state: T) -> Added<T> {
+    pub fn add(&mut self, key: Key<S, I>, asked: OpenRequest, state: T) -> Added<T> {
         if self.is_full() && self.get(&key).is_none() {
             self.untracked += 1;
             return Added::Untracked;
         }
-        self.texts.share(&mut asked);
         self.index(&key, &asked);
         let index = asked.index();
         let slots = self.scopes.entry(key.scope).or_insert(Slots::Empty);
@@ -93,7 +90,7 @@ where
     }
 
     /// Adds a request behind those that have this key: they are answered first.
-    pub fn queue(&mut self, key: Key<S, I>, mut asked: OpenRequest, state: T) -> Added<T> {
+    pub fn queue(&mut self, key: Key<S, I>, asked: OpenRequest, state: T) -> Added<T> {
         if self.get(&key).is_none() {
             return self.add(key, asked, state);
         }
@@ -101,7 +98,6 @@ where
             self.untracked += 1;
             return Added::Untracked;
         }
-        self.texts.share(&mut asked);
         self.index(&key, &asked);
         let slots = self.scopes.get_mut(&key.scope);
         if let Some(slot) = slots.and_then(|slots| slots.get_mut(&key, &self.state)) {

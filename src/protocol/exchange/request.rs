@@ -3,10 +3,13 @@
 use super::short_text::ShortText;
 use crate::escape::shorten;
 use crate::framing::fields::{text_secrets, without};
-use crate::protocol::session::stored::to_stored;
-use crate::protocol::session::{Place, Seen, Waiting};
+use crate::protocol::session::stored::{stored, to_stored};
+use crate::protocol::session::{Current, Place, Seen, Waiting};
 use crate::protocol::{Direction, Origin, with_name};
 use foldhash::HashSet;
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 /// The largest number of different texts that open requests share.
@@ -21,25 +24,33 @@ pub struct OpenRequest {
 }
 
 /// The texts that many requests have in common.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(crate) struct RequestTexts {
     pub(crate) kind: Arc<str>,
     pub(crate) subject: Option<Arc<str>>,
     pub(crate) name: Option<Arc<str>>,
 }
 
+impl RequestTexts {
+    fn parts(&self) -> TextParts<'_> {
+        (&self.kind, self.subject.as_deref(), self.name.as_deref())
+    }
+}
+
 impl OpenRequest {
     /// Copies the parts of a message that the table stores.
     pub fn of(seen: &Seen<'_>) -> Self {
+        Self::sharing(seen, &mut SharedRequestTexts::default())
+    }
+
+    /// Copies the parts of a message that the table stores, except for texts that earlier requests have.
+    pub(crate) fn sharing(seen: &Seen<'_>, texts: &mut SharedRequestTexts) -> Self {
         let message = seen.message;
-        let texts = RequestTexts {
-            kind: to_stored(&message.kind),
-            subject: message.subject.as_deref().map(to_stored),
-            name: message.name.as_deref().map(to_stored),
-        };
+        let (subject, name) = (message.subject.as_deref(), message.name.as_deref());
+        let texts = texts.get((&message.kind, subject, name));
         Self {
             place: seen.whole().into(),
-            texts: Arc::new(texts),
+            texts,
             id: to_stored(&message.id.text()),
         }
     }
@@ -65,17 +76,13 @@ impl OpenRequest {
         Self { place, ..self }
     }
 
-    /// Returns a member of this batch.
-    pub(crate) fn member(self, subject: Option<&str>, id: &str) -> Self {
-        let texts = RequestTexts {
-            kind: Arc::clone(&self.texts.kind),
-            subject: subject.map(to_stored),
-            name: None,
-        };
+    /// Returns a member of the batch that a message is.
+    pub(crate) fn member(seen: Current<'_, '_>, subject: Option<&str>, id: &str) -> Self {
+        let texts = seen.report().texts.get((&seen.message.kind, subject, None));
         Self {
-            texts: Arc::new(texts),
+            place: seen.whole().into(),
+            texts,
             id: to_stored(id),
-            ..self
         }
     }
 
@@ -222,14 +229,31 @@ impl SharedTexts {
 
 /// Kinds, subjects and names that many requests have: each combination is stored once.
 #[derive(Debug, Default)]
-pub(super) struct SharedRequestTexts(HashSet<Arc<RequestTexts>>);
+pub(crate) struct SharedRequestTexts(HashTable<Arc<RequestTexts>>);
+
+/// Kind, subject and name of a request.
+type TextParts<'t> = (&'t str, Option<&'t str>, Option<&'t str>);
 
 impl SharedRequestTexts {
-    pub(super) fn share(&mut self, asked: &mut OpenRequest) {
-        if let Some(known) = self.0.get(&asked.texts) {
-            asked.texts = Arc::clone(known);
-        } else if self.0.len() < MAX_TEXTS {
-            self.0.insert(Arc::clone(&asked.texts));
+    /// Returns texts as they are stored.
+    fn get(&mut self, (kind, subject, name): TextParts<'_>) -> Arc<RequestTexts> {
+        let (kind, subject, name) = (stored(kind), subject.map(stored), name.map(stored));
+        let parts = (&*kind, subject.as_deref(), name.as_deref());
+        // The table is small, whatever the hashes are.
+        let hash = |parts: TextParts<'_>| FixedState::default().hash_one(parts);
+        if let Some(known) = self.0.find(hash(parts), |known| known.parts() == parts) {
+            return Arc::clone(known);
         }
+        let new = Arc::new(RequestTexts {
+            kind: parts.0.into(),
+            subject: parts.1.map(Arc::from),
+            name: parts.2.map(Arc::from),
+        });
+        if self.0.len() < MAX_TEXTS {
+            let known = Arc::clone(&new);
+            self.0
+                .insert_unique(hash(parts), known, |known| hash(known.parts()));
+        }
+        new
     }
 }

@@ -68,12 +68,11 @@ impl<'a> CallShape<'_, 'a> {
 
     /// Returns what is stored of a request. A member of a batch has its own method and id.
     pub(super) fn asked(&self) -> OpenRequest {
-        let asked = OpenRequest::of(&self.seen);
         if self.seen.message.kind != "batch" {
-            return asked;
+            return self.seen.stored_request();
         }
         let method = self.call.method.and_then(Node::text);
-        asked.member(method.as_deref(), &self.call.id().text())
+        OpenRequest::member(self.seen, method.as_deref(), &self.call.id().text())
     }
 
     /// Checks a message; returns its method if it is known.

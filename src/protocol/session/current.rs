@@ -78,6 +78,11 @@ impl<'a> Current<'_, 'a> {
         }
     }
 
+    /// Returns what is stored of the message until its answer.
+    pub fn stored_request(&self) -> OpenRequest {
+        OpenRequest::sharing(self.seen, &mut self.report().texts)
+    }
+
     /// Records that the message answers a request.
     pub fn answers(&self, asked: &OpenRequest, last: bool) {
         self.report().answers(asked, self.seen, last);

@@ -167,7 +167,7 @@ impl<'s> TelequickSession<'s> {
             call: self.call_of(parts),
         };
         let key = Key::one_way(seen.origin.conn_stream(), method.id);
-        self.open.queue(key, OpenRequest::of(&seen), pending);
+        self.open.queue(key, seen.stored_request(), pending);
     }
 
     /// Handles an answer: it belongs to the request of its method with the same call, if there is one; otherwise to the
@@ -221,7 +221,7 @@ impl<'s> TelequickSession<'s> {
         }
         seen.report().subscription(seen.index, true);
         self.subscriptions.push_back(Subscription {
-            asked: OpenRequest::of(&seen),
+            asked: seen.stored_request(),
             client: client_name(parts).into(),
         });
     }

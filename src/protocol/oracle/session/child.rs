@@ -185,7 +185,7 @@ impl ChildSession {
         self.announced = true;
         self.ready_unread = self.ends.input_ended || lone_cr(&line.seen).is_some();
         let (ready, id) = (
-            OpenRequest::of(&line.seen),
+            line.seen.stored_request(),
             line.id().unwrap_or(PeerId::Null),
         );
         match self.acknowledged.take() {

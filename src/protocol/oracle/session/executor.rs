@@ -3,7 +3,7 @@
 use super::child::{ChildSession, PendingInvoke, ReadyStage, invokes};
 use super::{LAG, OracleLine, OracleSession, broken, close, felts, rule, shape};
 use crate::protocol::Role;
-use crate::protocol::exchange::{Added, Key, OpenRequest};
+use crate::protocol::exchange::{Added, Key};
 
 impl OracleSession<'_> {
     pub(super) fn executor_message(&mut self, line: &OracleLine<'_, '_>) {
@@ -54,7 +54,7 @@ impl OracleSession<'_> {
         }
         let id = line.id().filter(|_| line.role() == Some(Role::Request));
         let Some(id) = id else {
-            child.unreadable = Some(Box::new(OpenRequest::of(&seen)));
+            child.unreadable = Some(Box::new(seen.stored_request()));
             return;
         };
         let before = child.dropped.replace(id.clone());
@@ -68,7 +68,7 @@ impl OracleSession<'_> {
         }
         self.open.add(
             Key::one_way(conn, id),
-            OpenRequest::of(&seen),
+            seen.stored_request(),
             PendingInvoke::DROPPED,
         );
     }
@@ -128,7 +128,7 @@ impl OracleSession<'_> {
             selector,
         };
         let key = Key::one_way(conn, id.clone());
-        match self.open.add(key, OpenRequest::of(&seen), invoke) {
+        match self.open.add(key, seen.stored_request(), invoke) {
             Added::Untracked => return,
             // Of two requests with one id, only the later can still be answered.
             Added::Replaced(_, before) => {
@@ -145,7 +145,7 @@ impl OracleSession<'_> {
 /// Handles an answer of the executor: that to ready.
 fn acknowledge(child: &mut ChildSession, line: &OracleLine<'_, '_>) {
     let seen = line.seen;
-    let ack = OpenRequest::of(&seen).at(line.id_place());
+    let ack = seen.stored_request().at(line.id_place());
     match std::mem::take(&mut child.stage) {
         ReadyStage::Announced(ready, id) => {
             line.answers(&ready, true);

@@ -3,7 +3,7 @@
 use super::state::{CallEnd, EndedCall, Required, SaelCall, SaelRequestKind, SessionState};
 use super::tools::Tool;
 use super::{CallKey, SaelMessage, SaelSession, broken, pipeline, rule, short};
-use crate::protocol::exchange::{Added, Found, Key, OpenRequest};
+use crate::protocol::exchange::{Added, Found, Key};
 use crate::protocol::sael::capability::{self, Grant};
 use crate::protocol::session::Link;
 use crate::tape::Node;
@@ -74,7 +74,7 @@ impl SaelSession {
         let added = self
             .calls
             .open
-            .add(key, OpenRequest::of(&message.seen), call);
+            .add(key, message.seen.stored_request(), call);
         let (_, state) = self.parts(message.conn);
         match added {
             Added::Untracked => return,

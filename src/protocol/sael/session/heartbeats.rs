@@ -3,7 +3,6 @@
 use super::state::SaelConnection;
 use super::{Report, SaelMessage, broken, rule};
 use crate::protocol::Direction;
-use crate::protocol::exchange::OpenRequest;
 use crate::protocol::session::heartbeat::Echo;
 use crate::protocol::session::text::quote;
 use crate::tape::Node;
@@ -93,7 +92,7 @@ pub(super) fn sent(message: &SaelMessage<'_, '_>, conn: &mut SaelConnection) {
     let stamp = stamp(message.get("ts"));
     conn.alive
         .heartbeats
-        .sent(OpenRequest::of(&message.seen), stamp);
+        .sent(message.seen.stored_request(), stamp);
 }
 
 /// Handles HBA: it answers the heartbeat with the same `ts`, otherwise the oldest one.

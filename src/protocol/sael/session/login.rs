@@ -3,7 +3,7 @@
 use super::state::{Login, Opening, REPLAYED, Replay, SaelConnection};
 use super::{Report, SaelMessage, SaelSession, bearer_token, broken, envelope, rule, short};
 use crate::protocol::Direction;
-use crate::protocol::exchange::{Key, OpenRequest};
+use crate::protocol::exchange::Key;
 use crate::protocol::sael::message::role;
 use crate::protocol::sael::token::Token;
 use crate::tape::Node;
@@ -75,7 +75,7 @@ impl SaelSession {
         let (secret, connect) = (self.secret.clone(), self.connect.clone());
         let (conn, state) = self.parts(message.conn);
         *conn.login = Login {
-            hello: Some(OpenRequest::of(&message.seen)),
+            hello: Some(message.seen.stored_request()),
             version: envelope::version_of(message),
             ..Login::default()
         };
@@ -247,7 +247,7 @@ impl SaelSession {
             ..Replay::default()
         };
         *conn.login = Login {
-            hello: Some(OpenRequest::of(&message.seen)),
+            hello: Some(message.seen.stored_request()),
             version: envelope::version_of(message),
             replay: Some(replay),
             ..Login::default()

@@ -11,7 +11,6 @@ use super::frames::number;
 use super::state::{Ending, Flow, OpenKind, SeqStream};
 use super::{SaikuroSession, rule};
 use crate::protocol::Direction;
-use crate::protocol::exchange::OpenRequest;
 use crate::protocol::session::text::quote_text;
 use crate::protocol::session::{Current, broken};
 use crate::tape::Node;
@@ -55,7 +54,7 @@ impl SaikuroSession {
             self.orphans += 1;
             self.calls
                 .open
-                .add(key, OpenRequest::of(&seen), OpenKind::Stream(stream));
+                .add(key, seen.stored_request(), OpenKind::Stream(stream));
         }
     }
 

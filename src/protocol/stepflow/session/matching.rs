@@ -190,7 +190,7 @@ impl StepflowSession {
         };
         let method = message.method;
         let request = SentRequest::new(message.breaks_rule, SentCall { method, own });
-        let asked = OpenRequest::of(&seen);
+        let asked = seen.stored_request();
         let facts = message.facts();
         match self.pairs.add_request(key.clone(), &facts, asked, request) {
             Added::New => {}
