@@ -70,6 +70,8 @@ pub(super) struct Call<'a> {
     pub(super) error: Option<Node<'a>>,
     /// A member is present more than once.
     pub(super) repeats: bool,
+    /// It has other members.
+    pub(super) has_others: bool,
 }
 
 impl<'a> Call<'a> {
@@ -86,7 +88,10 @@ impl<'a> Call<'a> {
                 b"params" => &mut call.params,
                 b"result" => &mut call.result,
                 b"error" => &mut call.error,
-                _ => continue,
+                _ => {
+                    call.has_others = true;
+                    continue;
+                }
             };
             let again = member.replace(value).is_some();
             call.repeats |= again;

@@ -1,8 +1,8 @@
 //! The keys of an object, for code that reads many of its members.
 
-use super::{Node, Scalar, Value};
+use super::Node;
 
-/// The largest number of keys that are compared with one another without a table.
+/// The largest number of keys that are compared without a table.
 const MAX_KEYS: usize = 16;
 
 /// The values of an object for a list of keys.
@@ -58,17 +58,30 @@ impl<'a> Node<'a> {
     /// Returns `true` if no key of an object is repeated; `None` if it has too many to tell, or keys other than plain
     /// text.
     pub(crate) fn has_unique_keys(self) -> Option<bool> {
-        let mut known: [&[u8]; MAX_KEYS] = [b""; MAX_KEYS];
+        // A bit for each key: few keys have that of an earlier one, and only those are compared.
+        let mut known = 0u64;
         for (n, (key, _)) in self.members().enumerate() {
-            let Value::Scalar(Scalar::Str(name) | Scalar::Json(name, false)) = key.value() else {
-                return None;
-            };
-            let (before, free) = known.split_at_mut_checked(n)?;
-            if before.contains(&name) {
-                return Some(false);
+            let name = key.plain_text().filter(|_| n < MAX_KEYS)?;
+            let bit = 1 << (fingerprint(name) % u64::BITS);
+            if known & bit != 0 {
+                let mut before = self.members().take(n);
+                if before.any(|(key, _)| key.plain_text() == Some(name)) {
+                    return Some(false);
+                }
             }
-            *free.first_mut()? = name;
+            known |= bit;
         }
         Some(true)
     }
+
+    /// Returns its bytes if it is text without escapes.
+    fn plain_text(self) -> Option<&'a [u8]> {
+        self.is_plain_text().then(|| self.raw_text())
+    }
+}
+
+/// Returns a number that is the same for equal keys and often differs otherwise: from the length and both ends.
+fn fingerprint(key: &[u8]) -> u32 {
+    let ends = [key.first(), key.last()].map(|byte| byte.map_or(0, |byte| u32::from(*byte)));
+    ends[0] * 5 + ends[1] * 11 + key.len() as u32
 }

@@ -168,8 +168,7 @@ impl<'a> Node<'a> {
     /// Returns a map's keys and values; for an array, its elements in pairs.
     #[inline]
     pub fn members(self) -> impl Iterator<Item = (Node<'a>, Node<'a>)> {
-        let mut children = self.children();
-        std::iter::from_fn(move || Some((children.next()?, children.next()?)))
+        Members(self.children())
     }
 
     /// Calls `visit` with this node and every one below it, in order.
@@ -191,17 +190,16 @@ impl<'a> Node<'a> {
         if e.kind != EntryKind::Map {
             return None;
         }
-        let end = self.tape.end(e);
-        let (mut index, mut found) = (self.index + 1, None);
-        while index < end {
-            let value = index + 1;
-            if self.is_text_of(self.tape.entry(index), key) {
-                found = (value < end).then_some(Node {
-                    index: value,
-                    ..self
-                });
+        let end = self.tape.end(e) as usize;
+        let entries = self.tape.entries.get(..end).unwrap_or_default();
+        let (mut at, mut found) = (self.index() + 1, None);
+        while let Some(name) = entries.get(at) {
+            let value = entries.get(at + 1);
+            if self.is_text_of(name, key) {
+                let index = at as u32 + 1;
+                found = value.map(|_| Node { index, ..self });
             }
-            index = self.tape.after(self.tape.entry(value), value as usize) as u32;
+            at = value.map_or(end, |value| self.tape.after(value, at + 1));
         }
         found
     }
@@ -277,15 +275,14 @@ impl<'a> Node<'a> {
     /// keys already differ in length.
     #[inline]
     pub(super) fn is_text_of(self, e: &TapeEntry, text: &str) -> bool {
-        let tail = match e.kind {
-            EntryKind::JsonEscaped => return self.is_escaped_text(e, text),
-            EntryKind::Label => return self.name(e) == text,
-            _ if e.bits as usize != text.len() => return false,
-            EntryKind::Str => 0,
-            EntryKind::Json => 1,
-            _ => return false,
-        };
-        self.content(e, tail) == text.as_bytes()
+        match e.kind {
+            EntryKind::Str | EntryKind::Json if e.bits as usize != text.len() => false,
+            EntryKind::Str => self.content(e, 0) == text.as_bytes(),
+            EntryKind::Json => self.content(e, 1) == text.as_bytes(),
+            EntryKind::JsonEscaped => self.is_escaped_text(e, text),
+            EntryKind::Label => self.name(e) == text,
+            _ => false,
+        }
     }
 
     #[cold]
@@ -414,6 +411,18 @@ impl<'a> Iterator for Children<'a> {
         let here = self.node;
         self.node.index = here.tape.after(here.tape.entry(here.index), here.index()) as u32;
         Some(here)
+    }
+}
+
+/// The keys and values of a map.
+struct Members<'a>(Children<'a>);
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Node<'a>, Node<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        Some((self.0.next()?, self.0.next()?))
     }
 }
 

@@ -115,7 +115,7 @@ impl SaikuroSession {
     /// Handles an envelope.
     fn envelope(&mut self, seen: Current<'_, '_>, root: Node<'_>, unread: bool) {
         let kind = seen.message.kind.as_ref();
-        let plain = document_form(root).filter(|_| kind == "announce");
+        let plain = (kind == "announce").then(|| document_form(root)).flatten();
         // A runtime reads no announce in the document's form. Bytes after the value may be its missing members.
         let refused = if plain.is_some() || !seen.message.valid {
             Refused {
@@ -179,7 +179,7 @@ impl SaikuroSession {
 
     /// Records a message that needs no answer.
     fn record_ended(&mut self, key: CallKey, seen: Current<'_, '_>, how: Ending) {
-        self.end(key, OpenRequest::of(&seen), how, seen);
+        self.end(key, seen.stored_request(), how, seen);
     }
 
     fn announced(&mut self, seen: Current<'_, '_>, root: Node<'_>) {
@@ -210,7 +210,7 @@ impl SaikuroSession {
         self.link_forwarded(&key, seen);
         let is_single = matches!(state, OpenKind::Single { .. } | OpenKind::Batch(_));
         self.calls.ended.remove(&key);
-        let asked = OpenRequest::of(&seen);
+        let asked = seen.stored_request();
         match self.calls.open.add(key.clone(), asked, state) {
             Added::New | Added::Queued => {}
             Added::Untracked => return,

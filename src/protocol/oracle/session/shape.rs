@@ -77,8 +77,9 @@ fn check_line_end(line: &OracleLine<'_, '_>, child: &mut ChildSession) {
 fn check_members(line: &OracleLine<'_, '_>, root: Node<'_>) {
     let seen = line.seen;
     let call = &line.call;
-    let inner = [call.params, call.error].into_iter().flatten();
-    let repeated = std::iter::once(root).chain(inner).find_map(repeated_key);
+    let own = Some(root).filter(|_| call.repeats || call.has_others);
+    let mut objects = [own, call.params, call.error].into_iter().flatten();
+    let repeated = objects.find_map(repeated_key);
     // A repeated key for which peers refuse the line has its own fault.
     let refused = seen
         .message
@@ -101,14 +102,17 @@ fn check_members(line: &OracleLine<'_, '_>, root: Node<'_>) {
         broken!(line, rule::REPEATED_KEY, seen.at(key); "{} is repeated: {why}", quote(key));
     }
     let keys = || root.members().map(|(key, _)| key);
-    let asks = line.call.method.is_some() && line.side == Some(Direction::ToServer);
-    let answers = |key: &Node<'_>| asks && (key.is_text("result") || key.is_text("error"));
-    if let Some(key) = keys().find(answers) {
+    let asks = call.method.is_some() && line.side == Some(Direction::ToServer);
+    let answers = |key: &Node<'_>| key.is_text("result") || key.is_text("error");
+    if asks
+        && call.result.or(call.error).is_some()
+        && let Some(key) = keys().find(answers)
+    {
         broken!(line, rule::UNKNOWN_MEMBER, seen.at(key);
             "{} is for answers; requests do not have it", quote(key));
     }
     let is_unknown = |key: &Node<'_>| !rpc::MEMBERS.iter().any(|name| key.is_text(name));
-    let mut unknown = keys().filter(is_unknown);
+    let mut unknown = keys().filter(|key| call.has_others && is_unknown(key));
     if let Some(first) = unknown.next() {
         let more = match unknown.count() {
             0 => String::new(),
