@@ -223,7 +223,7 @@ impl Operations {
             }
             self.add(judged, member);
         }
-        let is_late = !self.open.contains_key(&member.operation);
+        let is_late = member.operation != index && !self.open.contains_key(&member.operation);
         if let Some(other) = answered.filter(|other| other.operation != member.operation) {
             self.charge(other.operation, self.now);
             self.close(other.operation, judged, OperationFacts::default());
@@ -407,7 +407,9 @@ impl Operations {
                 && first.subject.as_deref() == message.subject.as_deref()
                 && first.kind.as_ref() == message.kind
         };
-        let part = match self.open.get(&member.operation) {
+        let is_answer = !is_request && judged.last_answer().is_some();
+        let open = (!is_answer).then(|| self.open.get(&member.operation));
+        let part = match open.flatten() {
             Some(first) if repeats(first) => Some(Arc::clone(&self.retry)),
             Some(_) if judged.last_answer().is_none() => {
                 let subject = message.subject.as_deref().filter(|text| !text.is_empty());
@@ -441,7 +443,9 @@ impl Operations {
         } else if facts.ends == Some(false) && has_space {
             self.remember(member.operation, decoded.index, member.link);
         }
-        if let (Some(open), Some(owner)) = (self.open.get_mut(&member.operation), facts.owner) {
+        if let Some(owner) = facts.owner
+            && let Some(open) = self.open.get_mut(&member.operation)
+        {
             open.owner = Some(owner);
         }
     }
@@ -479,7 +483,7 @@ impl Operations {
 
     /// Divides the time of an operation and of those around it, before its owner changes.
     fn charge(&mut self, operation: u64, now: Option<i64>) {
-        let mut next = Some(operation);
+        let mut next = Some(operation).filter(|_| now.is_some());
         for _ in 0..MAX_DEPTH {
             let Some((owner, source)) = next.and_then(|operation| self.owner(operation)) else {
                 return;
@@ -522,28 +526,26 @@ impl Operations {
 
     /// Closes the request that a message answers, and the operation, if it ends with it.
     fn close(&mut self, operation: u64, judged: &Judged<'_>, facts: OperationFacts) {
+        let answered = judged.last_answer();
+        if answered.is_none() && facts.ends != Some(true) {
+            return;
+        }
         let Some(open) = self.open.get_mut(&operation) else {
             return;
         };
-        let answered = judged.last_answer();
         let closed = answered.filter(|request| open.requests.remove(request).is_some());
-        if let Some(request) = closed {
+        if closed.is_some() {
             open.owner = facts.owner;
-            if request != operation {
-                let link = self.members.get(&request).and_then(|(_, link)| *link);
-                self.remember(operation, request, link);
-            }
         }
-        let Some(open) = self.open.get(&operation) else {
-            return;
-        };
-        let is_end = facts
-            .ends
-            .unwrap_or(closed.is_some() && open.requests.is_empty());
-        if is_end {
+        let (is_last, is_cancelled) = (open.requests.is_empty(), open.is_cancelled);
+        if let Some(request) = closed.filter(|request| *request != operation) {
+            let link = self.members.get(&request).and_then(|(_, link)| *link);
+            self.remember(operation, request, link);
+        }
+        if facts.ends.unwrap_or(closed.is_some() && is_last) {
             let is_error = judged.decoded.message.is_error();
             let is_error = is_error || facts.fails;
-            let state = match (is_error, open.is_cancelled, closed) {
+            let state = match (is_error, is_cancelled, closed) {
                 _ if facts.cancels => OperationState::Cancelled,
                 (true, true, _) | (false, true, None) => OperationState::Cancelled,
                 (true, false, _) => OperationState::Failed,

@@ -20,6 +20,8 @@ use crate::decoder::Decoded;
 use crate::framing::Framing;
 use crate::protocol::session::Answer;
 use crate::protocol::{Direction, Notes, Role};
+#[cfg(feature = "cli")]
+pub(super) use columns::push_blank;
 use columns::{CellText, Column, Columns, USUAL, Widths};
 pub(super) use columns::{fit, push_cut};
 use content::{Content, MAX_TEXT};

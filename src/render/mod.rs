@@ -54,14 +54,38 @@ fn kind_text<'a>(message: &'a Message<'_>, none: &'a str) -> Cow<'a, str> {
 
 /// Returns an id as all outputs for people show it: of a long id its two ends, which differ from those of nearby ids.
 pub(crate) fn short_id(id: &str) -> Cow<'_, str> {
-    const ENDS: (usize, usize) = (5, 6);
-    let is_short = id.chars().nth(ENDS.0 + ENDS.1 + 1).is_none();
-    let first = id.char_indices().nth(ENDS.0);
-    let last = id.char_indices().nth_back(ENDS.1 - 1);
-    match first.zip(last).filter(|_| !is_short) {
+    match ends_of_long_id(id) {
         None => Cow::Borrowed(id),
-        Some(((first, _), (last, _))) => Cow::Owned([&id[..first], "…", &id[last..]].concat()),
+        Some([first, last]) => Cow::Owned([first, "…", last].concat()),
     }
+}
+
+/// Adds an id as [`short_id`] returns it.
+fn push_short_id(id: &str, out: &mut String) {
+    match ends_of_long_id(id) {
+        None => out.push_str(id),
+        Some([first, last]) => {
+            out.push_str(first);
+            out.push('…');
+            out.push_str(last);
+        }
+    }
+}
+
+fn ends_of_long_id(id: &str) -> Option<[&str; 2]> {
+    const ENDS: (usize, usize) = (5, 6);
+    const MOST: usize = ENDS.0 + ENDS.1 + 1;
+    // Most ids are ASCII, which has a character in each byte.
+    let (first, last) = if id.len() <= MOST {
+        return None;
+    } else if id.is_ascii() {
+        (ENDS.0, id.len() - ENDS.1)
+    } else {
+        let mut chars = id.char_indices();
+        chars.clone().nth(MOST)?;
+        (chars.clone().nth(ENDS.0)?.0, chars.nth_back(ENDS.1 - 1)?.0)
+    };
+    Some([id.get(..first)?, id.get(last..)?])
 }
 
 /// Returns the sign before the number of a message that is not selected itself, as grep marks such lines.

@@ -8,7 +8,7 @@
 use super::DisplayOptions;
 use super::findings::{millis, push_duration};
 use super::json::{end_line, write_parent, write_short_text, write_source, write_text};
-use super::line::{clock, fit, push_cut};
+use super::line::{clock, fit, push_blank, push_cut};
 use super::style::{Highlight, escape};
 use super::subject::masked_subject;
 use super::wrap::columns;
@@ -64,7 +64,7 @@ fn write_row(operation: &Operation, is_part: bool, display: DisplayOptions, line
     }
     cell.push('#');
     push_number(operation.index, &mut cell);
-    push_blanks(INDEX_WIDTH.saturating_sub(cell.len()), line);
+    push_blank(INDEX_WIDTH.saturating_sub(cell.len()), line);
     style.push(line, Highlight::Dim, &cell);
     line.push(' ');
     if let Some(sources) = display.sources {
@@ -74,14 +74,14 @@ fn write_row(operation: &Operation, is_part: bool, display: DisplayOptions, line
         let name = escape(name);
         let name = fit(&name, wide);
         style.push(line, Highlight::Key, &name);
-        push_blanks(wide.saturating_sub(columns(&name)) + 1, line);
+        push_blank(wide.saturating_sub(columns(&name)) + 1, line);
     }
     if let Some(conn) = operation.origin.conn {
         cell.clear();
         cell.push('c');
         push_number(conn.into(), &mut cell);
         style.push(line, Highlight::Dim, &cell);
-        push_blanks(CONN_WIDTH.saturating_sub(cell.len()) + 1, line);
+        push_blank(CONN_WIDTH.saturating_sub(cell.len()) + 1, line);
     }
     if let Some(time) = operation.origin.time.filter(|_| width >= WITH_TIME) {
         style.push(line, Highlight::Dim, &clock(time));
@@ -98,7 +98,7 @@ fn write_row(operation: &Operation, is_part: bool, display: DisplayOptions, line
     let about = escape(&about);
     let about = fit(&about, wide);
     style.push(line, Highlight::Kind, &about);
-    push_blanks(wide.saturating_sub(columns(&about)) + 1, line);
+    push_blank(wide.saturating_sub(columns(&about)) + 1, line);
     let state = operation.state;
     let highlight = match state {
         OperationState::Answered => Highlight::Plain,
@@ -106,12 +106,12 @@ fn write_row(operation: &Operation, is_part: bool, display: DisplayOptions, line
         OperationState::Open | OperationState::Cancelled => Highlight::Note,
     };
     style.push(line, highlight, state.name());
-    push_blanks(STATE_WIDTH.saturating_sub(state.name().len()) + 1, line);
+    push_blank(STATE_WIDTH.saturating_sub(state.name().len()) + 1, line);
     cell.clear();
     if let Some(lasted) = operation.duration {
         push_duration(lasted, &mut cell);
     }
-    push_blanks(DURATION_WIDTH.saturating_sub(columns(&cell)), line);
+    push_blank(DURATION_WIDTH.saturating_sub(columns(&cell)), line);
     style.push(line, Highlight::Note, &cell);
     cell.clear();
     push_tail(operation, is_part, &mut cell);
@@ -133,10 +133,6 @@ fn write_row(operation: &Operation, is_part: bool, display: DisplayOptions, line
     }
     line.push(' ');
     style.push(line, Highlight::Plain, &escape(&cell));
-}
-
-fn push_blanks(count: usize, line: &mut String) {
-    line.extend(std::iter::repeat_n(' ', count));
 }
 
 /// Writes lines that are indented, cut at the width of the terminal.

@@ -31,8 +31,8 @@ impl Operations {
     /// Ends an operation whose time is divided up to its end, unless it may be retried.
     pub(super) fn end_or_hold(&mut self, operation: u64, state: OperationState) {
         let is_held = matches!(state, OperationState::Failed | OperationState::Open);
-        let open = self.open.get_mut(&operation);
-        let Some(open) = open.filter(|open| is_held && open.may_retry && !open.is_cancelled) else {
+        let open = is_held.then(|| self.open.get_mut(&operation)).flatten();
+        let Some(open) = open.filter(|open| open.may_retry && !open.is_cancelled) else {
             return self.end(operation, state);
         };
         open.held = Some(state);

@@ -234,7 +234,7 @@ pub(super) fn continues(cells: &Cells<'_>) -> bool {
     !is_blank(Column::Subject) && is_blank(Column::Id) && is_blank(Column::Latency)
 }
 
-fn push_blank(columns: usize, out: &mut String) {
+pub(in crate::render) fn push_blank(columns: usize, out: &mut String) {
     const BLANK: &str = "                                ";
     let mut left = columns;
     while left > 0 {

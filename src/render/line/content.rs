@@ -1,7 +1,7 @@
 //! Writes arguments, results and texts of errors in brief: `{path: "/tmp/x", mode: {…}}`; and the text of a message as screens
 //! show it, for searches.
 
-use super::super::{findings, kind_text, short_id, subject};
+use super::super::{findings, kind_text, push_short_id, subject};
 use super::columns::width;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
@@ -248,7 +248,7 @@ impl Content {
         let is_id = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
         out.push('"');
         if text.len() >= MIN_ID && text.bytes().all(is_id) {
-            out.push_str(&short_id(text));
+            push_short_id(text, out);
         } else {
             let start = start(text, max);
             if self.escapes {
