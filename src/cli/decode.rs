@@ -171,15 +171,18 @@ impl Args {
         if self.verify || self.exact {
             return Want::ExactText;
         }
-        if self.flat {
-            return Want::PlacesAndText;
-        }
-        let judges = self.lint || self.ops || self.select.context.pair || filter.needs_session();
+        let judges = self.lint
+            || self.ops
+            || self.flat
+            || self.select.context.pair
+            || filter.needs_session();
         let places = judges || self.state;
         let looks_up = self.at.is_some() || self.path.is_some();
         let rows = is_first || looks_up || matches!(format, Some(Format::Tree | Format::Hex));
+        let writes_all = format == Some(Format::Json) && filter.is_open() && !self.ops;
         match filter.want() {
             Want::Head if rows && !places => Want::Rows,
+            _ if places && writes_all => Want::PlacesAndText,
             _ if places || rows => Want::Places,
             Want::Head if format == Some(Format::Json) && filter.is_open() => Want::Text,
             Want::Head if format == Some(Format::Json) => Want::TextOfFew,

@@ -273,7 +273,7 @@ impl<'a> Node<'a> {
 
     /// Returns `true` if an entry of its tape is exactly this text. Rules look up many keys of each message, and most
     /// keys already differ in length.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_text_of(self, e: &TapeEntry, text: &str) -> bool {
         match e.kind {
             EntryKind::Str | EntryKind::Json if e.bits as usize != text.len() => false,
