@@ -357,6 +357,10 @@ impl<'p> Encoder<'p> {
             form,
         };
         let written = target.protocol.write(message, &options, out)?;
+        if target.framing == Framing::Http {
+            let descriptor = target.protocol.descriptor();
+            wire.encoding = wire.encoding.or(Some(descriptor.encoding_of(out)));
+        }
         let header = out.drain(..written.head.header_len.min(out.len()));
         if wire.header.is_empty() {
             wire.header.extend(header);
@@ -438,9 +442,10 @@ struct EncodeTarget<'p, 'n> {
 
 /// Returns the default framing of a protocol: that of its peers on a plain stream.
 fn default_framing(protocol: &dyn Protocol) -> Framing {
-    match protocol.descriptor().framings.first() {
+    let framings = protocol.descriptor().framings;
+    match framings.first() {
         // An HTTP exchange needs more than a message.
-        Some(Framing::Http) => Framing::WebSocket,
+        Some(Framing::Http) if framings.contains(&Framing::WebSocket) => Framing::WebSocket,
         Some(first) => *first,
         None => Framing::Message,
     }

@@ -19,6 +19,9 @@ pub(crate) struct TomlText<'t> {
     pub text: &'t str,
 }
 
+/// The maximum length of the shown line, in characters.
+const MAX_SHOWN: usize = 100;
+
 /// An error in a text, with its place.
 #[derive(Clone, Debug)]
 pub(crate) struct TomlError {
@@ -41,8 +44,9 @@ impl fmt::Display for TomlError {
             self.name, self.line, self.column, self.text
         )?;
         writeln!(f, "  {line}")?;
-        let before = " ".repeat(self.column.saturating_sub(1));
-        write!(f, "  {before}{}", "^".repeat((*wide).max(1)))
+        let before = self.column.saturating_sub(1).min(MAX_SHOWN);
+        let wide = (*wide).min(MAX_SHOWN - before).max(1);
+        write!(f, "  {}{}", " ".repeat(before), "^".repeat(wide))
     }
 }
 
@@ -82,8 +86,6 @@ impl<'t> TomlText<'t> {
 
     /// Returns an error about a part of the text.
     pub fn error(&self, span: &Range<usize>, text: impl Into<String>) -> TomlError {
-        /// The maximum length of the shown line.
-        const SHOWN: usize = 100;
         let before = self.text.get(..span.start).unwrap_or_default();
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         let line = self.text.get(start..).unwrap_or_default();
@@ -94,7 +96,7 @@ impl<'t> TomlText<'t> {
             name: self.name.to_owned(),
             line: self.line(span),
             column: before.get(start..).unwrap_or_default().chars().count() + 1,
-            shown: (line.chars().take(SHOWN).collect(), part.chars().count()),
+            shown: (line.chars().take(MAX_SHOWN).collect(), part.chars().count()),
             text: text.into(),
         }
     }

@@ -228,7 +228,7 @@ fn program() -> Result<String> {
 pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let program = program()?;
     if let Some(path) = &args.launcher {
-        return write_launcher(path, &args.command, &program, shared);
+        return write_launcher(path, &args.command, &program, (args.place.dry_run, shared));
     }
     let files = args.place.read()?;
     if args.names.is_empty() && args.place.entry.is_none() {
@@ -237,7 +237,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     let found = select(files, &args.names, args.place.entry.is_some())?;
     let mut exit = Exit::Clean;
     for (mut file, entries) in found {
-        let mut changed = false;
+        let mut changed = Vec::new();
         for entry in &entries {
             let name = format!("@{}", state::file_name(&entry.name));
             let recorder = Recorder {
@@ -260,14 +260,14 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
                 }
                 Server::Started(_) => {
                     file.wrap(&entry.path, recorder)?;
-                    changed = true;
+                    changed.push(entry);
                 }
             }
         }
-        if changed {
+        if !changed.is_empty() {
             finish(&file, args.place.dry_run, shared)?;
             if !args.place.dry_run {
-                note_next(&args.place, &entries, shared);
+                note_next(&args.place, &changed, shared);
             }
         }
     }
@@ -275,7 +275,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
 }
 
 /// Prints what comes next.
-fn note_next(place: &PlaceArgs, entries: &[Entry], shared: &SharedArgs) {
+fn note_next(place: &PlaceArgs, entries: &[&Entry], shared: &SharedArgs) {
     let mut undo = vec!["wiretool", "unwrap"];
     let file = place.file.as_ref().map(|path| path.to_string_lossy());
     if let Some(file) = &file {
@@ -504,7 +504,7 @@ fn write_launcher(
     path: &Path,
     command: &[OsString],
     program: &str,
-    shared: &SharedArgs,
+    (dry_run, shared): (bool, &SharedArgs),
 ) -> Result<Exit> {
     let name = path
         .file_stem()
@@ -525,6 +525,12 @@ fn write_launcher(
         );
     }
     let script = format!("#!/bin/sh\nexec {} \"$@\"\n", shell_words::join(&words));
+    if dry_run {
+        let mut out = Output::open(None, &[])?;
+        out.push(&script);
+        out.flush()?;
+        return Ok(Exit::Clean);
+    }
     let mut options = std::fs::OpenOptions::new();
     let options = options.write(true).create_new(true);
     let created = crate::system::with_mode(options, 0o755).open(path);

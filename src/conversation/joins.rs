@@ -234,11 +234,16 @@ impl Joins {
         Some(found)
     }
 
-    /// Returns the operations of other captures, unless there are too many.
+    /// Returns the operations of other captures that a request may be inside of, unless there are too many.
     fn of_other_sources(&self, all: &[u64], seen: &Open) -> Option<Vec<u64>> {
         let is_other = |index: &&u64| {
             let open = self.open.get(index);
-            open.is_some_and(|open| open.source != seen.source)
+            // Different traces say that it is another operation.
+            let of_other = |open: &Open| {
+                let traces = open.trace.id.as_ref().zip(seen.trace.id.as_ref());
+                traces.is_some_and(|(one, other)| one != other)
+            };
+            open.is_some_and(|open| open.source != seen.source && !of_other(open))
         };
         (all.len() <= MAX_COMPARED).then(|| all.iter().filter(is_other).copied().collect())
     }
@@ -347,18 +352,24 @@ fn trace_of(decoded: &Decoded<'_>) -> Trace {
 }
 
 impl Trace {
-    /// Reads `00-` trace `-` span `-` flags. A trace of zeros is none.
+    /// Reads `00-` trace `-` span `-` flags. W3C Trace Context, sections 2.2.2 and 2.2.3: digits are of lower case, zeros and
+    /// the version ff are invalid, and only later versions have further parts.
     fn read_context(&mut self, text: &str) {
         let mut parts = text.split('-');
-        let (Some(_), Some(id), Some(span)) = (parts.next(), parts.next(), parts.next()) else {
+        let mut part = |len| {
+            let part = parts.next().unwrap_or_default();
+            let is_digits = part
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            Some(part).filter(|part| part.len() == len && is_digits)
+        };
+        let (Some(version), Some(id), Some(span), Some(_)) = (part(2), part(32), part(16), part(2))
+        else {
             return;
         };
-        let is_id = |id: &str, len| {
-            id.len() == len
-                && id.bytes().all(|byte| byte.is_ascii_hexdigit())
-                && id.bytes().any(|byte| byte != b'0')
-        };
-        if is_id(id, 32) && is_id(span, 16) {
+        let is_valid = version != "ff" && (version != "00" || parts.next().is_none());
+        let is_id = |id: &str| id.bytes().any(|byte| byte != b'0');
+        if is_valid && is_id(id) && is_id(span) {
             (self.id, self.span) = (kept(id), kept(span));
             self.is_context = true;
         }
@@ -369,4 +380,30 @@ impl Trace {
 fn kept(id: &str) -> Option<Box<str>> {
     let is_id = (1..=MAX_ID).contains(&id.len());
     is_id.then(|| id.to_ascii_lowercase().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Trace;
+
+    #[test]
+    fn only_valid_trace_contexts_are_read() {
+        const ID: &str = "0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7";
+        let zeros = "0".repeat(32);
+        for (text, is_valid) in [
+            (format!("00-{ID}-01"), true),
+            (format!("00-{ID}-01-x"), false),
+            (format!("01-{ID}-01-x"), true),
+            (format!("ff-{ID}-01"), false),
+            (format!("00-{}-01", ID.to_uppercase()), false),
+            (format!("00-{ID}"), false),
+            (format!("00-{ID}-1"), false),
+            (format!("0-{ID}-01"), false),
+            (format!("00-{zeros}-00f067aa0ba902b7-01"), false),
+        ] {
+            let mut trace = Trace::default();
+            trace.read_context(&text);
+            assert_eq!(trace.id.is_some(), is_valid, "{text}");
+        }
+    }
 }

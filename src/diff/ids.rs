@@ -9,7 +9,7 @@
 //!
 //! An id is written in the form in which it came first, or in another one, on both sides alike.
 
-use super::walk::UuidForm;
+use super::walk::IdForm;
 use super::{IdUse, Val};
 use crate::protocol::Direction;
 use crate::protocol::schema::Maker;
@@ -69,7 +69,7 @@ enum IdKey {
 pub struct Ids {
     numbers: [HashMap<IdKey, u64>; 2],
     /// The pairs of values, by number, each with its first form.
-    pairs: Vec<[(Val, UuidForm); 2]>,
+    pairs: Vec<[(Val, IdForm); 2]>,
 }
 
 impl Ids {
@@ -80,8 +80,11 @@ impl Ids {
         used: IdUse,
         one: (IdScope, &Val),
         other: (IdScope, &Val),
-        forms: [UuidForm; 2],
+        forms: [IdForm; 2],
     ) -> Result<(), Option<Val>> {
+        if forms[0] != forms[1] && forms.contains(&IdForm::Fraction) {
+            return Err(None);
+        }
         let keys = [
             self.key(0, used, one.0, one.1),
             self.key(1, used, other.0, other.1),

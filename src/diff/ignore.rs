@@ -46,6 +46,15 @@ impl<'a> MessageName<'a> {
         }
     }
 
+    /// Returns the name of a message, with the subject `asked` of the request that it answers if it has none.
+    pub fn in_pair(message: &'a Message<'_>, asked: Option<&'a str>) -> Self {
+        let name = Self::of(message);
+        Self {
+            subject: name.subject.or(asked),
+            ..name
+        }
+    }
+
     /// Returns the name of the message inside it that a path leads into, and the path in that message.
     fn part(self, path: &[PathStep]) -> Option<(Self, &[PathStep])> {
         let (PathStep::Element(n), inside) = path.split_first()? else {

@@ -32,7 +32,7 @@ pub(crate) use ignore::{PathPattern, generalized};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hasher as _};
 pub use stored_message::StoredMessage;
-pub(crate) use walk::{SpellingForm, Val, WalkedValue, uuid_form, uuid_like, walk};
+pub(crate) use walk::{IdForm, SpellingForm, Val, WalkedValue, id_form, uuid_like, walk};
 
 /// In longer groups, messages are paired by position instead of similarity.
 const MAX_COMPARED: usize = 1 << 13;
@@ -410,7 +410,7 @@ impl<'d> Diff<'d> {
             if let Some(used) = used.filter(|used| used.is_opaque) {
                 return opaque.pair(used, [one, other].map(compare::digest_of));
             }
-            let forms = [one, other].map(uuid_form);
+            let forms = [one, other].map(id_form);
             let Some((one, other)) = Val::of(one).zip(Val::of(other)) else {
                 return Err(None);
             };

@@ -8,7 +8,7 @@
 use crate::encoding::json;
 use crate::path::{Path, PathStep};
 use crate::span::Span;
-use crate::tape::{Node, Tape};
+use crate::tape::{Node, Scalar, Tape, Value};
 use std::borrow::Cow;
 
 /// The maximum depth of examined values.
@@ -111,7 +111,6 @@ pub struct WalkedValue {
 impl WalkedValue {
     /// Returns the value of a node, from JSON or another encoding.
     pub fn of(node: Node<'_>) -> Option<Self> {
-        use crate::tape::{Scalar, Value};
         let (span, is_key) = (node.span(), false);
         let spot = |val, form| {
             Some(Self {
@@ -209,15 +208,17 @@ fn uuid_of(text: &str) -> Option<[u8; 16]> {
     <[u8; 16]>::try_from(hex::decode(digits).ok()?).ok()
 }
 
-/// The form in which a UUID is written; other values have none.
+/// The form in which an id is written, if its value has several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UuidForm {
-    /// The value is no UUID.
+pub enum IdForm {
+    /// The only one.
     #[default]
-    None,
-    /// As bytes.
+    Only,
+    /// A whole number with a fraction or an exponent: `3.0`.
+    Fraction,
+    /// A UUID as bytes.
     Bin,
-    /// As text.
+    /// A UUID as text.
     Text {
         /// With the prefix of a URN.
         has_prefix: bool,
@@ -228,16 +229,27 @@ pub enum UuidForm {
     },
 }
 
-/// Returns the form of a UUID.
-pub fn uuid_form(node: Node<'_>) -> UuidForm {
-    let Some(spot) = WalkedValue::of(node).filter(|spot| matches!(spot.val, Val::Uuid(_))) else {
-        return UuidForm::None;
-    };
-    if spot.form == SpellingForm::Bin {
-        return UuidForm::Bin;
+/// Returns the form of an id.
+pub fn id_form(node: Node<'_>) -> IdForm {
+    let spot = WalkedValue::of(node);
+    match spot.as_ref().map(|spot| (&spot.val, spot.form)) {
+        Some((Val::Uuid(_), SpellingForm::Bin)) => return IdForm::Bin,
+        Some((Val::Uuid(_), _)) => {}
+        Some((Val::Int(_) | Val::Number(_), _)) => {
+            let is_fraction = match node.value() {
+                Value::Scalar(Scalar::Number(text)) => text.iter().any(|b| b".eE".contains(b)),
+                value => matches!(value, Value::Scalar(Scalar::F32(_) | Scalar::F64(_))),
+            };
+            return if is_fraction {
+                IdForm::Fraction
+            } else {
+                IdForm::Only
+            };
+        }
+        _ => return IdForm::Only,
     }
     let text = node.text().unwrap_or_default();
-    UuidForm::Text {
+    IdForm::Text {
         has_prefix: text.starts_with(URN),
         has_hyphens: text.contains('-'),
         is_upper: text.bytes().any(|b| b.is_ascii_uppercase()),

@@ -74,6 +74,17 @@ impl Encoding {
         }
     }
 
+    /// Returns the type of such a body in HTTP.
+    pub(crate) const fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::MessagePack => "application/msgpack",
+            Self::Cbor => "application/cbor",
+            Self::Text => "text/plain; charset=utf-8",
+            Self::SerdeEnvelope | Self::Bytes => "application/octet-stream",
+        }
+    }
+
     /// Returns the encoding with this name, of those of [`Encoding::ALL`].
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|e| e.name() == name)

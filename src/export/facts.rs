@@ -121,12 +121,6 @@ impl Facts {
             None => self.header.as_ref(),
         };
         let known = self.connections.get(&conn);
-        let session = known.and_then(|known| known.session.as_deref());
-        let of_session = session.and_then(|session| self.sessions.get(session));
-        let peer = |direction: Direction| {
-            let mut all = [known, of_session].into_iter().flatten();
-            all.find_map(|known| known.peers.get(Some(direction)).as_deref())
-        };
         RowFacts {
             source: self
                 .sources
@@ -134,9 +128,18 @@ impl Facts {
                 .unwrap_or(&self.source),
             host: recorder.and_then(|(host, _)| host.as_deref()),
             pid: recorder.and_then(|(_, pid)| *pid),
-            session,
-            peer: decoded.origin.direction.and_then(peer),
+            session: known.and_then(|known| known.session.as_deref()),
+            peer: (decoded.origin.direction).and_then(|sender| self.peer(decoded, sender)),
         }
+    }
+
+    /// Returns the name of the side of a message's connection that sends in a direction.
+    pub(crate) fn peer(&self, decoded: &Decoded<'_>, direction: Direction) -> Option<&str> {
+        let known = self.connections.get(&decoded.origin.conn);
+        let session = known.and_then(|known| known.session.as_deref());
+        let of_session = session.and_then(|session| self.sessions.get(session));
+        let mut all = [known, of_session].into_iter().flatten();
+        all.find_map(|known| known.peers.get(Some(direction)).as_deref())
     }
 }
 

@@ -178,13 +178,14 @@ impl Otlp {
         let linked = inside.filter(|(_, id)| parent.as_ref() != Some(id));
         let own = own.filter(|own| parent.as_ref() != Some(own));
         let id = own.filter(|own| self.stated.is_new(&trace, own));
+        let is_remote = stated.trace.is_some() && parent.is_some();
         let mut span = TraceSpan {
             trace,
             id: id.unwrap_or(derived),
-            is_remote: stated.trace.is_some() && parent.is_some(),
+            is_remote,
             parent,
             linked,
-            resource: self.resource_of(decoded),
+            resource: self.resource_of(decoded, is_remote),
             ..TraceSpan::default()
         };
         self.describe(decoded, &mut span);
@@ -282,16 +283,16 @@ impl Otlp {
         }
     }
 
-    /// Returns the attributes of the process that sends and of its recorder.
-    fn resource_of(&self, decoded: &Decoded<'_>) -> Vec<u8> {
+    /// Returns the attributes of the process whose span it is, and of its recorder: the receiver if the sender has a span of
+    /// its own, otherwise the sender.
+    fn resource_of(&self, decoded: &Decoded<'_>, is_remote: bool) -> Vec<u8> {
         let facts = self.facts.of(decoded);
-        let side = match decoded.origin.direction {
-            Some(Direction::ToClient) => 1,
-            _ => 0,
-        };
+        let sender = decoded.origin.direction.unwrap_or(Direction::ToServer);
+        let direction = if is_remote { sender.other() } else { sender };
+        let side = usize::from(direction == Direction::ToClient);
         let sides = decoded.protocol.descriptor().sides;
         let name = sides.get(side).copied().unwrap_or_default();
-        let service = match facts.peer {
+        let service = match self.facts.peer(decoded, direction) {
             // The version is not a part of the name.
             Some(peer) => peer
                 .rsplit_once(' ')

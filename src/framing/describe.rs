@@ -60,7 +60,7 @@ impl Wire {
             }
             Framing::Http if !from_client && self.head.is_none() && self.event.is_none() => {
                 let len = self.header.len() + body.len();
-                self.head = Some(http::response(len, self.chunks.is_some()));
+                self.head = Some(http::response(len, self));
             }
             _ => {}
         }

@@ -15,11 +15,12 @@ mod websocket;
 
 use crate::decoder::Decoded;
 use crate::encode::{EncodeOptions, Encoder};
-use crate::encoding::{Encoding, json, lossless};
+use crate::encoding::{Encoding, Parsed, Want, json, lossless};
 use crate::error::Refusal;
-use crate::framing::{Framing, LengthMode, Wire};
+use crate::framing::{Buffer, Framing, Head, LengthMode, Limits, Wire};
 use crate::protocol::make::IdGen;
-use crate::protocol::{Direction, Protocol};
+use crate::protocol::{Context, Direction, Protocol, Role};
+use crate::span::Span;
 use crate::tape::{Node, Tape};
 use http::HttpCodec;
 use websocket::WebSocketCodec;
@@ -64,6 +65,8 @@ pub struct ServedSessions {
     pub delete: bool,
     /// Answers are events, also if nothing precedes them.
     pub events: bool,
+    /// Requests after the opening are accepted at once, and their answers are events of the streams that GET opens.
+    pub accepts: bool,
 }
 
 impl ServedSessions {
@@ -412,17 +415,26 @@ impl<'p> Codec<'p> {
         if is_client {
             transport.post(&self.config, &body, recorded, &session(root), out);
         } else {
-            let id = to.map(str::to_owned).or_else(|| id(root));
-            let status = match (root.get("method"), root.get("id")) {
-                (Some(_), _) => None,
+            let protocol = self.config.protocol;
+            let is_described =
+                protocol.description_hash().is_some() && root.get("jsonrpc").is_none();
+            let described = is_described.then(|| role_and_id(protocol, side, &body));
+            let status = match (&described, root.get("method"), root.get("id")) {
+                (Some((is_answer, _)), ..) => is_answer.then_some("200 OK"),
+                (None, Some(_), _) => None,
                 _ if root.is_array() => Some("200 OK"),
                 // MCP: "If the server cannot accept the input, it MUST return an HTTP error status code", with "a
                 // JSON-RPC error response that has no `id`".
-                (None, answered) if answered.is_none_or(Node::is_null) => Some("400 Bad Request"),
+                (None, None, answered) if answered.is_none_or(Node::is_null) => {
+                    Some("400 Bad Request")
+                }
                 _ => Some("200 OK"),
             };
+            let id = to.map(str::to_owned);
+            let id = id.or_else(|| described.map_or_else(|| id_of(root), |(_, id)| Some(id)));
+            let kind = protocol.descriptor().encoding_of(&body).media_type();
             let events = self.config.sessions.events;
-            transport.answer(&body, id.as_deref(), (status, events), out)?;
+            transport.answer(&body, id.as_deref(), (status, kind), events, out)?;
         }
         Ok(())
     }
@@ -456,8 +468,29 @@ fn write_frame(framing: Framing, frame: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// Returns `true` for the last answer to a request of a described protocol, and the id of the message.
+fn role_and_id(protocol: &dyn Protocol, side: Direction, body: &[u8]) -> (bool, String) {
+    let buffer = Buffer {
+        base: 0,
+        window: body,
+        eof: true,
+        limits: Limits::default(),
+        resync: false,
+    };
+    let whole = Span::new(0, body.len());
+    let frame = buffer.frame(Framing::Message, Head::None, whole, body.len());
+    let context = Context {
+        direction: Some(side),
+        ..Context::default()
+    };
+    let mut parsed = Parsed::new(Want::Places, MAX_DEPTH);
+    let message = protocol.read(&frame, &context, &mut parsed);
+    let is_answer = matches!(message.role, Some(Role::Response | Role::Error | Role::End));
+    (is_answer, message.id.text().into_owned())
+}
+
 /// Returns the id of a JSON-RPC message as it is written.
-fn id(root: Node<'_>) -> Option<String> {
+fn id_of(root: Node<'_>) -> Option<String> {
     let mut text = Vec::new();
     lossless::write(root.get("id")?, &mut text);
     String::from_utf8(text).ok()

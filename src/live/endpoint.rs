@@ -213,6 +213,11 @@ impl<'p> Endpoint<'p> {
         self.can_post() && self.codecs.get(&conn).is_some_and(Codec::can_send)
     }
 
+    /// Returns `true` if an exchange of HTTP is in progress on a connection.
+    pub fn is_busy(&self, conn: u32) -> bool {
+        self.codecs.get(&conn).is_some_and(Codec::is_busy)
+    }
+
     /// Sends a message. Returns its index among all messages, or the index of the last one of several. Over HTTP, a
     /// message whose connection is busy uses another one; if that must be opened first, the message has no index yet.
     pub fn send_message(
@@ -222,6 +227,10 @@ impl<'p> Endpoint<'p> {
         now: i64,
         commands: &mut Vec<Command>,
     ) -> Result<Option<u64>, Refusal> {
+        let can_send = self.codecs.get(&outgoing.conn).is_some_and(Codec::can_send);
+        if !can_send && self.served.as_ref().is_some_and(ServerSessions::accepts) {
+            return self.send_event(outgoing, now, commands);
+        }
         let is_http_client =
             self.config.framing == Framing::Http && self.side() == Direction::ToServer;
         let conn = if is_http_client && !self.can_send(outgoing.conn) {

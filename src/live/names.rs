@@ -134,10 +134,11 @@ impl Names {
     }
 
     /// Reads the next message of the recording. Returns its text, if it is valid, and its values that have a meaning.
-    /// `request_direction`: that of the message that it answers.
+    /// `asked`, `request_direction`: the subject and the direction of the request that it answers.
     pub fn read_decoded(
         &mut self,
         decoded: &Decoded<'_>,
+        asked: Option<&str>,
         request_direction: Option<Direction>,
     ) -> (String, Vec<ValuePlace>) {
         let Some(direction) = decoded.origin.direction.filter(|_| decoded.message.valid) else {
@@ -148,7 +149,7 @@ impl Names {
         let about = MessageInfo {
             name: MessageName {
                 parts: &parts,
-                ..MessageName::of(decoded.message)
+                ..MessageName::in_pair(decoded.message, asked)
             },
             role: decoded.message.role,
             direction,

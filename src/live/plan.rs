@@ -49,8 +49,10 @@ pub struct PlanStep {
     pub role: Option<Role>,
     /// The message opens a session.
     pub is_hello: bool,
-    /// The name of the session over HTTP that it began.
+    /// The name of the session over HTTP that it began, or that it ends.
     pub session: Option<String>,
+    /// It is no message: DELETE ends a session over HTTP.
+    pub is_deletion: bool,
     /// In the recording, calls were possible when it was sent.
     pub was_ready: bool,
     /// The message in the form of `decode -f json --exact`.
@@ -169,6 +171,8 @@ pub struct PlannedConnection {
     pub received_before: usize,
     /// The number of connections of [`Plan::ended`] that had ended before.
     pub ended_before: usize,
+    /// The number of messages that the peer had sent before this side ended its direction, if more of them followed.
+    pub received_before_eof: Option<usize>,
 }
 
 /// The messages to send, and the recorded answers.

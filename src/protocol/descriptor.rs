@@ -106,6 +106,10 @@ pub struct Descriptor<'p> {
     pub is_sequential: bool,
     /// Answers repeat nothing of their request: each side answers in the order of the requests.
     pub answers_in_order: bool,
+    /// Answers repeat only the subject: each side answers the requests with one subject in their order.
+    pub answers_by_subject: bool,
+    /// An answer may come on another connection than its request.
+    pub answers_anywhere: bool,
     /// A name belongs to one call, so that statistics leave it out.
     pub has_unique_names: bool,
     /// The protocol is detected only if no other one is, and without certainty: it reads what others may also have.
@@ -220,6 +224,20 @@ impl Descriptor<'_> {
         self.encodings == [Encoding::Json] && self.framings.iter().all(is_carrier)
     }
 
+    /// Returns the encoding of a body.
+    pub(crate) fn encoding_of(&self, body: &[u8]) -> Encoding {
+        // A map or an array of the other encodings never starts like one of JSON.
+        let is_json = || matches!(body.trim_ascii_start().first(), Some(b'{' | b'['));
+        match self.encodings {
+            [only] => *only,
+            _ if is_json() => Encoding::Json,
+            all => {
+                let mut others = all.iter().copied().filter(|one| *one != Encoding::Json);
+                others.next().unwrap_or(Encoding::Json)
+            }
+        }
+    }
+
     /// The usual values; name, framings, sides and faults are still to be set.
     pub const USUAL: Self = Self {
         name: "",
@@ -236,6 +254,8 @@ impl Descriptor<'_> {
         is_re_encoded: false,
         is_sequential: false,
         answers_in_order: false,
+        answers_by_subject: false,
+        answers_anywhere: false,
         has_unique_names: false,
         is_fallback: false,
         http: None,

@@ -1,6 +1,7 @@
 //! Renders findings, responses, and messages that are awaited.
 
 use super::style::{Highlight, shorten};
+use super::subject::masked_subject;
 use super::wrap::write_wrapped;
 use super::{DisplayOptions, arrow, short_id};
 use crate::conversation::{Consequences, Finding};
@@ -158,12 +159,16 @@ pub fn write_json(finding: &Finding, own: Option<u64>, out: &mut Vec<u8>) {
 }
 
 /// Returns the outcome of a message in brief.
-pub(super) fn outcome<'a>(decoded: &Decoded<'a>, answer: Option<&Answer>) -> Cow<'a, str> {
+pub(super) fn outcome<'a>(
+    decoded: &Decoded<'a>,
+    answer: Option<&Answer>,
+    show_secrets: bool,
+) -> Cow<'a, str> {
     if let Some(fault) = decoded.injected {
         // The reader must see that the receiver did not get this message.
         return format!("by wiretool: {fault}").into();
     }
-    if let Some(closing) = closing(decoded) {
+    if let Some(closing) = closing(decoded, show_secrets) {
         return closing.into();
     }
     let mut outcome = Cow::Borrowed(decoded.message.outcome.as_deref().unwrap_or_default());
@@ -178,12 +183,13 @@ pub(super) fn outcome<'a>(decoded: &Decoded<'a>, answer: Option<&Answer>) -> Cow
 }
 
 /// Returns status and reason of a WebSocket that is closed (RFC 6455 section 5.5.1): `1011 internal error`.
-fn closing(decoded: &Decoded<'_>) -> Option<String> {
+fn closing(decoded: &Decoded<'_>, show_secrets: bool) -> Option<String> {
     let frame = decoded.frame;
     let is_close = frame.control == Some("close") && matches!(frame.head, Head::WebSocket { .. });
     let (status, reason) = frame.view.body().split_first_chunk().filter(|_| is_close)?;
     let status = u16::from_be_bytes(*status);
     let reason = String::from_utf8_lossy(reason);
+    let reason = masked_subject(&reason, show_secrets);
     Some(format!("{status} {reason}").trim_end().to_owned())
 }
 

@@ -202,7 +202,7 @@ impl Lines {
         };
         let cell = &mut self.cell;
         cell.clear();
-        let outcome = findings::outcome(decoded, answer);
+        let outcome = findings::outcome(decoded, answer, display.show_secrets);
         cell.push_str(&outcome);
         if columns.content || is_error {
             let show_secrets = display.show_secrets;

@@ -201,7 +201,7 @@ pub(super) fn write_title(
     if !id.is_empty() {
         style.push_wire(out, Highlight::Plain, &format!("  id {}", shorten(&id, 80)));
     }
-    let outcome = findings::outcome(decoded, answer);
+    let outcome = findings::outcome(decoded, answer, display.show_secrets);
     if !outcome.is_empty() {
         style.push_wire(
             out,

@@ -162,9 +162,11 @@ impl<'h> ShownSnapshot<'h> {
         let ignore = self.ignore.take();
         let parts = decoded.root().map(|root| decoded.protocol.part_names(root));
         let parts = parts.unwrap_or_default();
+        let answer = verdict.and_then(|verdict| verdict.answer);
+        let asked = answer.and_then(|answer| answer.subject.as_deref());
         let name = MessageName {
             parts: &parts,
-            ..MessageName::of(decoded.message)
+            ..MessageName::in_pair(decoded.message, asked)
         };
         let hidden = |path: &Path| {
             let ignore = ignore.as_ref();

@@ -11,6 +11,7 @@ use super::address::Address;
 use super::listen::runtime;
 use super::socket::Socket;
 use super::tls::TlsClient;
+use crate::escape::escape;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -139,8 +140,8 @@ pub struct Collector(Arc<Shared>);
 
 /// The result of one request.
 enum Outcome {
-    /// Accepted, apart from this number of spans.
-    Accepted(u64),
+    /// Accepted, apart from some spans.
+    Accepted(Rejected),
     /// The same request may succeed later, perhaps after this time.
     Retry(String, Option<Duration>),
     Refused(String),
@@ -241,8 +242,11 @@ impl Worker {
             state.in_flight = 0;
             match sent {
                 Ok(rejected) => {
-                    state.report.sent += spans.saturating_sub(rejected);
-                    state.report.dropped += rejected.min(spans);
+                    state.report.sent += spans.saturating_sub(rejected.spans);
+                    state.report.dropped += rejected.spans.min(spans);
+                    if rejected.spans > 0 {
+                        state.report.problem = Some(rejected.why);
+                    }
                 }
                 Err(problem) => {
                     state.report.dropped += spans;
@@ -292,8 +296,8 @@ impl Worker {
         Some((signal, body, spans))
     }
 
-    /// Sends a request, again after failures that may pass. Returns the number of rejected spans.
-    async fn send(&mut self, signal: TelemetrySignal, body: &[u8]) -> Result<u64, String> {
+    /// Sends a request, again after failures that may pass.
+    async fn send(&mut self, signal: TelemetrySignal, body: &[u8]) -> Result<Rejected, String> {
         let first = Instant::now();
         loop {
             let ends = self.shared.lock().ends;
@@ -413,7 +417,7 @@ fn is_complete(response: &[u8]) -> bool {
 
 fn outcome_of(response: &[u8]) -> Option<Outcome> {
     parse(response, |status, fields, body| match status {
-        200..300 => Outcome::Accepted(rejected_spans(body)),
+        200..300 => Outcome::Accepted(Rejected::read(body)),
         429 | 502..=504 => {
             let after = field(fields, "retry-after").and_then(pause_of);
             Outcome::Retry(format!("the collector answers {status}"), after)
@@ -433,10 +437,25 @@ fn pause_of(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// Returns the number of spans that the collector does not take: `{"partialSuccess":{"rejectedSpans":"2"}}`.
-fn rejected_spans(body: &[u8]) -> u64 {
-    let body = serde_json::from_slice::<serde_json::Value>(body).unwrap_or_default();
-    let rejected = body.pointer("/partialSuccess/rejectedSpans");
-    let text = rejected.and_then(|number| number.as_str()?.parse().ok());
-    text.or_else(|| rejected?.as_u64()).unwrap_or_default()
+/// The spans of a request that the collector does not take.
+struct Rejected {
+    spans: u64,
+    why: String,
+}
+
+impl Rejected {
+    /// Reads `{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}`.
+    fn read(body: &[u8]) -> Self {
+        let body = serde_json::from_slice::<serde_json::Value>(body).unwrap_or_default();
+        let member = |name: &str| body.get("partialSuccess")?.get(name);
+        let spans = member("rejectedSpans");
+        let text = spans.and_then(|number| number.as_str()?.parse().ok());
+        let why = member("errorMessage").and_then(serde_json::Value::as_str);
+        let why =
+            why.map(|why| format!(": {}", escape(&why.chars().take(200).collect::<String>())));
+        Self {
+            spans: text.or_else(|| spans?.as_u64()).unwrap_or_default(),
+            why: format!("the collector rejects them{}", why.unwrap_or_default()),
+        }
+    }
 }

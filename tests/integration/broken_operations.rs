@@ -168,6 +168,15 @@ fn what_breaks_operations_is_found() {
             state,
         ),
         (
+            "the state of another tool",
+            "mcp",
+            call_with_input(
+                true,
+                &json!({"name": "pay", "inputResponses": seat, "requestState": "s"}),
+            ),
+            state,
+        ),
+        (
             "no state",
             "mcp",
             call_with_input(true, &json!({"inputResponses": seat})),

@@ -133,7 +133,11 @@ fn spans_that_are_refused_are_an_error() {
         ),
         (
             "HTTP/1.1 200 OK\r\ncontent-length: 42\r\n\r\n{\"partialSuccess\":{\"rejectedSpans\":\"2\"}}   ",
-            "2 dropped",
+            "2 dropped: the collector rejects them",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-length: 69\r\n\r\n{\"partialSuccess\":{\"rejectedSpans\":\"2\",\"errorMessage\":\"too\\nold\"}}   ",
+            "2 dropped: the collector rejects them: too\\nold",
         ),
     ] {
         let (url, _received) = collector(vec![response].leak());

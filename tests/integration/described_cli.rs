@@ -896,3 +896,240 @@ fn diff_does_not_take_numbers_of_answers_for_those_of_requests() {
     let (code, out, err) = ran(&["diff", &paths[0], &paths[1]]);
     assert_eq!((code, out.as_str()), (0, ""), "{err}");
 }
+
+/// Over HTTP, bodies in any encoding are messages: read, written, answered by a stub and replayed.
+#[test]
+fn messages_in_each_encoding_pass_http() {
+    let folder = folder("described-http");
+    let forms = [
+        ("json", "application/json", ""),
+        ("cbor", "application/cbor", ""),
+        ("msgpack", "application/msgpack", ""),
+        (
+            "text",
+            "text/plain; charset=utf-8",
+            "text = [\"{op} {id} {more...}\"]\n",
+        ),
+    ];
+    for (encoding, kind, more) in forms {
+        let text = format!(
+            "name = \"kv\"\nframings = [\"http\"]\nencodings = [\"{encoding}\"]\n{more}\
+             [[message]]\nwhen = \".op=get\"\nrole = \"request\"\nid = \".id\"\nsubject = \".op\"\n\
+             [[message]]\nwhen = \".op=got,bad\"\nrole = \"response\"\nid = \".id\"\nerror = \".op=bad\"\n"
+        );
+        let description = file(&folder, &format!("{encoding}.toml"), text);
+        let mut recording = String::from(
+            "{\"wiretool\":1,\"protocol\":\"kv\",\"transport\":\"tcp\"}\n{\"t\":0,\"conn\":1,\"event\":\"open\"}\n",
+        );
+        for (dir, op, n) in [
+            ("c2s", "get", 1),
+            ("s2c", "got", 1),
+            ("c2s", "get", 2),
+            ("s2c", "bad", 2),
+        ] {
+            let value = serde_json::json!({"op": op, "id": n, "more": "\u{e9}"});
+            let body = match encoding {
+                "cbor" => {
+                    let mut out = Vec::new();
+                    ciborium::into_writer(&value, &mut out).unwrap();
+                    out
+                }
+                "msgpack" => rmp_serde::to_vec(&value).unwrap(),
+                "text" => format!("{op} {n} \u{e9}").into_bytes(),
+                _ => value.to_string().into_bytes(),
+            };
+            let start = if dir == "c2s" {
+                "POST / HTTP/1.1\r\nhost: h"
+            } else {
+                "HTTP/1.1 200 OK"
+            };
+            // Peers often do not know a type for their encoding.
+            let head = format!(
+                "{start}\r\ncontent-type: application/octet-stream\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            let head = if encoding == "json" {
+                head.replace("octet-stream", "json")
+            } else {
+                head
+            };
+            let bytes = STANDARD.encode([head.as_bytes(), &body].concat());
+            recording +=
+                &format!("{{\"t\":{n},\"conn\":1,\"dir\":\"{dir}\",\"b64\":\"{bytes}\"}}\n");
+        }
+        let recording = file(&folder, &format!("{encoding}.jsonl"), recording);
+        let (code, out, err) = ran(&[
+            "decode",
+            "-f",
+            "json",
+            "--pair",
+            "-p",
+            &description,
+            &recording,
+        ]);
+        let field = |line: &str, key: &str| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()[key].to_string()
+        };
+        let roles: Vec<String> = out
+            .lines()
+            .map(|line| field(line, "role") + &field(line, "reply_to"))
+            .collect();
+        let want = [
+            "\"request\"null",
+            "\"response\"0",
+            "\"request\"null",
+            "\"error\"2",
+        ];
+        assert!(code == 0 && roles == want, "{encoding}: {roles:?} {err}");
+        // A replay against a stub: both write heads of their own.
+        let stub = Stub::start(&description, "http", Path::new(&recording)).unwrap();
+        let again = folder
+            .join(format!("{encoding}-again.jsonl"))
+            .to_str()
+            .unwrap()
+            .to_owned();
+        let replay = [
+            "replay",
+            "-p",
+            &description,
+            &recording,
+            "--connect",
+            &stub.1,
+            "-w",
+            &again,
+        ];
+        let (code, out, err) = ran(&replay);
+        assert_eq!(code, 0, "{encoding}: {out}{err}");
+        let (_, out, _) = ran(&[
+            "decode",
+            "-f",
+            "json",
+            "--exact",
+            "-p",
+            &description,
+            &again,
+        ]);
+        let typed = out
+            .lines()
+            .filter(|line| line.contains(&format!("ontent-type: {kind}\\r\\n")));
+        assert_eq!(typed.count(), 4, "{encoding}: {out}");
+    }
+}
+
+/// A message that cancels a request belongs to its operation.
+#[test]
+fn cancelled_requests_of_described_protocols_are_cancelled_operations() {
+    let folder = folder("described-cancel");
+    let text = "name = \"rt\"\nframings = [\"lines\"]\n\
+        [[message]]\nwhen = \".q\"\nrole = \"request\"\nid = \".id\"\nsubject = \".q\"\n\
+        [[message]]\nwhen = \".stop\"\nkind = \"stop\"\nrole = \"notification\"\ncancels = \".stop\"\n\
+        [[message]]\nrole = \"response\"\nid = \".id\"\n";
+    let description = file(&folder, "rt.toml", text);
+    let mut recording =
+        String::from("{\"wiretool\":1,\"protocol\":\"rt\",\"started\":\"2026-01-01T00:00:00Z\"}\n");
+    for line in [r#"{"q":"slow","id":3}"#, r#"{"stop":3}"#] {
+        let line = serde_json::to_string(&format!("{line}\n")).unwrap();
+        recording += &format!("{{\"t\":1,\"conn\":1,\"dir\":\"c2s\",\"text\":{line}}}\n");
+    }
+    recording += "{\"t\":2,\"event\":\"end\",\"chunks\":2,\"bytes\":{}}\n";
+    let recording = file(&folder, "rt.jsonl", recording);
+    let (code, out, err) = ran(&["decode", "--ops", "-p", &description, &recording]);
+    assert!(code == 0 && out.contains("cancelled"), "{out}{err}");
+    assert!(out.contains("1 stop; 2 messages"), "{out}");
+}
+
+/// Neovim numbers its clients: the number in the first answer differs from run to run.
+#[test]
+fn the_channel_of_a_neovim_client_is_no_difference() {
+    let recorded = std::fs::read_to_string(root().join(session("nvim"))).unwrap();
+    let lines = recorded.lines().map(|line| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        if let Some(bytes) = line["b64"].as_str() {
+            let mut bytes = STANDARD.decode(bytes).unwrap();
+            let info = [1, 0, 0xc0, 0x92, 3];
+            if let Some(at) = bytes.windows(5).position(|part| part == info) {
+                bytes[at + 4] = 7;
+            }
+            line["b64"] = STANDARD.encode(bytes).into();
+        }
+        format!("{line}\n")
+    });
+    let other: String = lines.collect();
+    let folder = folder("described-channel");
+    let other = file(&folder, "other.jsonl", other);
+    assert_ne!(
+        ran(&["decode", &session("nvim")]).1,
+        ran(&["decode", &other]).1
+    );
+    let (code, out, err) = ran(&["diff", &session("nvim"), &other]);
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    let stub = Stub::start("nvim", "tcp", Path::new(&other)).unwrap();
+    let (code, out, err) = ran(&["replay", &session("nvim"), "--connect", &stub.1]);
+    assert_eq!(code, 0, "{out}{err}");
+}
+
+/// Lines show the pairs that JSON with --pair has: by subject, and on other connections.
+#[test]
+fn lines_show_the_pairs_of_described_protocols() {
+    let folder = folder("described-lines");
+    for (name, top, members) in [
+        ("subject", "pair = \"subject\"\n", ""),
+        ("across", "across-connections = true\n", "id = \".id\"\n"),
+        ("order", "pair = \"order\"\nacross-connections = true\n", ""),
+    ] {
+        let text = format!(
+            "name = \"kv\"\nframings = [\"lines\"]\n{top}\
+             [[message]]\nwhen = \".q\"\nrole = \"request\"\nsubject = \".q\"\n{members}\
+             [[message]]\nrole = \"response\"\nsubject = \".of\"\n{members}"
+        );
+        let description = file(&folder, &format!("{name}.toml"), text);
+        let answers_on = if name == "subject" { 1 } else { 2 };
+        let mut recording = String::from(
+            "{\"wiretool\":1,\"protocol\":\"kv\",\"started\":\"2026-01-01T00:00:00Z\"}\n{\"t\":0,\"conn\":2,\"event\":\"open\"}\n",
+        );
+        // By subject, the second request is answered first.
+        let order = if name == "order" {
+            ["a", "b"]
+        } else {
+            ["b", "a"]
+        };
+        let id = |of: &str| u32::from(of == "b");
+        let asked = ["a", "b"].map(|of| (1, "c2s", serde_json::json!({"q": of, "id": id(of)})));
+        let answered = order.map(|of| {
+            (
+                answers_on,
+                "s2c",
+                serde_json::json!({"of": of, "id": id(of)}),
+            )
+        });
+        for (n, (conn, dir, message)) in asked.into_iter().chain(answered).enumerate() {
+            let t = n * n * 1_000_000;
+            let text = serde_json::to_string(&format!("{message}\n")).unwrap();
+            recording +=
+                &format!("{{\"t\":{t},\"conn\":{conn},\"dir\":\"{dir}\",\"text\":{text}}}\n");
+        }
+        let recording = file(&folder, &format!("{name}.jsonl"), recording);
+        let (_, json, _) = ran(&[
+            "decode",
+            "-f",
+            "json",
+            "--pair",
+            "-p",
+            &description,
+            &recording,
+        ]);
+        let latencies = json.lines().filter_map(|line| {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            Some(format!(" {} ms", line["latency_ms"].as_f64()?))
+        });
+        let latencies: Vec<String> = latencies.collect();
+        assert_eq!(latencies.len(), 2, "{name}: {json}");
+        let (_, lines, err) = ran(&["decode", "-f", "line", "-p", &description, &recording]);
+        for (line, latency) in lines.lines().skip(2).zip(&latencies) {
+            assert!(
+                line.contains(latency.as_str()),
+                "{name}:{latency} {lines}{err}"
+            );
+        }
+    }
+}

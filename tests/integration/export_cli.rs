@@ -597,6 +597,52 @@ fn spans_of_a_child_have_its_process() {
     );
 }
 
+/// A request with the span of its sender is a span of its receiver.
+#[test]
+fn spans_belong_to_the_side_whose_work_they_are() {
+    const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+    for (trace, service) in [(None, "c"), (Some(TRACE), "s"), (Some("ff-x"), "c")] {
+        let say = |dir: &str, message: serde_json::Value| (dir.to_owned(), message);
+        let info = |name: &str| json!({"name": name, "version": "1"});
+        let mut params = json!({"name": "get"});
+        if let Some(trace) = trace {
+            params["_meta"] = json!({"traceparent": trace});
+        }
+        let said = [
+            say(
+                "c2s",
+                json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"clientInfo": info("c")}}),
+            ),
+            say(
+                "s2c",
+                json!({"jsonrpc": "2.0", "id": 0, "result": {"serverInfo": info("s")}}),
+            ),
+            say(
+                "c2s",
+                json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}),
+            ),
+            say("s2c", json!({"jsonrpc": "2.0", "id": 1, "result": {}})),
+        ];
+        let lines: Vec<(&str, serde_json::Value)> = said
+            .iter()
+            .map(|(dir, message)| (dir.as_str(), message.clone()))
+            .collect();
+        let (_, out, _) = run_with(&["-f", "otlp"], &recording(&lines));
+        let lines = out
+            .lines()
+            .filter(|line| line.starts_with("{\"resourceSpans\""));
+        let of_call = lines.filter_map(|line| {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            let part = &line["resourceSpans"][0];
+            let spans = part["scopeSpans"][0]["spans"].as_array().unwrap();
+            let has_call = spans.iter().any(|span| span["name"] == "tools/call get");
+            has_call.then(|| attribute(&part["resource"], "service.name").map(str::to_owned))
+        });
+        let of_call: Vec<Option<String>> = of_call.collect();
+        assert_eq!(of_call, [Some(service.to_owned())], "{trace:?}: {out}");
+    }
+}
+
 #[test]
 fn traces_of_messages_are_kept() {
     let files =

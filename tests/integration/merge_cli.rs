@@ -453,6 +453,14 @@ fn operations_are_joined_if_one_fits() {
             &[],
         ),
         (
+            "another trace than that of the only open call",
+            vec![
+                (child(11, 1), lasting(1, 10, 90, &traced(TRACE, "one"))),
+                (child(21, 11), short(&traced(OTHER, "y"))),
+            ],
+            &[],
+        ),
+        (
             "the trace of one of two open calls",
             vec![
                 (child(11, 1), two_traces.clone()),

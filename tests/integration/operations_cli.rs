@@ -282,3 +282,38 @@ fn messages_whose_protocol_is_found_late_have_their_own_times() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("answered     100 ms server"), "{out}");
 }
+
+/// A callback is of the execute whose run it names; a trace can have several runs.
+#[test]
+fn callbacks_of_another_run_are_not_of_an_execute() {
+    for (run_id, wanted) in [("r1", "1"), ("r2", "null")] {
+        let params = |run_id: &str| {
+            format!(
+                r#""observability":{{"trace_id":"{}","span_id":"bbbbbbbbbbbbbbbb","run_id":"{run_id}"}}"#,
+                "a".repeat(32)
+            )
+        };
+        let execute = format!(
+            r#"{{"jsonrpc":"2.0","id":"e","method":"components/execute","params":{{"component":"/up","input":{{}},"attempt":1,{}}}}}"#,
+            params("r1")
+        );
+        let callback = format!(
+            r#"{{"jsonrpc":"2.0","id":"c","method":"blobs/put","params":{{"data":{{}},"blob_type":"data",{}}}}}"#,
+            params(run_id)
+        );
+        let note = r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#;
+        let mut text = String::from(
+            "{\"wiretool\":1,\"started\":\"2026-01-01T00:00:00Z\",\"protocol\":\"stepflow\"}\n",
+        );
+        for (dir, line) in [("c2s", note), ("c2s", &execute), ("s2c", &callback)] {
+            let line = serde_json::to_string(&format!("{line}\n")).unwrap();
+            text += &format!("{{\"t\":1,\"conn\":1,\"dir\":\"{dir}\",\"text\":{line}}}\n");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = crate::common::file(folder.path(), "run.jsonl", text);
+        let (_, out, err) = run(&["decode", "-f", "json", "--pair", &path], None);
+        let last: serde_json::Value =
+            serde_json::from_str(out.lines().last().unwrap_or("{}")).unwrap();
+        assert_eq!(last["parent"].to_string(), wanted, "{out}{err}");
+    }
+}

@@ -206,3 +206,19 @@ fn wrong_limits_are_refused() {
     assert_eq!(code, 2);
     assert!(err.contains("-w FILE"), "{err}");
 }
+
+/// The next file has a message that is cut at the end of a file.
+#[test]
+fn a_cut_message_is_in_the_next_file_only() {
+    let folder = tempfile::tempdir().unwrap();
+    for (end, code, count) in [(r#","continued":true"#, 0, 1), ("", 1, 2)] {
+        let text = format!(
+            "{}\n{}\n{{\"t\":2,\"event\":\"end\",\"chunks\":1,\"bytes\":{{\"c2s\":68,\"s2c\":0}}{end}}}\n",
+            r#"{"wiretool":1,"protocol":"jsonrpc","started":"2026-01-01T00:00:00Z","part":1}"#,
+            r#"{"t":1,"conn":1,"dir":"c2s","text":"{\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n{\"jsonrpc\":\"2.0\",\"met"}"#,
+        );
+        std::fs::write(folder.path().join("calls.jsonl"), text).unwrap();
+        let (got, out, err) = run(folder.path(), &["decode", "-f", "json", "calls.jsonl"], "");
+        assert_eq!((got, out.lines().count()), (code, count), "{out}{err}");
+    }
+}

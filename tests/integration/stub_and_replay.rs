@@ -1138,3 +1138,26 @@ fn pauses_are_kept_after_a_late_answer() {
     // between the writes. Without the pause they are microseconds apart.
     assert!(pause >= 40_000_000, "{pause} ns");
 }
+
+/// An agent over HTTP accepts requests, and answers them on the event stream that GET opens.
+#[test]
+fn answers_of_agents_over_http_are_events_of_a_stream() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/acp/http.jsonl");
+    let stub = Stub::start("acp", "http", &path).unwrap_or_else(|error| panic!("{error}"));
+    let folder = tempfile::tempdir().unwrap();
+    let again = folder.path().join("again.jsonl");
+    let mut replay = common::wiretool();
+    replay
+        .arg("replay")
+        .arg(&path)
+        .args(["--connect", &stub.1, "-w"]);
+    let (code, out, err) = common::run(replay.arg(&again), "");
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(
+        err.contains("3 answers compared") || err.contains("4 answers compared"),
+        "{err}"
+    );
+    let again = std::fs::read_to_string(again).unwrap();
+    assert!(!again.contains("405 Method"), "{again}");
+    assert_eq!(again.matches("HTTP/1.1 202 Accepted").count(), 2, "{again}");
+}

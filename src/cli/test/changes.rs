@@ -9,6 +9,7 @@
 
 use super::offers::{Members, Offered};
 use serde_json::Value;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The nesting depth at which schemas are compared as wholes.
@@ -190,8 +191,10 @@ impl Changes {
         let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
         for key in keys {
             let (was, is) = (before.get(key), after.get(key));
-            if was == is || WORDING.contains(&key.as_str()) {
-                if was != is {
+            let is_same =
+                was == is || (was.zip(is)).is_some_and(|(was, is)| is_equal(key, was, is));
+            if is_same || WORDING.contains(&key.as_str()) {
+                if !is_same {
                     self.add(false, format!("{place}: {key} has changed"));
                 }
                 continue;
@@ -207,6 +210,16 @@ impl Changes {
                     let any = Value::Bool(true);
                     let (was, is) = (was.unwrap_or(&any), is.unwrap_or(&any));
                     self.schema(&format!("{place}[]"), was, is, side, depth + 1);
+                }
+                // What refers to them is compared where it is.
+                "$defs" | "definitions" => {
+                    let (was, is) = (members_of(was), members_of(is));
+                    for (name, was) in &was {
+                        if let Some(is) = is.get(name) {
+                            let place = format!("{place}.{key}.{name}");
+                            self.schema(&place, was, is, side, depth + 1);
+                        }
+                    }
                 }
                 _ => {
                     let is_breaking = !accepts_as_much(key, loose, strict);
@@ -272,6 +285,57 @@ impl Changes {
     }
 }
 
+/// Returns the members of an object.
+fn members_of(value: Option<&Value>) -> Members {
+    let members = value.and_then(Value::as_object).cloned();
+    members.into_iter().flatten().collect()
+}
+
+/// Returns the elements of a list, or the only value.
+fn list(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Array(items) => items.clone(),
+        one => vec![one.clone()],
+    }
+}
+
+/// Compares two numbers exactly.
+fn compare(a: &Value, b: &Value) -> Option<Ordering> {
+    let whole = |value: &Value| {
+        let signed = value.as_i64().map(i128::from);
+        signed.or_else(|| value.as_u64().map(i128::from))
+    };
+    match (whole(a), whole(b)) {
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
+        _ => a.as_f64()?.partial_cmp(&b.as_f64()?),
+    }
+}
+
+/// Returns true if two values of a keyword mean the same: lists of types and values have no order.
+fn is_equal(key: &str, a: &Value, b: &Value) -> bool {
+    let has_all = |a: &Value, b: &Value| list(a).iter().all(|one| list(b).contains(one));
+    match key {
+        "type" | "enum" | "required" => has_all(a, b) && has_all(b, a),
+        _ => compare(a, b) == Some(Ordering::Equal),
+    }
+}
+
+/// Returns a schema without the parts that are for people.
+fn without_wording(schema: &Value) -> Value {
+    match schema {
+        Value::Object(members) => {
+            let members = members.iter();
+            let members = members.filter(|(key, _)| !WORDING.contains(&key.as_str()));
+            Value::Object(
+                members
+                    .map(|(key, value)| (key.clone(), value.clone()))
+                    .collect(),
+            )
+        }
+        other => other.clone(),
+    }
+}
+
 /// Returns true if an announced value says that something is not there.
 fn is_off(value: &Value) -> bool {
     matches!(value, Value::Null | Value::Bool(false))
@@ -282,18 +346,14 @@ fn accepts_as_much(key: &str, loose: Option<&Value>, strict: Option<&Value>) -> 
     let Some(strict) = strict else {
         return true;
     };
-    let number = |value: &Value| value.as_f64();
     let limits = |at_least: bool| {
-        let (old, new) = (loose.and_then(number), number(strict));
-        match (old, new) {
-            (Some(old), Some(new)) if at_least => new <= old,
-            (Some(old), Some(new)) => new >= old,
-            _ => false,
-        }
-    };
-    let list = |value: &Value| match value {
-        Value::Array(items) => items.clone(),
-        one => vec![one.clone()],
+        let found = loose.and_then(|loose| compare(strict, loose));
+        let wrong = if at_least {
+            Ordering::Greater
+        } else {
+            Ordering::Less
+        };
+        found.is_some_and(|found| found != wrong)
     };
     match key {
         "type" => loose.is_some_and(|loose| {
@@ -310,6 +370,11 @@ fn accepts_as_much(key: &str, loose: Option<&Value>, strict: Option<&Value>) -> 
         "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => {
             limits(false)
         }
+        "anyOf" | "oneOf" => loose.is_some_and(|loose| {
+            let strict: Vec<Value> = list(strict).iter().map(without_wording).collect();
+            let mut all = list(loose).into_iter();
+            all.all(|one| strict.contains(&without_wording(&one)))
+        }),
         "additionalProperties" => *strict == Value::Bool(true),
         _ => false,
     }
@@ -408,6 +473,36 @@ mod tests {
                 output(json!({"enum": ["a"]})),
                 output(json!({"enum": ["a", "b"]})),
                 "! tools/list add: enum was [\"a\"], and is [\"a\",\"b\"] now",
+            ),
+            (
+                input(json!({"anyOf": [{"type": "string", "title": "A"}]})),
+                input(json!({"anyOf": [{"type": "null"}, {"type": "string"}]})),
+                "+ tools/list add: anyOf was [{\"title\":\"A\",\"type\":\"string\"}], and is [{\"type\":\"null\"},{\"type\":\"string\"}] now",
+            ),
+            (
+                input(json!({"anyOf": [{"type": "null"}, {"type": "string"}]})),
+                input(json!({"anyOf": [{"type": "string"}]})),
+                "! tools/list add: anyOf was [{\"type\":\"null\"},{\"type\":\"string\"}], and is [{\"type\":\"string\"}] now",
+            ),
+            (
+                input(json!({"$defs": {"A": {"type": "integer", "description": "x"}}})),
+                input(json!({"$defs": {"A": {"type": "number", "description": "y"}, "B": {}}})),
+                "+ tools/list add.$defs.A: description has changed\n+ tools/list add.$defs.A: type was \"integer\", and is \"number\" now",
+            ),
+            (
+                output(json!({"$defs": {"A": {"type": "integer"}}})),
+                output(json!({"$defs": {"A": {"type": "number"}}})),
+                "! tools/list add.$defs.A: type was \"integer\", and is \"number\" now",
+            ),
+            (
+                input(json!({"type": "string", "enum": ["a", "b"], "minimum": 1})),
+                input(json!({"type": ["string"], "enum": ["b", "a"], "minimum": 1.0})),
+                "",
+            ),
+            (
+                input(json!({"maximum": 9_007_199_254_740_993_u64})),
+                input(json!({"maximum": 9_007_199_254_740_992_u64})),
+                "! tools/list add: maximum was 9007199254740993, and is 9007199254740992 now",
             ),
             (
                 input(json!({"maximum": 5})),

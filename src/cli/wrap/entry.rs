@@ -98,6 +98,9 @@ impl<'e> Server<'e> {
     }
 }
 
+/// The flag before the name of the recording if the list of arguments was there before.
+const OWN_ARGS: &str = "--write";
+
 impl<'e> Launch<'e> {
     fn check(&self) -> Result<()> {
         let key = &self.command.key;
@@ -138,7 +141,7 @@ impl<'e> Launch<'e> {
         let words = self.words();
         let (first, rest) = words.split_first()?;
         let name = Path::new(first).file_name().and_then(|name| name.to_str());
-        let is_ours = *first == program || name == Some("wiretool");
+        let is_ours = *first == program || name.is_some_and(is_wiretool);
         if !is_ours || rest.first() != Some(&"record") {
             return None;
         }
@@ -153,7 +156,7 @@ impl<'e> Launch<'e> {
         let flags = words.get(..end)?;
         let at = flags
             .iter()
-            .position(|word| *word == "-w" || *word == "--write")?;
+            .position(|word| *word == "-w" || *word == OWN_ARGS)?;
         flags.get(at + 1)?.strip_prefix('@')
     }
 
@@ -161,7 +164,15 @@ impl<'e> Launch<'e> {
     pub fn wrap(&self, syntax: Syntax, text: &str, recorder: Recorder<'_>) -> Result<String> {
         let protocol = recorder.protocol.map(|name| ["-p", name]);
         let own = ["record"].into_iter().chain(protocol.into_iter().flatten());
-        let own: Vec<String> = own.chain(["-w", recorder.name, "--"]).map(quoted).collect();
+        // An empty list of the user can stand where it would be added: the long flag tells the two apart.
+        let is_own = self.args.is_some_and(|args| {
+            args.value.items().is_some_and(<[Placed]>::is_empty) && self.is_added(text, args)
+        });
+        let write = if is_own { OWN_ARGS } else { "-w" };
+        let own: Vec<String> = own
+            .chain([write, recorder.name, "--"])
+            .map(quoted)
+            .collect();
         let (own, program) = (own.join(", "), quoted(recorder.program));
         let place = &self.command.value.place;
         if let Value::List(items) = &self.command.value.value {
@@ -224,7 +235,7 @@ impl<'e> Launch<'e> {
         let first = place(1).map_or(command.start, |first| first.start);
         let own = match (place(at + 1), self.args) {
             (Some(next), _) => first..next.start,
-            (None, Some(args)) if self.is_added(text, args) => {
+            (None, Some(args)) if self.is_added(text, args) && !self.has_own_args() => {
                 args.key_place.start..self.command.key_place.start
             }
             (None, _) => first..command.end,
@@ -236,12 +247,29 @@ impl<'e> Launch<'e> {
         apply(text, edits).map(Some)
     }
 
+    /// Returns `true` if the list of arguments was there before the recorder.
+    fn has_own_args(&self) -> bool {
+        let words = self.words();
+        words
+            .iter()
+            .take_while(|word| **word != "--")
+            .any(|word| *word == OWN_ARGS)
+    }
+
     /// Returns `true` if the arguments stand where [`Launch::wrap`] adds them.
     fn is_added(&self, text: &str, args: &Member) -> bool {
         let between = text.get(args.value.place.end..self.command.key_place.start);
         between
             .is_some_and(|between| matches!(between.trim_matches([' ', '\t']), "," | "\n" | "\r\n"))
     }
+}
+
+/// Returns `true` for the name of a copy of this program, also with a version: `wiretool-0.2.0`, `wiretool.exe`.
+fn is_wiretool(name: &str) -> bool {
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    let version = name.strip_prefix("wiretool");
+    let is_of_version = |c: char| c.is_ascii_digit() || matches!(c, '-' | '.' | '_' | 'v');
+    version.is_some_and(|version| version.chars().all(is_of_version))
 }
 
 /// Returns text in the quotes of JSON, which are also those of TOML.
@@ -314,6 +342,14 @@ mod tests {
             r#"{"command":"/opt/wiretool","args":["record", "-p", "mcp", "-w", "@s", "--", "a b" ],"env":{}}"#,
         ),
         (
+            r#"{"args": [], "command": "x"}"#,
+            r#"{"args": ["record", "-p", "mcp", "--write", "@s", "--", "x"], "command": "/opt/wiretool"}"#,
+        ),
+        (
+            r#"{"args":[ ],"command":"x"}"#,
+            r#"{"args":["record", "-p", "mcp", "--write", "@s", "--", "x" ],"command":"/opt/wiretool"}"#,
+        ),
+        (
             r#"{"type":"stdio", "command": "x"}"#,
             r#"{"type":"stdio", "args": ["record", "-p", "mcp", "-w", "@s", "--", "x"], "command": "/opt/wiretool"}"#,
         ),
@@ -339,6 +375,10 @@ mod tests {
         (
             "[t.s]\r\n  command = \"npx\"\r\n",
             "[t.s]\r\n  args = [\"record\", \"-p\", \"mcp\", \"-w\", \"@s\", \"--\", \"npx\"]\r\n  command = \"/opt/wiretool\"\r\n",
+        ),
+        (
+            "[t.s]\nargs = []\ncommand = \"npx\"\n",
+            "[t.s]\nargs = [\"record\", \"-p\", \"mcp\", \"--write\", \"@s\", \"--\", \"npx\"]\ncommand = \"/opt/wiretool\"\n",
         ),
         (
             "[t]\ns = { command = \"npx\" }",
@@ -368,6 +408,10 @@ mod tests {
 
     #[test]
     fn later_edits_of_the_user_stay() {
+        for program in ["wiretool", "wiretool-0.2.0", "wiretool16", "wiretool.exe"] {
+            assert!(super::is_wiretool(program), "{program}");
+        }
+        assert!(!super::is_wiretool("wiretools"));
         let after = r#"{"t":{"s":{"command":"/new/wiretool","args":["record","-p","mcp", "-w", "@s", "--", "npx", "-y", "z"]}}}"#;
         let before = r#"{"t":{"s":{"command":"npx","args":["-y", "z"]}}}"#;
         assert_eq!(

@@ -11,6 +11,7 @@ use super::super::continued;
 use super::{Conversation, Output, Sink};
 #[cfg(feature = "cli")]
 use crate::capture::Time;
+use crate::capture::recording::continued::CONTINUED;
 #[cfg(feature = "cli")]
 use crate::capture::recording::continued::Continued;
 use crate::capture::{
@@ -80,6 +81,8 @@ pub(super) struct ItemReader<'p> {
     is_captured: bool,
     /// The connection of the last note about missing bytes.
     noted_conn: Option<u32>,
+    /// Another file, which is not read, goes on where the last one ends.
+    is_continued: bool,
     /// The start of the recording.
     #[cfg(feature = "cli")]
     started: Option<Time>,
@@ -94,6 +97,7 @@ impl<'p> ItemReader<'p> {
             has_connections,
             is_captured: false,
             noted_conn: None,
+            is_continued: false,
             #[cfg(feature = "cli")]
             started: None,
         }
@@ -270,6 +274,8 @@ impl<'p> ItemReader<'p> {
                 }
             });
         }
+        self.is_continued = event.what == EventKind::End
+            && event.more.is_some_and(|more| more.contains_key(CONTINUED));
         // A file that is followed has no end of its own.
         if event.what == EventKind::End && self.source.merged.is_none() {
             self.decode(out, |decoder, sink| decoder.end_detection(sink));
@@ -308,6 +314,7 @@ impl<'p> ItemReader<'p> {
 
     /// Ends all streams. If this is not the end of the capture, truncated messages are left out.
     pub fn finish<S: Sink + ?Sized>(&mut self, is_whole: bool, out: &mut PausableSink<'_, '_, S>) {
+        let is_whole = is_whole && !self.is_continued;
         self.decode(out, |decoder, sink| {
             decoder.finish(&mut |decoded| {
                 if is_whole || !decoded.is_faulty() {

@@ -2,6 +2,7 @@
 
 use super::super::Wire;
 use super::chunked::{BodyDelimiter, BodyPart};
+use crate::encoding::Encoding;
 
 /// Describes the parts of an exchange, or of an event, beyond its body.
 pub(in super::super) fn describe(
@@ -59,7 +60,7 @@ pub(in super::super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     let len = wire.header.len() + body.len();
     match &wire.head {
         Some(head) => out.extend_from_slice(head),
-        None => out.extend_from_slice(&request(len, wire.chunks.is_some())),
+        None => out.extend_from_slice(&request(len, wire)),
     }
     let Some(sizes) = &wire.chunks else {
         out.extend_from_slice(&wire.header);
@@ -80,20 +81,26 @@ pub(in super::super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     out.extend_from_slice(b"0\r\n\r\n");
 }
 
-/// Builds the head of a request with a JSON body.
-fn request(len: usize, chunked: bool) -> Vec<u8> {
-    let length = length(len, chunked);
+/// Builds the head of a request with a message as body.
+fn request(len: usize, wire: &Wire) -> Vec<u8> {
+    let length = length(len, wire.chunks.is_some());
+    let kind = media_type(wire);
     format!(
-        "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-         accept: application/json, text/event-stream\r\n{length}\r\n\r\n"
+        "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\n\
+         accept: {kind}, text/event-stream\r\n{length}\r\n\r\n"
     )
     .into_bytes()
 }
 
-/// Builds the head of a response with a JSON body.
-pub(in super::super) fn response(len: usize, chunked: bool) -> Vec<u8> {
-    let length = length(len, chunked);
-    format!("HTTP/1.1 200 OK\r\n{length}\r\ncontent-type: application/json\r\n\r\n").into_bytes()
+/// Builds the head of a response with a message as body.
+pub(in super::super) fn response(len: usize, wire: &Wire) -> Vec<u8> {
+    let length = length(len, wire.chunks.is_some());
+    let kind = media_type(wire);
+    format!("HTTP/1.1 200 OK\r\n{length}\r\ncontent-type: {kind}\r\n\r\n").into_bytes()
+}
+
+fn media_type(wire: &Wire) -> &'static str {
+    wire.encoding.unwrap_or(Encoding::Json).media_type()
 }
 
 fn length(len: usize, chunked: bool) -> String {

@@ -468,6 +468,28 @@ fn values_that_do_not_fit_are_refused() {
     assert_eq!(i3.max_body(), Some(u32::MAX.into()));
 }
 
+/// The length of an empty body would be below 0.
+#[test]
+fn lengths_with_a_negative_constant_are_written_back() {
+    for form in ["u8", "u16", "u32le", "u64", "u64le", "i64", "varint"] {
+        for range in [LengthRange::Body, LengthRange::AfterLength] {
+            let layout = layout(&[("length", length(form, range, -2))], Trailer::default());
+            let mut wire = Wire {
+                header: layout.header(&|_| None).unwrap(),
+                ..Wire::default()
+            };
+            let mut out = Vec::new();
+            layout.0.write(b"abcde", &wire, &mut out);
+            let value = number(form).read(&out).unwrap().unwrap().0.number();
+            assert_eq!(value, Some(3), "{form} {range:?}: {out:?}");
+            wire.header.clear();
+            let mut again = Vec::new();
+            layout.0.write(b"abcde", &wire, &mut again);
+            assert_eq!(out, again);
+        }
+    }
+}
+
 #[test]
 fn wrong_layouts_are_refused() {
     let field = |name: &str, kind: FieldKind| LayoutField {

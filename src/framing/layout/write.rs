@@ -94,8 +94,11 @@ impl HeaderLayout {
                 _ => {}
             }
         }
+        let number = |name: &str| value(name).and_then(HeaderValue::number).unwrap_or(0);
+        // That of an empty body may be below 0, which not every form can hold.
+        let length = self.0.length_of(&number, 0).map(|n| n.max(0));
         let mut out = Vec::new();
-        self.0.assemble(value, b"", None, &mut out);
+        self.0.assemble(value, b"", length, &mut out);
         let trailer = self.0.trailer.len();
         out.truncate(out.len() - trailer);
         Ok(out)

@@ -5,7 +5,7 @@ use super::{
     RunDifference, describe_step,
 };
 use crate::diff::{
-    DiffMessage, FieldDifference, IdScope, StoredMessage, Val, generalized, uuid_form,
+    DiffMessage, FieldDifference, IdForm, IdScope, StoredMessage, Val, generalized, id_form,
 };
 use crate::live::endpoint::Received;
 use crate::live::handler::{Command, Ended};
@@ -118,7 +118,7 @@ impl ClientRun<'_> {
         let places = OnceCell::new();
         let mut same = |used, path: &Path, recorded_is: Node<'_>, here: Node<'_>| {
             // Own ids have the form of the recorded ones.
-            let forms = [recorded_is, here].map(uuid_form);
+            let forms = [recorded_is, here].map(id_form);
             let Some((one, other)) = Val::of(recorded_is).zip(Val::of(here)) else {
                 return Err(None);
             };
@@ -137,7 +137,8 @@ impl ClientRun<'_> {
                 None => ids.pair(used, (scopes[0], &one), (scopes[1], &other), forms)?,
             }
             let is_uuid = |val: &Val| matches!(val, Val::Uuid(_));
-            if is_uuid(&one) && is_uuid(&other) && forms[0] != forms[1] {
+            let has_forms = is_uuid(&one) && is_uuid(&other) || forms.contains(&IdForm::Fraction);
+            if has_forms && forms[0] != forms[1] {
                 return Err(None);
             }
             Ok(())

@@ -57,6 +57,8 @@ pub(super) struct ConnectionOrder {
     sending: BTreeSet<u32>,
     /// The number of connections with steps to send.
     unfinished: usize,
+    /// Connections whose peer answers only after the end of the own direction, until that is sent.
+    finishing: Vec<u32>,
 }
 
 impl ConnectionOrder {
@@ -72,6 +74,12 @@ impl ConnectionOrder {
             unfinished: order.len(),
             order: order.into_iter().map(|(conn, _)| *conn).collect(),
             ended: (plan.ended.iter().copied()).zip(0..).collect(),
+            finishing: plan
+                .connections
+                .iter()
+                .filter(|(_, planned)| planned.received_before_eof.is_some())
+                .map(|(conn, _)| *conn)
+                .collect(),
             ..Self::default()
         }
     }
@@ -101,6 +109,10 @@ impl Client<'_> {
             self.run.set_stage(conn, ConnectionStage::Closing);
             self.endpoint.close(conn, now, commands);
             moved = true;
+        }
+        for conn in self.run.due_to_finish() {
+            self.run.record_progress(now);
+            commands.push(Command::Finish(conn.into()));
         }
         while let Some(conn) = self.run.next_to_open() {
             self.run.set_stage(conn, ConnectionStage::Connecting);
@@ -164,6 +176,22 @@ impl<'p> ClientRun<'p> {
         let mut closing = std::mem::take(&mut self.conns.closing);
         closing.retain(|conn| self.stage(*conn) == ConnectionStage::Open);
         closing
+    }
+
+    /// Returns the connections whose own direction ends now, as in the recording: everything is sent, and what preceded the
+    /// end is answered.
+    fn due_to_finish(&mut self) -> Vec<u32> {
+        let mut waiting = std::mem::take(&mut self.conns.finishing);
+        let is_due = |conn: &u32| {
+            let planned = self.planned(Some(conn));
+            let before = planned.and_then(|planned| planned.received_before_eof);
+            let is_open = self.stage(*conn) == ConnectionStage::Open;
+            is_open && self.all_sent_on(*conn) && before.is_some_and(|n| n <= self.answered[0])
+        };
+        let due = waiting.iter().copied().filter(is_due).collect();
+        waiting.retain(|conn| !is_due(conn));
+        self.conns.finishing = waiting;
+        due
     }
 
     /// Returns the next connection to open: earlier messages are answered, and the connections that had ended before it

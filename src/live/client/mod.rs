@@ -100,6 +100,8 @@ struct ClientRun<'p> {
     steps: Vec<StepProgress>,
     /// A step refers to an earlier one.
     has_references: bool,
+    /// The steps that end sessions over HTTP, without those whose exchange is over.
+    deletions: VecDeque<usize>,
     /// Steps with a pending answer, by the time at which they were sent or last answered.
     pending: BTreeSet<(i64, usize)>,
     /// The number of leading expected messages whose answers are complete: without items, and with items.
@@ -212,6 +214,11 @@ impl<'p> Client<'p> {
                 steps: vec![StepProgress::default(); plan.steps.len()],
                 has_references: (plan.steps.iter())
                     .any(|step| step.part_of.is_some() || !step.refers_to.is_empty()),
+                deletions: (0..)
+                    .zip(&plan.steps)
+                    .filter(|(_, step)| step.is_deletion)
+                    .map(|(number, _)| number)
+                    .collect(),
                 pending: BTreeSet::new(),
                 answered: [0; 2],
                 notified: 0,
@@ -256,6 +263,7 @@ impl<'p> Client<'p> {
             }
         }
         self.run.advance_answered();
+        self.run.advance_deletions(&self.endpoint);
         self.run.complete_closed(&self.endpoint);
         while !self.run.is_stopping
             && (self.update_connections(now, commands) | self.send_steps(now, commands))
@@ -290,7 +298,10 @@ impl<'p> Client<'p> {
                 Err(_) => continue,
             }
             let channel = self.endpoint.channel(conn, step.stream);
-            let result = if let Some(body) = step.verbatim.as_ref().filter(|_| step.is_body) {
+            let result = if step.is_deletion {
+                let session = step.session.as_deref();
+                Ok(self.endpoint.delete_session(conn, session, now, commands))
+            } else if let Some(body) = step.verbatim.as_ref().filter(|_| step.is_body) {
                 self.endpoint
                     .send_body(channel, body, &step.wire, now, commands)
             } else if let Some(bytes) = &step.verbatim {

@@ -86,6 +86,35 @@ impl<'p> ClientRun<'p> {
         }
     }
 
+    /// Removes the ends of sessions whose exchange is over from `self.deletions`.
+    pub(super) fn advance_deletions(&mut self, endpoint: &Endpoint<'_>) {
+        while let Some(number) = self.deletions.front().copied()
+            && self.is_sent(number)
+            && !(self.plan.steps.get(number)).is_some_and(|step| endpoint.is_busy(step.conn))
+        {
+            self.deletions.pop_front();
+        }
+    }
+
+    /// Returns `true` for a step that is sent or skipped.
+    fn is_sent(&self, number: usize) -> bool {
+        let progress = self.steps.get(number);
+        progress.is_some_and(|progress| progress.sent.is_some() || progress.done)
+    }
+
+    /// Checks the order of a step and the ends of sessions, which may be on other connections.
+    fn check_deletions(&self, number: usize) -> Result<(), StepWait> {
+        match self.deletions.front() {
+            Some(deletion) if *deletion < number => {
+                Err(StepWait::For("the end of the session".into()))
+            }
+            Some(deletion) if *deletion == number && !(0..number).all(|n| self.is_sent(n)) => {
+                Err(StepWait::For("the messages before it".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Changes the progress of a step, and updates the pending answers.
     pub(super) fn update_step(
         &mut self,
@@ -117,13 +146,16 @@ impl<'p> ClientRun<'p> {
     ) -> Result<(), StepWait> {
         if !endpoint.can_send(step.conn) {
             // An answer to a callback uses another connection if its own is busy with the stream that has the callback.
-            let is_postable = self.plan.has_event_streams() && step.role != Some(Role::Request);
+            let is_postable = self.plan.has_event_streams()
+                && step.role != Some(Role::Request)
+                && !step.is_deletion;
             match endpoint.readiness(step.conn) {
                 Readiness::Waits(what) => return Err(StepWait::For(what.into_owned())),
                 _ if is_postable => {}
                 _ => return Err(StepWait::For("the exchange before it".into())),
             }
         }
+        self.check_deletions(number)?;
         match step
             .replies_to
             .map(|expected| (expected, self.is_received.get(expected)))
@@ -443,7 +475,9 @@ impl<'p> ClientRun<'p> {
 
     pub(super) fn record_sent(&mut self, number: usize, index: Option<u64>, now: i64) {
         self.record_progress(now);
-        self.outcome.sent += 1;
+        let is_deletion = |step: &PlanStep| step.is_deletion;
+        let is_message = !self.plan.steps.get(number).is_some_and(is_deletion);
+        self.outcome.sent += u64::from(is_message);
         self.update_step(number, |progress| {
             progress.sent = Some(now);
             progress.last = now;

@@ -26,6 +26,7 @@
 
 use super::{ConnectionConfig, FieldsOfRequest, Signal, head};
 use crate::decoder::Decoded;
+use crate::encoding::Encoding;
 use crate::error::Refusal;
 use crate::protocol::Role;
 use crate::protocol::peer::MAX_ENTRIES;
@@ -199,9 +200,10 @@ impl HttpCodec {
         session: &FieldsOfRequest,
         out: &mut Vec<u8>,
     ) {
+        let kind = config.protocol.descriptor().encoding_of(body).media_type();
         let defaults = [
-            ("content-type", "application/json"),
-            ("accept", "application/json, text/event-stream"),
+            ("content-type", kind),
+            ("accept", &format!("{kind}, {}", head::EVENT_STREAM)),
             ("content-length", &body.len().to_string()),
         ];
         let text = head::request("POST", &defaults, config, recorded, session);
@@ -228,7 +230,11 @@ impl HttpCodec {
             }
             // The stream ends with the answer. Events without a message may precede it.
             None if decoded.message.role == Some(Role::Control) => {}
-            None => self.busy &= decoded.root().is_some_and(|m| m.get("method").is_some()),
+            None => {
+                let role = decoded.message.role;
+                let goes_on = matches!(role, Some(Role::Request | Role::Notification | Role::Item));
+                self.busy &= goes_on || decoded.root().is_some_and(|m| m.get("method").is_some());
+            }
         }
         self.answered |= was_busy && !self.busy;
         Signal::Nothing
@@ -278,7 +284,7 @@ impl HttpCodec {
             exchange.is_of_session = true;
             exchange.start_stream();
         } else if let Some((status, body)) = answer {
-            exchange.write_response(&status, &body);
+            exchange.write_response(&status, Encoding::Json.media_type(), body.as_bytes());
         }
         self.is_ending |= exchange.is_last;
         self.exchanges.push_back(exchange);
@@ -301,15 +307,20 @@ impl HttpCodec {
         let messages = || root.into_iter().filter(|_| batch.is_none());
         let messages = || messages().chain(batch.into_iter().flat_map(Node::children));
         let has = |key: &str| messages().any(|m| m.get(key).is_some());
+        let role = decoded.message.role.filter(|role| *role != Role::Control);
         let asks = messages().any(|m| m.get("method").is_some() && m.get("id").is_some());
+        let asks = asks || role == Some(Role::Request);
+        let is_accepted = config.sessions.accepts && !config.protocol.is_hello(decoded.message);
         let (status, body) = match (method, is_message) {
             ("POST", _) if decoded.is_faulty() => {
                 let text = decoded.faults().next().map(|(_, fault)| fault.to_string());
                 let error = serde_json::json!({ "error": { "code": -32600, "message": text } });
                 ("400 Bad Request", error.to_string())
             }
-            ("POST", true) if asks && self.belongs_to.is_none() => return None,
-            ("POST", true) if has("method") || has("result") || has("error") => {
+            ("POST", true) if asks && self.belongs_to.is_none() && !is_accepted => return None,
+            ("POST", true)
+                if role.is_some() || ["method", "result", "error"].map(has).contains(&true) =>
+            {
                 ("202 Accepted", accepted_body.to_owned())
             }
             ("GET" | "HEAD", _) if path == "/health" => {
@@ -362,14 +373,17 @@ impl HttpCodec {
         &mut self,
         body: &[u8],
         id: Option<&str>,
-        (status, events): (Option<&str>, bool),
+        (status, kind): (Option<&str>, &str),
+        events: bool,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let is_older_stream = self.is_older_stream;
-        let status = status.filter(|_| !is_older_stream);
+        let first = self.exchanges.front();
+        let is_of_session = first.is_some_and(|first| first.is_of_session && !first.is_done);
+        let is_own_stream = self.is_older_stream || is_of_session;
+        let status = status.filter(|_| !is_own_stream);
         let mut all = self.exchanges.iter_mut().filter(|e| !e.is_done);
         let own = all.find(|e| {
-            if is_older_stream {
+            if is_own_stream {
                 e.is_stream
             } else {
                 status.is_none() || e.id.as_deref() == id
@@ -383,7 +397,7 @@ impl HttpCodec {
             }
             // There is no request, so the message is a response outside of any exchange.
             let mut unmatched = Exchange::default();
-            unmatched.write_response(status.unwrap_or("200 OK"), &String::from_utf8_lossy(body));
+            unmatched.write_response(status.unwrap_or("200 OK"), kind, body);
             out.append(&mut unmatched.out);
             return Ok(());
         };
@@ -394,7 +408,7 @@ impl HttpCodec {
         }
         match status {
             Some(status) if !exchange.is_stream => {
-                exchange.write_response(status, &String::from_utf8_lossy(body));
+                exchange.write_response(status, kind, body);
             }
             _ => exchange.write_event(body, status.is_some()),
         }
@@ -420,16 +434,16 @@ impl HttpCodec {
 
 impl Exchange {
     /// Writes a complete response. RFC 9110 section 9.3.2: to HEAD, "the server MUST NOT send content in the response".
-    fn write_response(&mut self, status: &str, body: &str) {
+    fn write_response(&mut self, status: &str, kind: &str, body: &[u8]) {
         let close = if self.is_last {
             "connection: close\r\n"
         } else {
             ""
         };
         let content = if body.is_empty() {
-            ""
+            String::new()
         } else {
-            "content-type: application/json\r\n"
+            format!("content-type: {kind}\r\n")
         };
         let head = format!(
             "HTTP/1.1 {status}\r\ncontent-length: {}\r\n{content}{}{close}\r\n",
@@ -438,7 +452,7 @@ impl Exchange {
         );
         self.out.extend_from_slice(head.as_bytes());
         if !self.is_head {
-            self.out.extend_from_slice(body.as_bytes());
+            self.out.extend_from_slice(body);
         }
         self.is_done = true;
     }

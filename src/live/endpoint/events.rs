@@ -64,18 +64,31 @@ impl Endpoint<'_> {
 
     /// Ends a session that the server has named. Returns `false` if the response is still to come.
     pub fn end_session(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
-        let conn = self.free_connection();
-        if let (Some(conn), Some(http)) = (conn, &mut self.http)
-            && http.start_deletion(conn)
-        {
-            let session = http.request_without_message(conn);
-            let mut bytes = Vec::new();
-            if let Some(codec) = self.codecs.get_mut(&conn) {
-                codec.delete(&session, &mut bytes);
-            }
-            self.send_bytes(conn, bytes, now, commands);
+        if let Some(conn) = self.free_connection() {
+            self.delete_session(conn, None, now, commands);
         }
         self.http.is_none() || self.is_idle()
+    }
+
+    /// Sends DELETE for the session with this name in the recording, or for any. Without a session that the server has named,
+    /// nothing is sent. Returns the index of the request.
+    pub fn delete_session(
+        &mut self,
+        conn: u32,
+        recorded: Option<&str>,
+        now: i64,
+        commands: &mut Vec<Command>,
+    ) -> Option<u64> {
+        let http = self.http.as_mut()?;
+        if !http.start_deletion(conn, recorded) {
+            return None;
+        }
+        let session = http.request_without_message(conn);
+        let mut bytes = Vec::new();
+        if let Some(codec) = self.codecs.get_mut(&conn) {
+            codec.delete(&session, &mut bytes);
+        }
+        self.send_bytes(conn, bytes, now, commands)
     }
 
     /// Returns the connection to which a message belongs for the peer of the protocol.

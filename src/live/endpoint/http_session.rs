@@ -326,13 +326,18 @@ impl<'p> ClientSession<'p> {
         self.add_stream(conn, of);
     }
 
-    /// A session that has a name and is not deleted is to be deleted on this connection. Returns `false` if there is none.
-    pub(super) fn start_deletion(&mut self, conn: u32) -> bool {
+    /// A session that has a name and is not deleted is to be deleted on this connection: the one with this name in the
+    /// recording, if it is given. Returns `false` if there is none.
+    pub(super) fn start_deletion(&mut self, conn: u32, recorded: Option<&str>) -> bool {
         let name = self.http.name;
         let is_named = |one: &NamedSession<'_>| one.fields.iter().any(|(known, _)| *known == name);
+        let is_meant = |one: &NamedSession<'_>| {
+            recorded.is_none_or(|name| one.recorded.as_deref() == Some(name))
+                && is_named(one)
+                && one.deleted_on.is_none()
+        };
         let mut all = self.sessions.iter_mut().enumerate();
-        let Some((at, session)) = all.find(|(_, one)| is_named(one) && one.deleted_on.is_none())
-        else {
+        let Some((at, session)) = all.find(|(_, one)| is_meant(one)) else {
             return false;
         };
         session.deleted_on = Some(conn);

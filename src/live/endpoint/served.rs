@@ -12,8 +12,10 @@ use crate::error::Refusal;
 use crate::framing::{Framing, Head};
 use crate::live::codec::{Codec, ConnectionConfig, ServedSessions, head};
 use crate::live::handler::Command;
-use crate::protocol::peer::Outgoing;
+use crate::protocol::peer::{Outgoing, json_of, with_json};
 use crate::protocol::{Direction, Protocol, Role};
+use crate::tape::Node;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Events that may wait for a stream; the oldest ones are dropped.
@@ -25,15 +27,19 @@ const MAX_CONNECTIONS: usize = 1 << 12;
 pub(super) struct ServerSessions<'p> {
     /// The field that names a session.
     field: &'p str,
+    /// The field that names a part of a session, and the member of the params that does.
+    part: Option<(&'p str, &'p str)>,
     served: ServedSessions,
     /// The number of sessions that have begun.
     begun: usize,
     /// The session of the last request on each connection.
     current: BTreeMap<u32, String>,
-    /// The connection with the event stream of each session.
-    streams: BTreeMap<String, u32>,
+    /// The connection with the event stream of each session, or of a part of it.
+    streams: BTreeMap<(String, Option<String>), u32>,
+    /// The parts that requests are about, by their ids.
+    asked: BTreeMap<String, String>,
     /// Events of sessions that have no stream yet.
-    held: VecDeque<(String, Outgoing)>,
+    held: VecDeque<Outgoing>,
 }
 
 impl<'p> ServerSessions<'p> {
@@ -44,10 +50,12 @@ impl<'p> ServerSessions<'p> {
         let served = config.sessions.clone();
         (served != ServedSessions::default()).then(|| Self {
             field: http.name,
+            part: http.part,
             served,
             begun: 0,
             current: BTreeMap::new(),
             streams: BTreeMap::new(),
+            asked: BTreeMap::new(),
             held: VecDeque::new(),
         })
     }
@@ -74,10 +82,23 @@ impl<'p> ServerSessions<'p> {
                 codec.add_field(self.field, &name);
             }
         }
-        let is_deleted = self.served.delete && start.starts_with("DELETE ");
-        ended.extend(is_deleted.then(|| self.streams.remove(&name)).flatten());
+        if self.served.delete && start.starts_with("DELETE ") {
+            self.streams.retain(|(session, _), stream| {
+                let is_ended = *session == name;
+                ended.extend(is_ended.then_some(*stream));
+                !is_ended
+            });
+        }
         if codec.opened_stream() {
-            self.streams.insert(name.clone(), conn);
+            let part = self.part.and_then(|(part, _)| head::field(decoded, part));
+            self.streams.insert((name.clone(), part), conn);
+        }
+        if let Some(part) = decoded.root().and_then(|root| self.part_of(root)) {
+            self.asked
+                .insert(decoded.message.id.text().into_owned(), part);
+            if self.asked.len() > MAX_CONNECTIONS {
+                self.asked.pop_first();
+            }
         }
         self.current.insert(conn, name);
         if self.current.len() > MAX_CONNECTIONS {
@@ -90,17 +111,40 @@ impl<'p> ServerSessions<'p> {
         self.streams.retain(|_, stream| *stream != conn);
     }
 
-    /// Returns the connection with the event stream for the session of a connection.
-    fn stream(&self, conn: u32) -> Option<u32> {
-        self.streams.get(self.current.get(&conn)?).copied()
+    /// Returns `true` if answers are events.
+    pub(super) fn accepts(&self) -> bool {
+        self.served.accepts
+    }
+
+    /// Returns the part of a session that the params of a message name.
+    fn part_of(&self, root: Node<'_>) -> Option<String> {
+        let (_, member) = self.part?;
+        let part = root.get("params")?.get(member)?;
+        part.text().map(Cow::into_owned)
+    }
+
+    /// Returns the connection with the event stream for a message to the session of a connection: that of the part that it is
+    /// about, otherwise that of the whole session.
+    fn stream(&self, conn: u32, message: &str) -> Option<u32> {
+        let name = self.current.get(&conn)?;
+        let part = self.part.and_then(|_| {
+            with_json(message, |root| {
+                let asked = || self.asked.get(&json_of(root.get("id")?)).cloned();
+                self.part_of(root).or_else(asked)
+            })
+        });
+        let of_part = part.flatten().map(|part| (name.clone(), Some(part)));
+        let of_part = of_part.and_then(|key| self.streams.get(&key));
+        let whole = || self.streams.get(&(name.clone(), None));
+        of_part.or_else(whole).copied()
     }
 
     /// Holds an event until the session of its connection has a stream.
     fn hold(&mut self, outgoing: Outgoing) {
-        let Some(name) = self.current.get(&outgoing.conn) else {
+        if !self.current.contains_key(&outgoing.conn) {
             return;
-        };
-        self.held.push_back((name.clone(), outgoing));
+        }
+        self.held.push_back(outgoing);
         if self.held.len() > MAX_HELD {
             self.held.pop_front();
         }
@@ -109,15 +153,15 @@ impl<'p> ServerSessions<'p> {
     /// Returns an event whose session has a stream now.
     fn next_held(&mut self) -> Option<Outgoing> {
         let mut held = self.held.iter();
-        let at = held.position(|(name, _)| self.streams.contains_key(name))?;
-        self.held.remove(at).map(|(_, outgoing)| outgoing)
+        let at = held.position(|one| self.stream(one.conn, &one.message).is_some())?;
+        self.held.remove(at)
     }
 }
 
 impl Endpoint<'_> {
     /// Returns `true` if an event for the session of a connection can be sent now.
     pub fn can_send_event(&self, conn: u32) -> bool {
-        (self.served.as_ref()).is_none_or(|sessions| sessions.stream(conn).is_some())
+        (self.served.as_ref()).is_none_or(|sessions| sessions.stream(conn, "").is_some())
     }
 
     /// Sends a message that answers nothing. Over HTTP it is an event of the stream that the client of its session has
@@ -132,7 +176,7 @@ impl Endpoint<'_> {
             return self.send_message(outgoing, None, now, commands);
         };
         let mut event = outgoing.clone();
-        if let Some(conn) = sessions.stream(outgoing.conn) {
+        if let Some(conn) = sessions.stream(outgoing.conn, &outgoing.message) {
             event.conn = conn;
             return self.send_message(&event, None, now, commands);
         }

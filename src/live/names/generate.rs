@@ -53,6 +53,9 @@ pub fn write(val: &Val, form: SpellingForm, old: &str) -> String {
             let digits = val.number_text().unwrap_or_default();
             match form {
                 SpellingForm::Text => json_text(&digits),
+                _ if old.contains(['.', 'e', 'E']) && matches!(val, Val::Int(_)) => {
+                    format!("{digits}.0")
+                }
                 _ => digits.into_owned(),
             }
         }

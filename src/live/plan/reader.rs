@@ -204,7 +204,7 @@ impl<'p> PlanReader<'p> {
             self.check_framing(decoded.frame.framing)?;
         }
         if is_control || decoded.frame.framing == Framing::Http {
-            self.read_http_head(decoded);
+            self.read_http_head(decoded, chosen);
         }
         let is_refusal = self.is_refusal(decoded, answer.as_ref());
         let passive = is_control || matches!(role, Some(Role::Heartbeat | Role::Control));
@@ -217,7 +217,8 @@ impl<'p> PlanReader<'p> {
         let request = asked.and_then(|a| self.classified.get(&a.to)).copied();
         let names = self.names.get_or_insert_with(|| Names::new(protocol));
         let of_request = request.map(RecordedMessage::direction);
-        let (message, places) = names.read_decoded(decoded, of_request);
+        let of_subject = asked.and_then(|answer| answer.subject.as_deref());
+        let (message, places) = names.read_decoded(decoded, of_subject, of_request);
         let stored = StoredMessage::of(decoded, answer.as_ref());
         self.add_size(stored.weight() + message.len() + places.len() * 128)?;
         match direction {
@@ -359,7 +360,8 @@ impl<'p> PlanReader<'p> {
     fn add_step(&mut self, decoded: &Decoded<'_>, mut step: PlanStep) -> bool {
         // A partial message at the end of a truncated recording cannot be sent.
         let is_cut = decoded.faults().any(|(_, fault)| fault.code == "truncated");
-        if is_cut || (step.message.is_empty() && step.verbatim.is_none()) {
+        let is_empty = step.message.is_empty() && step.verbatim.is_none();
+        if is_cut || is_empty && !step.is_deletion {
             self.unreadable += 1;
             self.classified
                 .insert(decoded.index, RecordedMessage::Unselected);
@@ -453,6 +455,11 @@ impl PlanReader<'_> {
                 let last = self.last_steps.remove(&(event.conn, event.stream));
                 if let Some(step) = last.and_then(|last| self.steps.get_mut(last)) {
                     step.is_last = true;
+                }
+            }
+            EventKind::Eof if event.direction == Some(Direction::ToServer) => {
+                if let Some(connection) = self.connections.get_mut(&event.conn) {
+                    connection.received_before_eof = Some(self.expected.len());
                 }
             }
             EventKind::Lost => self

@@ -27,6 +27,7 @@ use parts::{
 };
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use unread::UnreadMessages;
 
 /// The number of bytes of a recording that are read at once.
@@ -127,6 +128,8 @@ fn nothing_to_answer(protocol: &dyn Protocol, side: Direction) -> String {
 struct KnownAnswer {
     index: u64,
     to: u64,
+    /// The subject of the request.
+    asked: Option<Arc<str>>,
     /// No further message answers the request.
     is_last: bool,
 }
@@ -152,6 +155,7 @@ fn pairs(recording: &[u8], options: DecodeOptions<'_>) -> RecordedPairs {
             answers.extend(answer.map(|answer| KnownAnswer {
                 index: decoded.index,
                 to: answer.to,
+                asked: answer.subject.clone(),
                 is_last: answer.last,
             }));
             ControlFlow::Continue(())
@@ -485,12 +489,11 @@ impl CompileState<'_> {
         })
     }
 
-    /// Returns the request that a message answers, and whether this is its last answer.
-    fn answer(&self, index: u64) -> Option<(u64, bool)> {
+    /// Returns the request that a message answers.
+    fn answer(&self, index: u64) -> Option<&KnownAnswer> {
         let answers = &self.pairs.answers;
         let at = answers.binary_search_by_key(&index, |answer| answer.index);
-        let answer = answers.get(at.ok()?)?;
-        Some((answer.to, answer.is_last))
+        answers.get(at.ok()?)
     }
 
     fn direction_of(&self, index: u64) -> Option<Direction> {
@@ -511,18 +514,20 @@ impl CompileState<'_> {
         let is_ours = direction == self.side;
         let answer = self.answer(decoded.index);
         let (of, last) = (
-            answer.map(|(to, _)| to),
-            answer.is_some_and(|(_, last)| last),
+            answer.map(|answer| answer.to),
+            answer.is_some_and(|answer| answer.is_last),
         );
+        let asked = answer.and_then(|answer| answer.asked.clone());
         if self.refuses(of.filter(|_| is_ours), decoded)
             || decoded.frame.control.is_some()
-            || self.passes_over(decoded, is_ours, answer.is_some())
+            || self.passes_over(decoded, is_ours, of.is_some())
         {
             return;
         }
         let role = decoded.message.role;
         let request_direction = of.and_then(|to| self.direction_of(to));
-        let seen = SeenMessage::new(decoded, self.names.read_decoded(decoded, request_direction));
+        let read = (self.names).read_decoded(decoded, asked.as_deref(), request_direction);
+        let seen = SeenMessage::new(decoded, read);
         let (conn, kind) = (seen.conn, decoded.message.kind.to_string());
         self.set_direction(decoded.index, direction);
         let mut request = of.and_then(|to| self.request_at(to));

@@ -85,7 +85,10 @@ fn sessions(sessions: &ServedSessions) -> String {
     let stream = stream.map(|path| format!("stream = {}", quote(path)));
     let delete = sessions.delete.then(|| "delete = true".to_owned());
     let events = sessions.events.then(|| "events = true".to_owned());
-    let keys = [names, stream, delete, events].into_iter().flatten();
+    let accepts = sessions.accepts.then(|| "accepts = true".to_owned());
+    let keys = [names, stream, delete, events, accepts]
+        .into_iter()
+        .flatten();
     let keys: Vec<String> = keys.collect();
     match keys.as_slice() {
         [] => String::new(),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   a [[message]] with type = "NAME"      the definition with this name
-//!   an answer                             that of its request's answer
+//!   an answer                             that of its request's answer, if the file has one
 //!   any other                             the one whose constant members it has
 //! ```
 
@@ -60,12 +60,13 @@ impl<'d> Checked<'d> {
         if let Some(name) = kind.and_then(|kind| kind.ty.as_deref()) {
             return schemas.named(name);
         }
-        if !is_answer(role) {
-            return schemas.choose(value, seen.origin.direction);
-        }
-        let asked = report.answer.as_ref().filter(|_| role != Role::Error)?;
-        let (file, asked) = self.asked.get(&asked.to)?;
-        Some((file, file.answer_to(asked)?))
+        let of_request = || {
+            let is_result = is_answer(role) && role != Role::Error;
+            let asked = report.answer.as_ref().filter(|_| is_result)?;
+            let (file, asked) = self.asked.get(&asked.to)?;
+            Some((*file, file.answer_to(asked)?))
+        };
+        of_request().or_else(|| schemas.choose(value, seen.origin.direction))
     }
 
     fn check(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {

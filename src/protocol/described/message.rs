@@ -39,7 +39,11 @@ pub(super) fn read<'a>(
         return message;
     }
     let exchange = Exchange::of(frame);
-    if let Some(exchange) = exchange.filter(|exchange| !exchange.is_json(frame, text)) {
+    let is_message = |exchange: &Exchange| match encoding {
+        Encoding::Json => exchange.is_json(frame, text),
+        other => exchange.may_be(other, frame),
+    };
+    if let Some(exchange) = exchange.filter(|exchange| !is_message(exchange)) {
         message.valid = text.is_empty();
         exchange.control(&mut message);
         return message;
@@ -66,7 +70,12 @@ pub(super) fn read<'a>(
             interpret(described, found, context, &mut message);
         });
     }
-    if let Some(exchange) = exchange.filter(|_| message.role.is_none() && message.valid) {
+    let is_other = message.role.is_none() && message.valid;
+    // A refusal may have a page as its body.
+    let is_page = encoding != Encoding::Json && !message.valid;
+    if let Some(exchange) = exchange.filter(|one| is_other || is_page && one.is_refusal()) {
+        message.faults.clear();
+        message.valid = true;
         exchange.control(&mut message);
     }
     message

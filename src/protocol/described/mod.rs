@@ -339,6 +339,8 @@ impl Protocol for Described {
             encodings: &description.body.encodings,
             is_sequential: description.pairing != Pairing::Id,
             answers_in_order: description.pairing == Pairing::Order,
+            answers_by_subject: description.pairing == Pairing::Subject,
+            answers_anywhere: description.across_connections,
             line_end: &description.line_end,
             is_read_only: description.body.is_read_only(),
             ..Descriptor::USUAL

@@ -127,8 +127,9 @@ impl<'d> DescribedSession<'d> {
         if let Some(id) = kind.cancels.as_ref().and_then(|path| found.at(path)) {
             let requester = direction.unwrap_or(Direction::ToServer);
             let key = Ident::of(&id_of(id)).map(|id| self.key(seen, requester, id));
-            if let Some((_, sent)) = key.and_then(|key| self.exchange.open.get_mut(&key)) {
+            if let Some((asked, sent)) = key.and_then(|key| self.exchange.open.get_mut(&key)) {
                 sent.is_cancelled = true;
+                seen.cancels(asked.index());
             }
         }
         if role == Role::Request {

@@ -9,7 +9,7 @@
 
 use super::dialect::Dialect;
 use super::{Call, outcome};
-use crate::encoding::Parsed;
+use crate::encoding::{Encoding, Parsed};
 use crate::error::DecodeError;
 use crate::framing::fields::fields;
 use crate::framing::{Frame, Framing, Head, Places};
@@ -329,6 +329,27 @@ impl Exchange {
         let kind = kind.to_ascii_lowercase();
         let typed = memchr::memmem::find(&kind, b"json").is_some();
         matches!(first, b'{' | b'[') || (typed && self.kind != "sse-event")
+    }
+
+    /// Returns true if a body may be a message in another encoding than JSON, by its type.
+    #[cfg(feature = "described")]
+    pub(in crate::protocol) fn may_be(self, encoding: Encoding, frame: &Frame<'_>) -> bool {
+        if frame.view.body().is_empty() {
+            return false;
+        }
+        let kind = header(frame, "content-type").unwrap_or_default();
+        let kind = kind.to_ascii_lowercase();
+        let is_text = kind.starts_with(b"text/");
+        match encoding {
+            Encoding::Text => !kind.starts_with(b"text/html") && !kind.starts_with(b"image/"),
+            _ => !is_text && self.kind != "sse-event",
+        }
+    }
+
+    /// Returns true for a response that refuses its request.
+    #[cfg(feature = "described")]
+    pub(in crate::protocol) fn is_refusal(self) -> bool {
+        self.status >= 300
     }
 
     /// Sets the message to a part of the exchange.

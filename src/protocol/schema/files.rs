@@ -347,7 +347,8 @@ fn constants(
             let values = member.get("enum").and_then(Value::as_array);
             values.filter(|values| values.len() == 1)?.first()
         });
-        if let Some(only) = only {
+        // An object or an array is checked, but chooses no definition.
+        if let Some(only) = only.filter(|only| !only.is_object() && !only.is_array()) {
             found.retain(|(known, _)| known != name);
             found.push((name.clone(), only.clone()));
         }

@@ -352,7 +352,7 @@ pub(crate) fn shown(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Stri
         text: usize::MAX,
         escapes: false,
     };
-    let mut detail = findings::outcome(decoded, answer).into_owned();
+    let mut detail = findings::outcome(decoded, answer, false).into_owned();
     content.push(decoded, &mut notes, &mut detail);
     detail.push('\n');
     content.push_whole(decoded, &mut notes, &mut detail);
@@ -421,7 +421,7 @@ pub(crate) fn content_text(
         text: MAX_TEXT,
         escapes: true,
     };
-    let mut text = findings::outcome(decoded, answer).into_owned();
+    let mut text = findings::outcome(decoded, answer, show_secrets).into_owned();
     content.push(decoded, notes, &mut text);
     text
 }

@@ -7,6 +7,7 @@ use crate::framing::Head;
 use crate::protocol::{Direction, Id, Role};
 use foldhash::HashMap;
 use std::collections::VecDeque;
+use std::hash::BuildHasher as _;
 
 /// The maximum number of stored requests.
 const MAX_REQUESTS: usize = 1 << 12;
@@ -21,14 +22,17 @@ pub(super) struct ShownRequest {
     subject: Option<usize>,
 }
 
+/// Where answers come in the order of their requests: a connection, a direction, and the hash of a subject.
+type Order = (Option<u32>, Direction, u64);
+
 /// Requests without an answer.
 #[derive(Default)]
 pub(super) struct Pairs {
     open: HashMap<u64, ShownRequest>,
-    /// The keys of those over HTTP, by capture, direction and id.
-    over_http: HashMap<u64, Vec<u64>>,
-    /// Those whose answers come in order: the oldest first, with the connection and the direction.
-    ordered: VecDeque<(Option<u32>, Direction, ShownRequest)>,
+    /// The keys of those whose answers may come on another connection, as over HTTP: by capture, direction and id.
+    shared_ids: HashMap<u64, Vec<u64>>,
+    /// Those whose answers come in order: the oldest first.
+    ordered: VecDeque<(Order, ShownRequest)>,
     subjects: Vec<Box<str>>,
 }
 
@@ -48,15 +52,18 @@ impl Pairs {
             Some(direction) if !asks => direction.other(),
             _ => direction,
         };
-        if message.id == Id::None && decoded.protocol.descriptor().answers_in_order {
+        let descriptor = decoded.protocol.descriptor();
+        let is_in_order = message.id == Id::None && descriptor.answers_in_order;
+        if is_in_order || descriptor.answers_by_subject {
             return self.find_oldest(decoded, role, asked);
         }
         let hashes = self.open.hasher().clone();
         let key = || message.id.pair_key((origin.conn, asked), &hashes);
         let is_http = matches!(decoded.frame.head, Head::Http { .. });
+        let is_shared = is_http || descriptor.answers_anywhere;
         let shared = || {
             let source = || sources.and_then(|all| all.of(origin.conn));
-            let key = is_http.then(|| message.id.pair_key((source(), asked), &hashes));
+            let key = is_shared.then(|| message.id.pair_key((source(), asked), &hashes));
             key.flatten()
         };
         match role {
@@ -64,10 +71,10 @@ impl Pairs {
                 let key = key()?;
                 if self.open.len() >= MAX_REQUESTS {
                     self.open.clear();
-                    self.over_http.clear();
+                    self.shared_ids.clear();
                 }
                 if let Some(shared) = shared() {
-                    self.over_http.entry(shared).or_default().push(key);
+                    self.shared_ids.entry(shared).or_default().push(key);
                 }
                 let request = self.request(decoded);
                 self.open.insert(key, request);
@@ -76,11 +83,11 @@ impl Pairs {
             Role::Response | Role::Error | Role::End => {
                 let key = self.known_key(key()?, shared());
                 if let Some(shared) = shared()
-                    && let Some(keys) = self.over_http.get_mut(&shared)
+                    && let Some(keys) = self.shared_ids.get_mut(&shared)
                 {
                     keys.retain(|one| *one != key);
                     if keys.is_empty() {
-                        self.over_http.remove(&shared);
+                        self.shared_ids.remove(&shared);
                     }
                 }
                 self.open.remove(&key)
@@ -90,9 +97,9 @@ impl Pairs {
         }
     }
 
-    /// Returns the key of the request of an answer: on its connection, otherwise the only one over HTTP with its id.
+    /// Returns the key of the request of an answer: on its connection, otherwise the only one with its id that may be answered on another.
     fn known_key(&self, own: u64, shared: Option<u64>) -> u64 {
-        let others = shared.and_then(|shared| self.over_http.get(&shared));
+        let others = shared.and_then(|shared| self.shared_ids.get(&shared));
         match others.map(Vec::as_slice) {
             Some([only]) if !self.open.contains_key(&own) => *only,
             _ => own,
@@ -106,24 +113,26 @@ impl Pairs {
         role: Role,
         asked: Direction,
     ) -> Option<ShownRequest> {
-        let conn = decoded.origin.conn;
+        let descriptor = decoded.protocol.descriptor();
+        let conn = decoded.origin.conn.filter(|_| !descriptor.answers_anywhere);
+        let subject = decoded.message.subject.as_deref();
+        let subject = subject.filter(|_| descriptor.answers_by_subject);
+        let order: Order = (conn, asked, self.open.hasher().hash_one(subject));
         if role == Role::Request {
             if self.ordered.len() >= MAX_REQUESTS {
                 self.ordered.clear();
             }
             let request = self.request(decoded);
-            self.ordered.push_back((conn, asked, request));
+            self.ordered.push_back((order, request));
             return None;
         }
-        let is_its =
-            |(of, side, _): &(Option<u32>, Direction, ShownRequest)| (*of, *side) == (conn, asked);
-        let at = self.ordered.iter().position(is_its)?;
+        let at = self.ordered.iter().position(|(its, _)| *its == order)?;
         match role {
             Role::Response | Role::Error | Role::End => self.ordered.remove(at),
             Role::Item => self.ordered.get(at).copied(),
             _ => None,
         }
-        .map(|(.., request)| request)
+        .map(|(_, request)| request)
     }
 
     fn request(&mut self, decoded: &Decoded<'_>) -> ShownRequest {

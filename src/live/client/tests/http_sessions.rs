@@ -273,6 +273,8 @@ fn a_response_that_ends_before_the_answer_is_continued_after_its_last_event() {
 #[derive(Default)]
 struct Names {
     sessions: usize,
+    /// The names of sessions that DELETE has ended.
+    deleted: Vec<String>,
     /// The methods, with the names of their requests.
     seen: Vec<(String, String)>,
 }
@@ -285,6 +287,11 @@ impl TestPeer for Names {
             .lines()
             .find_map(|line| line.strip_prefix("mcp-session-id: "));
         let name = name.unwrap_or_default().to_owned();
+        if head.starts_with("DELETE ") {
+            self.seen.push(("DELETE".to_owned(), name.clone()));
+            self.deleted.push(name);
+            return vec![(conn, Server::response("200 OK", "", "").into_bytes())];
+        }
         if head.starts_with("GET ") {
             self.seen.push(("GET".to_owned(), name));
             let text = Server::response("405 Method Not Allowed", "", "");
@@ -303,7 +310,7 @@ impl TestPeer for Names {
                 let fields = format!("{json}mcp-session-id: new-{}\r\n", self.sessions);
                 Server::response("200 OK", &fields, &result(RESULT))
             }
-            "tools/list" if !name.starts_with("new-") => {
+            "tools/list" if !name.starts_with("new-") || self.deleted.contains(&name) => {
                 let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}"#;
                 Server::response("404 Not Found", json, error)
             }
@@ -321,13 +328,15 @@ fn each_recorded_session_is_one_session_of_the_run() {
         "{\"wiretool\":1,\"protocol\":\"mcp\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"tcp\"}\n",
     );
     let mut say = |conn: u32, name: &str, body: &str, answer: &str| {
+        let method = if body.is_empty() { "DELETE" } else { "POST" };
         let field = match name {
             "" => String::new(),
             name => format!("Mcp-Session-Id: {name}\r\nMCP-Protocol-Version: 2025-11-25\r\n"),
         };
         let len = body.len();
-        let sent =
-            format!("POST /mcp HTTP/1.1\r\nhost: h\r\n{field}content-length: {len}\r\n\r\n{body}");
+        let sent = format!(
+            "{method} /mcp HTTP/1.1\r\nhost: h\r\n{field}content-length: {len}\r\n\r\n{body}"
+        );
         for (dir, text) in [("c2s", sent.as_str()), ("s2c", answer)] {
             let text = serde_json::to_string(text).unwrap();
             recording +=
@@ -355,21 +364,32 @@ fn each_recorded_session_is_one_session_of_the_run() {
     let refused = Server::response("404 Not Found", json, refused);
     say(1, "wrong", list, &refused);
     say(2, "", list, &refused);
+    // The first session ends while the other goes on.
+    say(2, "old-1", "", &Server::response("200 OK", "", ""));
+    say(1, "old-1", list, &refused);
+    say(1, "old-2", list, &listed);
     recording += "{\"t\":2,\"event\":\"end\",\"chunks\":1,\"bytes\":{}}\n";
     let plan = plan(recording.as_bytes());
     let mut server = Names::default();
     let run = play(&plan, &settings(plan.protocol), &mut server);
     assert!(run.outcome.is_clean(), "{:?}", run.reported);
+    assert_eq!(server.deleted, ["new-1"]);
+    assert_eq!((run.outcome.sent, run.outcome.compared), (10, 8));
+    let at = |method: &str| server.seen.iter().position(|(seen, _)| seen == method);
+    assert_eq!(at("DELETE"), Some(8));
     // Connections keep their own order only.
     server.seen.sort();
     let seen: Vec<(&str, &str)> = server.seen.iter().map(|(a, b)| (&**a, &**b)).collect();
     let wanted = [
+        ("DELETE", "new-1"),
         ("initialize", ""),
         ("initialize", ""),
         ("notifications/initialized", "new-1"),
         ("notifications/initialized", "new-2"),
         ("tools/list", ""),
         ("tools/list", "new-1"),
+        ("tools/list", "new-1"),
+        ("tools/list", "new-2"),
         ("tools/list", "new-2"),
         ("tools/list", "wrong"),
     ];

@@ -29,6 +29,10 @@ pub trait TestPeer {
         Vec::new()
     }
     fn receive(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)>;
+    /// The client has ended its direction.
+    fn finished(&mut self, _: u32) -> Vec<(u32, Vec<u8>)> {
+        Vec::new()
+    }
     /// The time of the next call.
     fn set_time(&mut self, _: i64) {}
 }
@@ -363,6 +367,7 @@ pub fn play(
                 other.set_time(now);
                 received = other.receive(conn, &bytes);
             }
+            Command::Finish(channel) => received = other.finished(channel.conn),
             Command::Close(conn) => client.ended(conn.into(), &Ended::Closed, now, &mut commands),
             Command::Stop => break,
             _ => {}

@@ -85,6 +85,23 @@ impl<'p> PlanReader<'p> {
         }
     }
 
+    /// Forgets the end of the own direction of connections on which no answer follows it.
+    fn drop_last_eofs(&mut self) {
+        let mut last = HashMap::new();
+        for (at, expected) in self.expected.iter().enumerate() {
+            if expected.answers.is_some() {
+                last.insert(expected.stored.conn.unwrap_or_default(), at);
+            }
+        }
+        let is_http = self.framing == Some(Framing::Http);
+        for (conn, connection) in &mut self.connections {
+            let follows = |before: &mut usize| last.get(conn).is_none_or(|at| at < before);
+            connection
+                .received_before_eof
+                .take_if(|before| is_http || follows(before));
+        }
+    }
+
     /// Returns an HTTP connection with a GET and messages of the peer, but without a step.
     fn event_stream(&self) -> Option<u32> {
         let has_streams = (self.protocol).is_some_and(|p| p.descriptor().http.is_some());
@@ -115,6 +132,7 @@ impl<'p> PlanReader<'p> {
             self.drop_idle_connections();
         }
         self.drop_unavailable_needs();
+        self.drop_last_eofs();
         if self.steps.is_empty() && self.unselected == 0 {
             return Err(match self.unreadable {
                 0 => "it has only answers: the calling side sends nothing that can be replayed"

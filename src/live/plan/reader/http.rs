@@ -1,7 +1,8 @@
 //! Requests over HTTP: their path, their fields, and the event streams that GET opens.
 
-use super::{PlanReader, PlannedConnection};
+use super::{PlanReader, PlanStep, PlannedConnection};
 use crate::decoder::Decoded;
+use crate::diff::StoredMessage;
 use crate::framing::Head;
 use crate::live::codec::EventStreams;
 use crate::live::codec::head::{field, user_fields};
@@ -10,7 +11,7 @@ use std::collections::BTreeSet;
 
 impl PlanReader<'_> {
     /// The first request of a client names the path of all messages.
-    pub(super) fn read_http_head(&mut self, decoded: &Decoded<'_>) {
+    pub(super) fn read_http_head(&mut self, decoded: &Decoded<'_>, is_chosen: bool) {
         if decoded.origin.direction == Some(Direction::ToServer)
             && let Head::Http {
                 start,
@@ -31,8 +32,26 @@ impl PlanReader<'_> {
                 self.streams.extend(decoded.origin.conn);
             }
             self.read_stream_request(start, asks_for_events);
+            if start.starts_with("DELETE ") {
+                self.add_deletion(decoded, is_chosen);
+            }
         }
         self.read_session_name(decoded);
+    }
+
+    /// Adds the end of a session as a step without a message.
+    fn add_deletion(&mut self, decoded: &Decoded<'_>, is_chosen: bool) {
+        let http = decoded.protocol.descriptor().http.filter(|_| is_chosen);
+        let Some(session) = http.and_then(|http| field(decoded, http.name)) else {
+            return;
+        };
+        let step = PlanStep {
+            session: Some(session),
+            is_deletion: true,
+            received_before: self.expected.len(),
+            ..PlanStep::of(decoded, &StoredMessage::of(decoded, None))
+        };
+        self.add_step(decoded, step);
     }
 
     /// The response to a hello names the session.

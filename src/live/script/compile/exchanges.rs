@@ -9,7 +9,7 @@ use crate::live::codec::{ServedSessions, head};
 use crate::live::endpoint::http_session::message_path;
 use crate::live::script::ScriptAction;
 use crate::live::speed::Speed;
-use crate::protocol::{Direction, Protocol};
+use crate::protocol::{Direction, Protocol, Role};
 use std::collections::{BTreeMap, HashMap};
 
 /// The exchanges of HTTP connections.
@@ -19,14 +19,16 @@ pub(super) struct Exchanges {
     last: HashMap<u32, usize>,
     /// The last requests on connections that their clients have ended, and when.
     ended: Vec<(usize, Option<i64>)>,
-    /// Method and path of the last request on each connection.
-    requests: HashMap<u32, (String, String)>,
+    /// Method and path of the last request on each connection, and whether its message must be answered.
+    requests: HashMap<u32, (String, String, bool)>,
     /// The event streams of sessions, by connection.
     streams: BTreeMap<u32, RecordedStream>,
     /// The names of sessions, in the order in which they began.
     names: Vec<String>,
     /// A session was ended by DELETE.
     is_deleted: bool,
+    /// A request was accepted with 202: its answer is an event of a stream.
+    accepts: bool,
     /// The numbers of responses with one message, and of those with events, to messages that were posted.
     answers: [u64; 2],
     /// The path at which the server opened an event stream of the older transport.
@@ -52,16 +54,17 @@ impl Exchanges {
         decoded.frame.framing == Framing::Http && stream.is_some_and(|stream| stream.is_open)
     }
 
-    /// Returns the sessions, if each of them has one stream at most.
+    /// Returns the sessions.
     pub(super) fn sessions(&self, protocol: &dyn Protocol) -> ServedSessions {
-        if (protocol.descriptor().http).is_none_or(|http| http.part.is_some()) {
+        let Some(http) = protocol.descriptor().http else {
             return ServedSessions::default();
-        }
+        };
         ServedSessions {
             names: self.names.clone(),
             stream: self.streams.values().next().map(|one| one.path.clone()),
             delete: self.is_deleted,
             events: self.answers[1] > self.answers[0],
+            accepts: self.accepts && http.part.is_some(),
         }
     }
 
@@ -89,13 +92,14 @@ impl Exchanges {
         if status == 0 {
             let mut words = start.split([' ', '?']);
             let mut word = || words.next().unwrap_or_default().to_owned();
-            self.requests.insert(conn, (word(), word()));
+            let asks = decoded.message.role == Some(Role::Request);
+            self.requests.insert(conn, (word(), word(), asks));
             if let Some(stream) = self.streams.get_mut(&conn) {
                 stream.is_open = false;
             }
             return;
         }
-        let Some((method, path)) = self.requests.get(&conn) else {
+        let Some((method, path, asks)) = self.requests.get(&conn) else {
             return;
         };
         let is_accepted = (200..300).contains(&status);
@@ -110,6 +114,7 @@ impl Exchanges {
                 },
             );
         }
+        self.accepts |= *asks && status == 202;
         self.is_deleted |= method == "DELETE" && is_accepted;
         if method == "POST" && status == 200 {
             let [whole, events] = &mut self.answers;

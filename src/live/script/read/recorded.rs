@@ -35,7 +35,7 @@ const AFTER: [&str; 2] = ["request", "most"];
 /// The keys of a recorded message beside its text.
 pub(super) const TEMPLATE: [&str; 2] = ["fill", "event"];
 /// The keys of the sessions over HTTP.
-const SESSIONS: [&str; 4] = ["names", "stream", "delete", "events"];
+const SESSIONS: [&str; 5] = ["names", "stream", "delete", "events", "accepts"];
 /// The keys of a value that is replaced.
 const FILL: [&str; 6] = ["at", "key", "from", "answer", "call", "keeps_form"];
 
@@ -205,6 +205,7 @@ impl ScriptReader<'_> {
                 "stream" => sessions.stream = Some(self.toml.string(word, item)?.to_owned()),
                 "delete" => sessions.delete = self.toml.bool(word, item)?,
                 "events" => sessions.events = self.toml.bool(word, item)?,
+                "accepts" => sessions.accepts = self.toml.bool(word, item)?,
                 _ => return Err(self.toml.unknown_key(key, &SESSIONS)),
             }
         }

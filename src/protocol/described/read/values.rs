@@ -65,7 +65,8 @@ impl<'t> Reader<'t> {
             let at = text.find(&wrong).unwrap_or_default();
             let at = self.part(item, &text, &(at..at + wrong.len()));
             let wanted = "paths of the message, such as .type, of at most 16 steps, or dir";
-            self.error(&at, format!("{key}: wanted {wanted}, got {wrong}"));
+            let got: String = wrong.chars().take(60).collect();
+            self.error(&at, format!("{key}: wanted {wanted}, got {got}"));
             return None;
         }
         Some(expr)

@@ -334,3 +334,18 @@ proptest! {
         }
     }
 }
+
+/// A long wrong part is cut.
+#[test]
+fn errors_are_short() {
+    let path = ".a".repeat(10_000);
+    let text = format!(
+        "name = \"x\"\nframings = [\"lines\"]\n[[message]]\nwhen = \"{path}\"\nrole = \"request\"\nid = \"{path}\"\n"
+    );
+    let error = Described::from_toml(&text).unwrap_err().to_string();
+    assert!(
+        error.contains("of at most 16 steps, or dir, got .a.a"),
+        "{error}"
+    );
+    assert!(error.len() < 1000, "{error}");
+}

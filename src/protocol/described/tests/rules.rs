@@ -180,3 +180,28 @@ fn answers_name_their_request_in_another_member() {
         ("dap", vec!["2 -> 1".to_owned(), "4 -> 0".to_owned()])
     );
 }
+
+#[test]
+fn dap_knows_the_side_of_each_request() {
+    let message = |seq: u32, command: &str| {
+        let text = format!(
+            r#"{{"seq":{seq},"type":"request","command":"{command}","arguments":{{"adapterID":"x","cwd":"/","args":[],"configuration":{{}},"request":"launch"}}}}"#
+        );
+        format!("Content-Length: {}\r\n\r\n{text}", text.len() + 1)
+    };
+    let lines = [
+        format!(">{}", message(1, "initialize")),
+        format!("<{}", message(1, "runInTerminal")),
+        format!("<{}", message(2, "startDebugging")),
+        format!("<{}", message(3, "launch")),
+        format!(">{}", message(2, "runInTerminal")),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let found = check(crate::protocol::described::embedded()[0], &lines);
+    let found = found.iter().filter(|one| one.contains("wrong-side"));
+    let found: Vec<&str> = found.map(String::as_str).collect();
+    insta::assert_snapshot!(found.join("\n"), @r"
+    3 wrong-side: the adapter sends launch, which only the client sends
+    4 reverse-wrong-side: the client sends runInTerminal, which only the adapter sends
+    ");
+}

@@ -289,6 +289,48 @@ fn dap_has_its_schema() {
     );
 }
 
+/// Answers without a definition of their request have the one whose constant members they have; a constant object is
+/// compared, too.
+#[test]
+fn answers_are_compared_with_the_definition_of_their_constants() {
+    let schema = r#"{"$defs": {
+        "Ask": {"properties": {"type": {"const": "ask"}, "of": {"const": {"a": 1}}}},
+        "Ans": {"properties": {"type": {"const": "ans"}, "v": {"type": "string"}}, "additionalProperties": {"type": "integer"}}
+    }}"#;
+    let text = r#"
+name = "quiz"
+framings = ["lines"]
+schema = "quiz.json"
+[[message]]
+when = ".type=ask"
+role = "request"
+id = ".id"
+[[message]]
+when = ".type=ans"
+role = "response"
+id = ".id"
+error = ".bad"
+"#;
+    let quiz = with_files(text, &[("quiz.json", schema)]).unwrap();
+    let lines = [
+        r#">{"type":"ask","id":1,"of":{"a":1}}"#,
+        r#"<{"type":"ans","id":1,"v":"x"}"#,
+        r#">{"type":"ask","id":2,"of":{"a":2}}"#,
+        r#"<{"type":"ans","id":2,"v":2}"#,
+        r#">{"type":"ask","id":3,"of":"s"}"#,
+        r#"<{"type":"ans","id":3,"bad":"x"}"#,
+    ];
+    let found = check(&quiz, &lines);
+    let wrong = found.iter().filter(|one| one.contains("wrong-type"));
+    let wrong: Vec<&str> = wrong.map(String::as_str).collect();
+    insta::assert_snapshot!(wrong.join("\n"), @r"
+    2 wrong-type: Ask: message.of is not the only allowed value
+    3 wrong-type: Ans: message.v is an integer; it must be a string
+    4 wrong-type: Ask: message.of is not the only allowed value
+    5 wrong-type: Ans: message.bad is a string; it must be an integer
+    ");
+}
+
 /// Numbers that look random, the same in each run.
 struct Random(u64);
 

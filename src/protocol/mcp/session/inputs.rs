@@ -113,7 +113,9 @@ impl Inputs {
             return self.waiting.remove(at).map(|w| (w.first, Link::Inferred));
         }
         let asks = |w: &Waiting| w.url.is_none() && w.subject.as_deref() == Some(&*message.name());
-        let has_state = |w: &Waiting| asks(w) && w.state == hash;
+        let is_of =
+            |w: &Waiting| asks(w) && w.name.as_deref() == message.seen.message.name.as_deref();
+        let has_state = |w: &Waiting| is_of(w) && w.state == hash;
         let is_same = |w: &Waiting| has_state(w) && w.has_content_of(message, arguments);
         let by_state = only(&self.waiting, has_state).filter(|_| state.is_some());
         let (at, link) = if let Some(at) = by_state {
@@ -121,6 +123,14 @@ impl Inputs {
         } else if let Some(at) = only(&self.waiting, is_same).filter(|_| !self.incomplete) {
             (at, Link::Inferred)
         } else {
+            let of_other = |w: &Waiting| w.url.is_none() && w.state == hash && !is_of(w);
+            let of_other = only(&self.waiting, of_other).and_then(|at| self.waiting.get(at));
+            if let Some((state, of_other)) = state.zip(of_other) {
+                broken!(message, rule::REQUEST_STATE, message.at(state), of_other.answer;
+                    "the requestState is that of #{}, which asks for the input of another request",
+                    of_other.answer);
+                return None;
+            }
             let asked = |w: &Waiting| asks(w) && w.has_content_of(message, arguments);
             self.check_state(message, state, asked, has_state);
             return None;

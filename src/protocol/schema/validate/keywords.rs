@@ -32,6 +32,7 @@ impl<'s> Validation<'s> {
                 return wrong;
             }
         }
+        self.note_unevaluated(schema, value);
         self.combined(schema, value, at)
             .or_else(|| self.own(schema, value, at))
             .or_else(|| self.numbers(schema, value, at))
@@ -40,6 +41,19 @@ impl<'s> Validation<'s> {
                 Shape::Map => self.members(schema, value, at),
                 _ => None,
             })
+    }
+
+    /// States that members or elements that no other keyword covers are not checked.
+    fn note_unevaluated(&self, schema: &'s Schema, value: Node<'_>) {
+        let keyword = match value.value() {
+            Shape::Array => "unevaluatedItems",
+            Shape::Map => "unevaluatedProperties",
+            _ => return,
+        };
+        let rest = schema.get(keyword);
+        if rest.is_some_and(|rest| *rest != Value::Bool(true)) {
+            self.give_up(&format!("`{keyword}` is not supported"));
+        }
     }
 
     /// Checks the schemas that apply to the same value.

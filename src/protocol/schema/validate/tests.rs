@@ -286,6 +286,16 @@ fn unknown_references_are_said_to_be_unchecked() {
             "the pattern \"(?=a)\" cannot be matched",
         ),
         (json!({"$ref": "#"}), "1", "it is nested too deep"),
+        (
+            json!({"properties": {"a": true}, "unevaluatedProperties": false}),
+            "{\"b\":1}",
+            "`unevaluatedProperties` is not supported",
+        ),
+        (
+            json!({"prefixItems": [true], "unevaluatedItems": {"type": "null"}}),
+            "[1,2]",
+            "`unevaluatedItems` is not supported",
+        ),
     ] {
         let found = check(&SchemaDocument::new(schema), text);
         assert_eq!(

@@ -157,7 +157,9 @@ impl Operations {
                 let ids = self.executes.get(execute);
                 ids.and_then(|ids| ids.get(at)) == Some(&Some(id.clone()))
             };
-            let mut found = running.keys().filter(has_id);
+            // The same trace can have several runs.
+            let found = running.keys().filter(has_id);
+            let mut found = found.filter(|execute| self.may_be_of(message, **execute));
             let first = found.next()?;
             found.next().is_none().then_some(*first)
         })
