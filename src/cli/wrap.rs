@@ -526,7 +526,7 @@ fn write_launcher(
     }
     let script = format!("#!/bin/sh\nexec {} \"$@\"\n", shell_words::join(&words));
     if dry_run {
-        let mut out = Output::open(None, &[])?;
+        let mut out = CommandOutput::open(None, &[])?;
         out.push(&script);
         out.flush()?;
         return Ok(Exit::Clean);

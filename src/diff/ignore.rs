@@ -47,7 +47,7 @@ impl<'a> MessageName<'a> {
     }
 
     /// Returns the name of a message, with the subject `asked` of the request that it answers if it has none.
-    pub fn in_pair(message: &'a Message<'_>, asked: Option<&'a str>) -> Self {
+    pub(crate) fn in_pair(message: &'a Message<'_>, asked: Option<&'a str>) -> Self {
         let name = Self::of(message);
         Self {
             subject: name.subject.or(asked),

@@ -311,7 +311,8 @@ fn callbacks_of_another_run_are_not_of_an_execute() {
         }
         let folder = tempfile::tempdir().unwrap();
         let path = crate::common::file(folder.path(), "run.jsonl", text);
-        let (_, out, err) = run(&["decode", "-f", "json", "--pair", &path], None);
+        let (_, out, err) =
+            common::outcome_at_width(&["decode", "-f", "json", "--pair", &path], None);
         let last: serde_json::Value =
             serde_json::from_str(out.lines().last().unwrap_or("{}")).unwrap();
         assert_eq!(last["parent"].to_string(), wanted, "{out}{err}");

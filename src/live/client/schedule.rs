@@ -102,6 +102,13 @@ impl<'p> ClientRun<'p> {
         progress.is_some_and(|progress| progress.sent.is_some() || progress.done)
     }
 
+    /// Returns `true` for an answer to a callback: it uses another connection if its own is busy with the stream that has the
+    /// callback.
+    fn is_postable(&self, step: &PlanStep) -> bool {
+        let is_message = step.role != Some(Role::Request) && !step.is_deletion;
+        is_message && self.plan.has_event_streams()
+    }
+
     /// Checks the order of a step and the ends of sessions, which may be on other connections.
     fn check_deletions(&self, number: usize) -> Result<(), StepWait> {
         match self.deletions.front() {
@@ -145,17 +152,12 @@ impl<'p> ClientRun<'p> {
         now: i64,
     ) -> Result<(), StepWait> {
         if !endpoint.can_send(step.conn) {
-            // An answer to a callback uses another connection if its own is busy with the stream that has the callback.
-            let is_postable = self.plan.has_event_streams()
-                && step.role != Some(Role::Request)
-                && !step.is_deletion;
             match endpoint.readiness(step.conn) {
                 Readiness::Waits(what) => return Err(StepWait::For(what.into_owned())),
-                _ if is_postable => {}
+                _ if self.is_postable(step) => {}
                 _ => return Err(StepWait::For("the exchange before it".into())),
             }
         }
-        self.check_deletions(number)?;
         match step
             .replies_to
             .map(|expected| (expected, self.is_received.get(expected)))
@@ -171,6 +173,7 @@ impl<'p> ClientRun<'p> {
             }
             None => self.check_handshake(endpoint, number, step)?,
         }
+        self.check_deletions(number)?;
         self.check_references(step)?;
         let names = &self.plan.names;
         if let Some(name) = step.needs.iter().find(|n| self.values.value(**n).is_none()) {

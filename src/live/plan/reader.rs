@@ -13,7 +13,7 @@ use crate::diff::StoredMessage;
 use crate::framing::Framing;
 use crate::live::codec::EventStreams;
 use crate::live::endpoint::http_session::peer_conn;
-use crate::live::names::{Binding, Names};
+use crate::live::names::{Binding, Names, ValuePlace};
 use crate::protocol::peer::{Peer, PeerConfig, Readiness};
 use crate::protocol::session::Answer;
 use crate::protocol::{Direction, Protocol, Role};
@@ -215,10 +215,7 @@ impl<'p> PlanReader<'p> {
         let was_ready = self.follow(protocol, decoded);
         let asked = answer.as_ref();
         let request = asked.and_then(|a| self.classified.get(&a.to)).copied();
-        let names = self.names.get_or_insert_with(|| Names::new(protocol));
-        let of_request = request.map(RecordedMessage::direction);
-        let of_subject = asked.and_then(|answer| answer.subject.as_deref());
-        let (message, places) = names.read_decoded(decoded, of_subject, of_request);
+        let (message, places) = self.read_values(protocol, decoded, asked, request);
         let stored = StoredMessage::of(decoded, answer.as_ref());
         self.add_size(stored.weight() + message.len() + places.len() * 128)?;
         match direction {
@@ -257,6 +254,20 @@ impl<'p> PlanReader<'p> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the text of a message and its values that have a meaning.
+    fn read_values(
+        &mut self,
+        protocol: &'p dyn Protocol,
+        decoded: &Decoded<'_>,
+        asked: Option<&Answer>,
+        request: Option<RecordedMessage>,
+    ) -> (String, Vec<ValuePlace>) {
+        let names = self.names.get_or_insert_with(|| Names::new(protocol));
+        let subject = asked.and_then(|answer| answer.subject.as_deref());
+        let of_request = request.map(RecordedMessage::direction);
+        names.read_decoded(decoded, subject, of_request)
     }
 
     /// Returns the first step of the operation that contains a later message.
