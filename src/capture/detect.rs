@@ -23,7 +23,7 @@ use super::printed::{curl, flows, follow, socat};
 use super::printed::{packet_lines, tcpdump, tshark};
 use super::readable::is_readable;
 use super::text::{Expected, Text, detect_loose};
-use super::{base64_text, har, journald, json_lines, recording, strace, unreadable};
+use super::{base64_text, har, journald, json_lines, page, recording, strace, unreadable};
 use FormVerdict::{No, Open, Yes};
 
 /// Bytes that detection looks at, at most.
@@ -55,6 +55,7 @@ const FORMS: &[FormEntry] = &[
         lines_of::<json_lines::JsonLines>,
     ),
     (Form::Har, har::detect, boxed::<har::Har>),
+    (Form::Text, page::detect, lines_of::<page::Page>),
     (Form::Strace, strace::detect, lines_of::<strace::Strace>),
     (Form::Curl, curl::detect, lines_of::<curl::Curl>),
     (Form::Socat, socat::detect, lines_of::<socat::Socat>),

@@ -42,6 +42,9 @@ pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
             "-p NAME shows the fault",
         );
     }
+    if let Some((name, how)) = compressed(bytes) {
+        return named(name, how);
+    }
     if let Some((name, how)) = wide_text(bytes) {
         return named(name, how);
     }
@@ -157,6 +160,25 @@ fn wide_text(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         ),
         () => return None,
     })
+}
+
+/// Names compressed bytes. A file in gzip is inflated before: this one was in a text.
+fn compressed(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    match bytes {
+        [0x1f, 0x8b, 8, ..] => Some((
+            "gzip inside of a text",
+            "base64 -d FILE | wiretool decode, for hex xxd -r -p FILE | wiretool decode",
+        )),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some((
+            "zstd inside of a text",
+            "base64 -d FILE | zstd -d | wiretool decode, for hex xxd -r -p",
+        )),
+        [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] => Some((
+            "data compressed with zlib",
+            "pigz -dz < FILE | wiretool decode, after base64 -d if it is Base64",
+        )),
+        _ => None,
+    }
 }
 
 fn of_text(text: &str) -> Option<LookAlike> {
@@ -505,6 +527,8 @@ mod tests {
                 b"CEAAAAAS7K56KAAAA4AAAAADAAAAAYLCMMIQAAAALUIIVZAAAADQAAAAAMAAAADBMJRQUAAAACH4\nC3U4AAAAAAAAAA======\n",
                 "Base32",
             ),
+            (b"\x1f\x8b\x08\0\0", "gzip inside of a text"),
+            (b"\x78\x9c\xab\x56", "data compressed with zlib"),
             (b"00112233445566778899AABBCCDDEEFF\n", ""),
             (b"[{id: 7, jsonrpc: '2.0', method: a/b}]\n", "messages in YAML"),
             (

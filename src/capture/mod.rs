@@ -31,6 +31,7 @@ pub(crate) mod line_table;
 mod lines;
 #[cfg(feature = "cli")]
 pub(crate) mod lookalike;
+mod page;
 mod pasted;
 #[cfg(feature = "pcap")]
 mod pcap;

@@ -11,13 +11,15 @@
 //!   > POST /mcp HTTP/1.1              heads of HTTP behind a mark
 //!   ==> server.log <==                head and tail of several files
 //!   --------------------              Fiddler, between exchanges
+//!   === RUN   TestCall                go test -v, and other programs that run tests
+//!   <?xml version="1.0"?>             a report or a page
 //! ```
 
 use super::form::FormVerdict;
 use FormVerdict::{No, Open, Yes};
 
 /// Beginnings of lines around messages.
-const MARKS: [&[u8]; 20] = [
+const MARKS: [&[u8]; 27] = [
     b"Script started on ",
     b"```",
     b"~~~",
@@ -38,6 +40,13 @@ const MARKS: [&[u8]; 20] = [
     b"<-- 2",
     b"== Info:",
     b"@@ -",
+    b"=== RUN ",
+    b"--- PASS: ",
+    b"--- FAIL: ",
+    b"TAP version 1",
+    b"stdout | ",
+    b"------- output -------",
+    b"RUN  v",
 ];
 /// Lines around messages.
 const LINES: [&[u8]; 5] = [
@@ -73,7 +82,17 @@ pub(super) fn is_pasted(text: &[u8]) -> bool {
     };
     let start = text.trim_ascii_start();
     let is_http = is_native(start) && is_printed_http(start) == Yes(());
-    is_http || is_session(start) || text.split(|&c| c == b'\n').any(is_mark)
+    is_http || is_session(start) || is_markup(start) || text.split(|&c| c == b'\n').any(is_mark)
+}
+
+/// Returns true if a text begins as a report in XML or a page in HTML does.
+pub(super) fn is_markup(text: &[u8]) -> bool {
+    const STARTS: [&str; 4] = ["<?xml", "<!doctype html", "<html", "<testsuite"];
+    let begins = |start: &&str| {
+        let head = text.get(..start.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+    };
+    STARTS.iter().any(begins)
 }
 
 /// Returns true for a line between exchanges, as Fiddler writes it.

@@ -299,7 +299,9 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
     // Usage errors, help and version need no settings.
     let parsed = root.try_get_matches_from_mut(&args);
     let error = parsed.as_ref().err();
-    if let Some(error) = suggestions::misread_flag(&root, &args, error, is_command) {
+    let misread = suggestions::misread_command(&root, &args)
+        .or_else(|| suggestions::misread_flag(&root, &args, error, is_command));
+    if let Some(error) = misread {
         return print_usage(&error, &args);
     }
     let mut matches = match parsed {

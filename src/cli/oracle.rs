@@ -316,9 +316,14 @@ fn encode(args: &EncodeArgs, out: &mut Vec<u8>) -> Result<Exit> {
 
 fn print_refusal(text: &str, why: NotAFelt) {
     let modulo = Felt::parse_modulo(text).ok();
+    let is_letter = |c: u8| c.is_ascii_alphanumeric() || b" _-.".contains(&c);
     let hint = match (why, modulo) {
         (NotAFelt::Range, Some(felt)) => {
             format!("; older peers reduce it modulo P, to {felt}, newer peers refuse it")
+        }
+        // A shell takes one pair of quotes away.
+        (NotAFelt::Spelling, _) if text.len() < 32 && text.bytes().all(is_letter) => {
+            format!("; in a shell: \"'{text}'\"")
         }
         _ => String::new(),
     };

@@ -18,7 +18,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 pub use complete::{complete_command, is_command, stdin_has_input};
 use complete::{is_flag, record_tip};
-pub use misread::misread_flag;
+pub use misread::{misread_command, misread_flag};
 use others::tip_of_recording;
 pub use shapes::{as_address, file_tip};
 use shapes::{
@@ -157,7 +157,9 @@ impl<'a> Situation<'a> {
         let own = match self.error.kind() {
             ErrorKind::UnknownArgument => {
                 let word = word(ContextKind::InvalidArg).unwrap_or_default();
-                if word.starts_with('-') {
+                if word == "--" {
+                    self.tip_of_child_of_reader()
+                } else if word.starts_with('-') {
                     self.tip_of_flag(&word)
                 } else {
                     self.tip_of_argument(&word)

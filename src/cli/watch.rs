@@ -34,13 +34,14 @@ use super::interrupt::Stop;
 use super::live::ConnectionArgs;
 use super::options::{self, InputArgs, SharedArgs};
 use super::state;
+use super::suggestions::file_tip;
 use crate::capture::Sources;
 use crate::conversation::RuleSettings;
 use crate::decoder::{DecodeOptions, StoredFrames};
 use crate::encoding::Want;
 use crate::framing::Framing;
 use crate::transport::Inserts;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use edit::Editing;
 use judging::RuleThread;
 use live::LiveTraffic;
@@ -140,7 +141,11 @@ impl Args {
         );
         for path in input.paths().iter().filter(|p| *p != Path::new("-")) {
             let found = path.metadata();
-            found.with_context(|| format!("cannot open {}", path.display()))?;
+            found.map_err(|error| {
+                let tip = file_tip(path).map_or(String::new(), |tip| format!("; {tip}"));
+                let tip = tip.replace("wiretool proxy", "wiretool watch");
+                anyhow::anyhow!("cannot open {}: {error}{tip}", path.display())
+            })?;
         }
         Ok(())
     }

@@ -5,6 +5,8 @@
 //!   hod":"h=C3=A9"}
 //!   0x7ffc7f0:      "{\"id\":1,\"resu"...        x/s of GDB: each line has at most 200 characters
 //!   0x7ffc8b8:      "lt\":{}}"
+//!   chunk "{\"id\":1,\"meth"                 what a program read, in pieces
+//!   chunk "od\":\"ping\"}\n"
 //!   "{\"id\":1,\"meth"                       strings beside each other are one: C, Python, JavaScript with +
 //!       "od\":\"ping\"}"
 //!   1,"{                                     a cell of CSV, in which quotes are doubled
@@ -13,6 +15,7 @@
 //! ```
 
 use super::escapes::UTF8;
+use super::found::first;
 use super::objects::Balance;
 use crate::capture::hex::nibble;
 
@@ -37,6 +40,8 @@ struct OpenLiteral {
     /// Up to the quote that ends the string.
     line: Vec<u8>,
     quote: u8,
+    /// The bytes before the string.
+    head: usize,
     object: Balance,
     /// What stands behind the string.
     end: Vec<u8>,
@@ -46,14 +51,17 @@ impl OpenLiteral {
     /// Returns a line whose last string is the beginning of an object.
     fn new(line: &[u8]) -> Option<Self> {
         let (&quote, _) = without_join(line).split_last()?;
-        if !matches!(quote, b'"' | b'\'') {
+        if !is_quote(quote) {
             return None;
         }
-        let start = memchr::memmem::find(line, &[quote, b'{'])? + 1;
+        let find = |start: &[u8]| memchr::memmem::find(line, start);
+        let header = || find(&[&[quote], HEADER].concat());
+        let start = find(&[quote, b'{']).or_else(header)? + 1;
         let (head, body) = line.split_at_checked(start)?;
         let mut literal = Self {
             line: head.to_vec(),
             quote,
+            head: start - 1,
             object: Balance::default(),
             end: Vec::new(),
         };
@@ -75,8 +83,41 @@ impl OpenLiteral {
             self.line.push(c);
         }
         self.end = after.to_vec();
-        let is_open = self.object.add(&text).is_none() && !self.object.is_closed();
+        let is_open = self.is_open_after(&text);
         Some(is_open && without_join(after).is_empty() && self.line.len() <= MAX_HELD)
+    }
+
+    /// Adds text of messages; returns true if the last one is open at its end.
+    fn is_open_after(&mut self, text: &[u8]) -> bool {
+        let mut rest = text;
+        while let Some(end) = self.object.add(rest) {
+            self.object = Balance::default();
+            rest = rest.get(end..).unwrap_or_default();
+        }
+        let rest = rest.trim_ascii();
+        !self.object.is_closed()
+            || !rest.is_empty() && HEADER.starts_with(first(rest, HEADER.len()))
+    }
+
+    /// Returns the quote and the body of the string with which a line continues this one: a string alone, or behind the text
+    /// that is before the first one, in which digits may differ.
+    fn next<'a>(&self, line: &'a [u8]) -> Option<(u8, &'a [u8])> {
+        if let Some(string) = string_of_line(line) {
+            return Some(string);
+        }
+        let head = self.line.get(..self.head)?;
+        let at = line.iter().position(|&c| is_quote(c))?;
+        let (before, string) = line.split_at_checked(at)?;
+        let (&quote, body) = string.split_first()?;
+        let without_digits = |text: &[u8]| -> Vec<u8> {
+            let is_other = |c: &&u8| !c.is_ascii_digit();
+            text.iter().filter(is_other).copied().collect()
+        };
+        let is_same = !before.is_empty() && without_digits(before) == without_digits(head);
+        // Otherwise it is the next message, and this one is cut.
+        let begins =
+            !body.starts_with(b"{") || self.line.last().is_some_and(|c| b":,[".contains(c));
+        (is_same && begins).then_some((quote, body))
     }
 
     fn into_line(mut self) -> Vec<u8> {
@@ -84,6 +125,13 @@ impl OpenLiteral {
         self.line.append(&mut self.end);
         self.line
     }
+}
+
+/// How the header of a message begins.
+const HEADER: &[u8] = b"Content-Length: ";
+
+const fn is_quote(c: u8) -> bool {
+    matches!(c, b'"' | b'\'' | b'`')
 }
 
 /// Returns a text without the sign that joins strings, and without blanks at its end.
@@ -152,7 +200,7 @@ impl BrokenLines {
         if let Some(row) = self.row.take_if(is_next) {
             return Some(row.text);
         }
-        let is_next = |_: &mut OpenLiteral| string_of_line(line).is_none();
+        let is_next = |open: &mut OpenLiteral| open.next(line).is_none();
         if let Some(literal) = self.literal.take_if(is_next) {
             return Some(literal.into_line());
         }
@@ -196,8 +244,9 @@ impl BrokenLines {
 
     /// Joins a line with the string that the line before it began.
     fn literal(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
-        if let Some((mut held, (quote, body))) = self.literal.take().zip(string_of_line(&line)) {
-            match held.add(quote, body) {
+        if let Some(mut held) = self.literal.take() {
+            let next = held.next(&line);
+            match next.and_then(|(quote, body)| held.add(quote, body)) {
                 Some(true) => self.literal = Some(held),
                 Some(false) => return Some(held.into_line()),
                 None => return Some(line),

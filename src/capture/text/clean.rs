@@ -74,15 +74,15 @@ fn replaced(line: &[u8], table: Replacements) -> Vec<u8> {
 }
 
 /// Returns a message in JSON as it was before its text was put into XML, HTML, SQL, YAML or a command line; `before` and
-/// `after` are the text around it.
+/// `after` are the text around it. `is_markup`: it is in XML or HTML.
 pub(super) fn without_outer_escapes<'m>(
     message: &'m [u8],
-    before: &[u8],
-    after: &[u8],
+    (before, after): (&[u8], &[u8]),
+    is_markup: bool,
 ) -> Cow<'m, [u8]> {
     let has = |mark: &[u8]| memchr::memmem::find(message, mark).is_some();
-    if is_escaped(before, after) && has(b"&") {
-        return Cow::Owned(replaced(message, ENTITIES_IN_JSON));
+    if is_markup && has(b"&") {
+        return Cow::Owned(with_characters(message, true));
     }
     // Each quote is doubled, so that none ends the text around the message.
     let (before, after) = (before.trim_ascii_end(), after.trim_ascii_start());
@@ -127,13 +127,14 @@ pub(super) fn without_entities(text: &[u8]) -> Vec<u8> {
         .and_then(|end| text.split_at_checked(end))
         .unwrap_or((b"", text));
     let tags = tags.strip_suffix(b">").unwrap_or(tags);
-    [tags, b" ", &replaced(content, ENTITIES)].concat()
+    [tags, b" ", &with_characters(content, false)].concat()
 }
 
 /// Returns a line in ASCII as far as possible, without the escapes of HTML and PowerShell for quotes.
 pub(super) fn unescaped(line: &[u8]) -> Cow<'_, [u8]> {
     match escapes_of_quotes(line) {
-        Some(escapes) => Cow::Owned(replaced(line, escapes)),
+        Some(EscapedQuotes::Entities) => Cow::Owned(with_characters(line, false)),
+        Some(EscapedQuotes::Backticks) => Cow::Owned(replaced(line, BACKTICKS)),
         None => to_ascii(line),
     }
 }
@@ -149,37 +150,75 @@ pub(super) fn has_escaped_quotes(text: &[u8]) -> bool {
     escapes_of_quotes(text).is_some()
 }
 
-fn escapes_of_quotes(text: &[u8]) -> Option<Replacements> {
+enum EscapedQuotes {
+    Entities,
+    Backticks,
+}
+
+fn escapes_of_quotes(text: &[u8]) -> Option<EscapedQuotes> {
     let has = |mark: &[u8]| memchr::memmem::find(text, mark).is_some();
     if has(b"&quot;") || has(b"&#34;") {
-        return Some(ENTITIES);
+        return Some(EscapedQuotes::Entities);
     }
-    has(b"`\"").then_some(BACKTICKS)
+    has(b"`\"").then_some(EscapedQuotes::Backticks)
 }
 
 /// Texts and what stands for them.
 type Replacements = &'static [(&'static str, &'static str)];
 
+/// Entities with names, and their characters.
 const ENTITIES: Replacements = &[
-    ("&quot;", "\""),
-    ("&#34;", "\""),
-    ("&#39;", "'"),
-    ("&#x27;", "'"),
-    ("&apos;", "'"),
-    ("&lt;", "<"),
-    ("&gt;", ">"),
-    ("&amp;", "&"),
+    ("quot;", "\""),
+    ("apos;", "'"),
+    ("lt;", "<"),
+    ("gt;", ">"),
+    ("amp;", "&"),
 ];
-const ENTITIES_IN_JSON: Replacements = &[
-    ("&quot;", "\\\""),
-    ("&#34;", "\\\""),
-    ("&#39;", "'"),
-    ("&#x27;", "'"),
-    ("&apos;", "'"),
-    ("&lt;", "<"),
-    ("&gt;", ">"),
-    ("&amp;", "&"),
-];
+
+/// Returns a text of XML or HTML without its entities. `in_json`: the text is JSON, in which a character that an entity stands
+/// for is escaped where it has to be.
+fn with_characters(text: &[u8], in_json: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'&', rest) {
+        let (before, after) = rest.split_at_checked(at).unwrap_or_default();
+        out.extend_from_slice(before);
+        let Some((c, after)) = after.get(1..).and_then(entity) else {
+            out.push(b'&');
+            rest = after.get(1..).unwrap_or_default();
+            continue;
+        };
+        let mut utf8 = [0; 4];
+        match c {
+            '"' if in_json => out.extend_from_slice(b"\\\""),
+            '\n' if in_json => out.extend_from_slice(b" "),
+            c => out.extend_from_slice(c.encode_utf8(&mut utf8).as_bytes()),
+        }
+        rest = after;
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// Reads an entity behind its sign: `lt;`, `#39;`, `#x27;`.
+fn entity(text: &[u8]) -> Option<(char, &[u8])> {
+    const MAX_DIGITS: usize = 8;
+    let Some(number) = text.strip_prefix(b"#") else {
+        let mut names = ENTITIES.iter();
+        return names.find_map(|(name, character)| {
+            let rest = text.strip_prefix(name.as_bytes())?;
+            Some((character.chars().next()?, rest))
+        });
+    };
+    let end = memchr::memchr(b';', number).filter(|end| *end <= MAX_DIGITS)?;
+    let digits = std::str::from_utf8(number.get(..end)?).ok()?;
+    let code = match digits.strip_prefix(['x', 'X']) {
+        Some(hex) => u32::from_str_radix(hex, 16),
+        None => digits.parse(),
+    };
+    Some((char::from_u32(code.ok()?)?, number.get(end + 1..)?))
+}
+
 /// `'\''` of a shell is three quotes once its escape is read.
 const QUOTES: Replacements = &[("'''", "'"), ("''", "'")];
 const BACKTICKS: Replacements = &[("`\"", "\""), ("``", "`"), ("`$", "$")];
@@ -258,8 +297,9 @@ mod tests {
             ),
             ("a ", r#"{"t":"''"}"#, "", r#"{"t":"''"}"#),
         ] {
-            let found =
-                without_outer_escapes(message.as_bytes(), before.as_bytes(), after.as_bytes());
+            let around = (before.as_bytes(), after.as_bytes());
+            let is_markup = is_escaped(around.0, around.1);
+            let found = without_outer_escapes(message.as_bytes(), around, is_markup);
             assert_eq!(
                 String::from_utf8_lossy(&found),
                 want,

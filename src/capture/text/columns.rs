@@ -122,7 +122,6 @@ pub(super) fn unwrapped(text: &[u8], width: Option<usize>) -> Vec<u8> {
             |line: &&[u8]| width_of(line) == width && width_of(line.trim_ascii_end()) + 1 >= width;
         before.iter().all(is_full) && width_of(last.trim_ascii_end()) <= width
     };
-    let is_fixed = is_broken_at(&chars) || is_broken_at(&<[u8]>::len);
     let blanks = |line: &&[u8]| line.iter().take_while(|&&c| c == b' ').count();
     let margin = lines
         .iter()
@@ -131,6 +130,10 @@ pub(super) fn unwrapped(text: &[u8], width: Option<usize>) -> Vec<u8> {
         .map(blanks)
         .min();
     let margin = margin.filter(|&margin| margin > 1).unwrap_or(0);
+    // One break shows no width; YAML breaks the text in quotes behind a key at blanks.
+    let first = lines.first().copied().unwrap_or_default();
+    let is_folded = lines.len() == 2 && memchr::memmem::find(first, b": '{").is_some();
+    let is_fixed = !is_folded && (is_broken_at(&chars) || is_broken_at(&<[u8]>::len));
     let widest = lines.iter().map(|line| chars(line.trim_ascii_end())).max();
     let room = width.or(widest).unwrap_or_default().saturating_sub(margin);
     for line in lines.iter_mut().skip(1) {
@@ -260,15 +263,15 @@ pub(super) fn versions(text: &[u8]) -> Option<[Vec<u8>; 2]> {
     if !lines().all(is_line) || !lines().any(is_change) {
         return None;
     }
+    // Jest and unittest write a blank behind each mark.
+    let is_wide = |line: &[u8]| matches!(line.get(1), None | Some(b' '));
+    let marks = if lines().all(is_wide) { 2 } else { 1 };
     Some([b'-', b'+'].map(|mark| {
         let mut version = Vec::with_capacity(text.len());
         for line in lines() {
-            match line.split_first() {
-                Some((&c, rest)) if c == b' ' || c == mark => {
-                    version.extend_from_slice(rest);
-                    version.push(b'\n');
-                }
-                _ => {}
+            if line.first().is_some_and(|&c| c == b' ' || c == mark) {
+                version.extend_from_slice(line.get(marks..).unwrap_or_default());
+                version.push(b'\n');
             }
         }
         version

@@ -50,3 +50,14 @@ impl<'a> Part<'a> {
         })
     }
 }
+
+/// Returns the service that wrote a line, as docker compose prints it: `mcp-1  | {`.
+pub(super) fn service(line: &[u8]) -> Option<&[u8]> {
+    let name = line
+        .get(..memchr::memmem::find(line, b" | ")?)?
+        .trim_ascii();
+    let is_name = |c: &u8| c.is_ascii_alphanumeric() || b"._-".contains(c);
+    // Others are the numbers of lines.
+    let is_named = name.iter().any(u8::is_ascii_alphabetic);
+    (is_named && name.iter().all(is_name)).then_some(name)
+}

@@ -13,7 +13,7 @@ use crate::capture::chunk::{InputPlace, Problem};
 use std::collections::BTreeSet;
 
 /// What programs print in place of what they leave out.
-const MARKS: [&str; 9] = [
+const MARKS: [&str; 10] = [
     "...",
     "…",
     "[truncated",
@@ -23,6 +23,8 @@ const MARKS: [&str; 9] = [
     "<snip",
     "[cut",
     "<cut",
+    // unittest: `[1028 chars]`.
+    " chars]",
 ];
 /// The places in a text where a message may begin that are tried.
 const MAX_STARTS: usize = 8;

@@ -254,6 +254,69 @@ fn surrogates(code: u32, rest: &[u8]) -> (u32, &[u8]) {
     }
 }
 
+/// Returns a text with one backslash for two; `None` if not all of them are doubled.
+pub(super) fn without_doubled_backslashes(text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        out.extend_from_slice(rest.get(..=at)?);
+        rest = rest.get(at + 1..)?.strip_prefix(b"\\")?;
+    }
+    out.extend_from_slice(rest);
+    (out.len() < text.len()).then_some(out)
+}
+
+/// Returns true if the string that a backtick begins is a print of Node, which chooses backticks for a text with both other
+/// quotes. What Markdown writes between backticks has no escapes.
+pub(super) fn is_print_of_node(body: &[u8]) -> bool {
+    let end = memchr::memchr(b'`', body);
+    let text = end.and_then(|end| body.get(..end)).unwrap_or_default();
+    let has_escape = text.contains(&b'\\');
+    text.contains(&b'\'') && (!has_escape || without_doubled_backslashes(text).is_some())
+}
+
+/// Returns true if a string begins as an object on several lines does in which quotes are doubled.
+pub(super) fn begins_with_doubled(body: &[u8]) -> bool {
+    let inner = body.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    inner.is_some_and(|inner| inner.starts_with(b"\"\""))
+}
+
+/// Reads a string in which two quotes are one, as in C# and CSV; returns the text after it.
+pub(super) fn verbatim<'a>(text: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
+    let mut rest = text;
+    loop {
+        let end = memchr::memchr(b'"', rest)?;
+        out.extend_from_slice(rest.get(..end)?);
+        rest = rest.get(end + 1..)?;
+        match rest.strip_prefix(b"\"") {
+            Some(after) => {
+                out.push(b'"');
+                rest = after;
+            }
+            None => return Some(rest),
+        }
+    }
+}
+
+/// Reads how GDB shows a character many times inside a string: `, '0' <repeats 40 times>, "ff"`.
+pub(super) fn repeated<'a>(
+    text: &'a [u8],
+    escapes: Escapes,
+    out: &mut Vec<u8>,
+) -> Option<&'a [u8]> {
+    const MAX_TIMES: usize = 1 << 20;
+    let (&c, rest) = text.strip_prefix(b", '")?.split_first()?;
+    let number = rest.strip_prefix(b"' <repeats ")?;
+    let end = memchr::memmem::find(number, b" times>")?;
+    let times: usize = std::str::from_utf8(number.get(..end)?).ok()?.parse().ok()?;
+    out.extend(std::iter::repeat_n(c, times.min(MAX_TIMES)));
+    let rest = number.get(end + " times>".len()..)?;
+    match rest.strip_prefix(b", \"") {
+        Some(body) => escapes.read(body, Some(b'"'), out).rest,
+        None => Some(rest),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,10 @@
 use super::clean::{in_json_string, to_ascii, unescaped};
 use super::columns;
 use super::cut;
-use super::escapes::{Escapes, marks_bytes, read_string};
+use super::escapes::{
+    begins_with_doubled, is_print_of_node, marks_bytes, read_string, repeated, verbatim,
+    without_doubled_backslashes,
+};
 use super::found::{
     CutMessage, Found, FoundAll, NEAR, first, is_inside, note_unescaped, until_object,
 };
@@ -19,6 +22,7 @@ use super::line::with_header;
 use super::literal::Lost;
 use super::objects;
 use super::probe::{Expected, MessageFraming, MessageTest, exchange, is_http_request};
+use super::unbracketed::with_brackets;
 use crate::capture::base64_text;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -41,6 +45,8 @@ pub(super) struct Finder {
     pub width: Option<usize>,
     /// What the messages of the text lack.
     pub lost: Lost,
+    /// Backslashes of the text are doubled.
+    is_doubled: bool,
 }
 
 impl Finder {
@@ -74,7 +80,24 @@ impl Finder {
 
     /// Finds all messages of a text; its quotes may be typographic ones.
     pub(super) fn find(&mut self, original: &[u8]) -> FoundAll {
+        if self.is_doubled
+            && let Some(found) = self.find_doubled(original)
+        {
+            return found;
+        }
         let found = self.find_exactly(original);
+        if found.messages.is_empty()
+            && memchr::memmem::find(original, br#"\\""#).is_some()
+            && let Some(found) = self.find_doubled(original)
+        {
+            self.is_doubled = true;
+            return found;
+        }
+        if found.messages.is_empty()
+            && let Some(text) = with_brackets(original, |object| self.is_certain(object))
+        {
+            return self.find_exactly(&text);
+        }
         if found.messages.is_empty()
             && let Some(text) = golang::without_types(original)
         {
@@ -104,14 +127,34 @@ impl Finder {
         }
     }
 
+    /// Finds the messages of a text in which each backslash is doubled, as in source code: `"a \\"b\\""`.
+    fn find_doubled(&mut self, text: &[u8]) -> Option<FoundAll> {
+        let mut messages = Vec::new();
+        self.in_text(&without_doubled_backslashes(text)?, 0, &mut messages);
+        for one in &mut messages {
+            one.is_unescaped = true;
+        }
+        let open = None;
+        (!messages.is_empty()).then_some(FoundAll { messages, open })
+    }
+
     fn find_exactly(&mut self, text: &[u8]) -> FoundAll {
         let mut messages = Vec::new();
-        let mut at = self.in_text(text, 0, &mut messages);
+        let at = self.in_text(text, 0, &mut messages);
         // Beside a message, other objects of a line are parts of the log.
         if !text.contains(&b'\n') && messages.iter().any(|one| one.is_certain) {
             messages.retain(|one| one.is_certain);
         }
-        let open = loop {
+        let open = self.printed(text, at, &mut messages);
+        let is_object = |start: &usize| messages.is_empty() || text.get(*start) == Some(&b'{');
+        let open = open.filter(is_object);
+        FoundAll { messages, open }
+    }
+
+    /// Finds the messages that a program printed as objects, from a place of the text on; returns where an object begins that
+    /// is not complete.
+    fn printed(&mut self, text: &[u8], mut at: usize, messages: &mut Vec<Found>) -> Option<usize> {
+        loop {
             match objects::find(text, at, &mut self.test) {
                 objects::Search::Found(object) => {
                     let (start, end) = object.place;
@@ -137,7 +180,7 @@ impl Finder {
                     };
                     let count = messages.len();
                     if object.json.starts_with(b"[") {
-                        self.in_value(&object.json, 0, &mut messages);
+                        self.in_value(&object.json, 0, messages);
                     }
                     if messages.len() == count {
                         let mut found = Found::new(object.json, b"", b"");
@@ -149,13 +192,10 @@ impl Finder {
                     }
                     at = end;
                 }
-                objects::Search::Open(start) => break Some(start),
-                objects::Search::Nothing => break None,
+                objects::Search::Open(start) => return Some(start),
+                objects::Search::Nothing => return None,
             }
-        };
-        let is_object = |start: &usize| messages.is_empty() || text.get(*start) == Some(&b'{');
-        let open = open.filter(is_object);
-        FoundAll { messages, open }
+        }
     }
 
     /// Finds the messages in JSON of several lines. A line may have been broken anywhere, also inside a text, and may have
@@ -164,7 +204,21 @@ impl Finder {
         let text = &*columns::without_guides(text);
         let bare = columns::without_left(text);
         let mut messages = Vec::new();
-        self.in_text(text, 0, &mut messages);
+        let end = self.in_text(text, 0, &mut messages);
+        if !messages.is_empty() {
+            // An object of JavaScript can have a request in JSON, and its answer as an object.
+            let mut printed = Vec::new();
+            self.printed(text, end, &mut printed);
+            printed.retain(|one| one.is_certain);
+            messages.append(&mut printed);
+            // Source code: only messages without quotes in their texts are read as they are.
+            let is_doubled = memchr::memmem::find(text, br#"\\""#).is_some();
+            if let Some(all) = is_doubled.then(|| self.find_doubled(text)).flatten()
+                && all.messages.len() > messages.len()
+            {
+                return all;
+            }
+        }
         if messages.is_empty() && matches!(bare, Cow::Owned(_)) {
             self.in_text(&bare, 0, &mut messages);
             note_column(text, &bare, &mut messages);
@@ -177,9 +231,8 @@ impl Finder {
             note_unescaped(text, &mut messages);
         }
         if let Some([old, new]) = columns::versions(text).filter(|_| messages.is_empty()) {
-            self.in_text(&old, 0, &mut messages);
-            let mut changed = Vec::new();
-            self.in_text(&new, 0, &mut changed);
+            messages = self.find_exactly(&old).messages;
+            let mut changed = self.find_exactly(&new).messages;
             changed.retain(|found| messages.iter().all(|old| old.message != found.message));
             messages.append(&mut changed);
         }
@@ -239,6 +292,10 @@ impl Finder {
         memchr::memchr(b'{', before).is_some() && self.cut_message(before).is_some()
     }
 
+    fn is_certain(&mut self, object: &[u8]) -> bool {
+        matches!(self.test.certain_framing(object), Some((_, true)))
+    }
+
     fn note(&mut self, framing: MessageFraming) {
         if framing != MessageFraming::Either {
             self.framing.get_or_insert(framing);
@@ -246,13 +303,13 @@ impl Finder {
     }
 
     /// Finds the messages in JSON of a text; returns the end of the last one.
-    fn in_text(&mut self, text: &[u8], depth: u32, messages: &mut Vec<Found>) -> usize {
+    pub(super) fn in_text(&mut self, text: &[u8], depth: u32, messages: &mut Vec<Found>) -> usize {
         // The end of the last message, and of what is beside the next one.
         let (mut end, mut from) = (0, 0);
         let (mut at, mut starts) = (0, 0);
         while depth <= MAX_DEPTH && starts < MAX_STARTS {
             let rest = text.get(at..).unwrap_or_default();
-            let Some(next) = rest.iter().position(|c| b"{[\"'".contains(c)) else {
+            let Some(next) = rest.iter().position(|c| b"{[\"'`".contains(c)) else {
                 break;
             };
             at += next;
@@ -275,6 +332,12 @@ impl Finder {
             at += len;
             let after = text.get(at..).unwrap_or_default();
             let is_element = after.trim_ascii_start().starts_with(b",");
+            if from > 0
+                && (before.trim_ascii().is_empty() || before.starts_with(b"Content-Length:"))
+                && let Some(found) = messages.get_mut(count)
+            {
+                found.follows = true;
+            }
             for found in messages.get_mut(count..).unwrap_or_default() {
                 found.within(before, until_object(after));
                 (starts, end, from) = (0, at, at);
@@ -304,6 +367,9 @@ impl Finder {
             };
             self.in_value(text.get(..len)?, depth, messages);
             return Some(len);
+        }
+        if c == b'`' && !is_print_of_node(body) {
+            return None;
         }
         // A string whose text has an object: in JSON, or as a programming language prints it.
         let near = first(body, NEAR);
@@ -485,42 +551,6 @@ fn is_difference(line: &[u8], object: &[u8]) -> bool {
             .is_ok_and(|members| members.len() == 1)
 }
 
-/// Returns true if a line is a whole message, or the header of one: the text is a stream of messages, and other lines
-/// are errors in it.
-pub(super) fn has_bare_message(text: &[u8]) -> bool {
-    let mut finder = Finder::default();
-    text.split(|&c| c == b'\n').any(|line| {
-        let line = line.trim_ascii();
-        let mut messages = Vec::new();
-        if matches!(line.first(), Some(b'{' | b'[')) {
-            finder.in_text(line, 0, &mut messages);
-        }
-        line.starts_with(b"Content-Length:") && !line.ends_with(b"^M$")
-            || matches!(&*messages, [found] if found.is_alone())
-    })
-}
-
-/// Returns true if no line of a text is a message, and some are beginnings of messages behind other text.
-pub(super) fn has_only_cut_messages(text: &[u8]) -> bool {
-    const MAX_LINES: usize = 256;
-    let mut finder = Finder::default();
-    let mut lines = text.split(|&c| c == b'\n').take(MAX_LINES);
-    lines.any(|line| {
-        let line = line.trim_ascii();
-        let is_bare = line.starts_with(b"{") || line.starts_with(b"[{");
-        let has_longer = |finder: &mut Finder| {
-            let found = finder.find(line).messages;
-            found
-                .iter()
-                .any(|one| cut::is_longer(&one.message, &one.after))
-        };
-        !is_bare
-            && (cut::is_cut_frame(line)
-                || finder.cut_message(line).is_some()
-                || has_longer(&mut finder))
-    }) && !has_bare_message(text)
-}
-
 /// Returns a text without the backslashes before quotes: what strings in it show.
 fn in_strings(text: &[u8]) -> Option<Vec<u8>> {
     memchr::memmem::find(text, b"{\\\"")?;
@@ -539,44 +569,6 @@ fn note_column(text: &[u8], bare: &[u8], messages: &mut [Found]) {
     if let Some(found) = messages.first_mut() {
         let column = columns::first_difference(text, bare);
         found.before.splice(0..0, column.iter().copied());
-    }
-}
-
-/// Returns true if a string begins as an object on several lines does in which quotes are doubled.
-fn begins_with_doubled(body: &[u8]) -> bool {
-    let inner = body.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
-    inner.is_some_and(|inner| inner.starts_with(b"\"\""))
-}
-
-/// Reads a string in which two quotes are one, as in C# and CSV; returns the text after it.
-fn verbatim<'a>(text: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
-    let mut rest = text;
-    loop {
-        let end = memchr::memchr(b'"', rest)?;
-        out.extend_from_slice(rest.get(..end)?);
-        rest = rest.get(end + 1..)?;
-        match rest.strip_prefix(b"\"") {
-            Some(after) => {
-                out.push(b'"');
-                rest = after;
-            }
-            None => return Some(rest),
-        }
-    }
-}
-
-/// Reads how GDB shows a character many times inside a string: `, '0' <repeats 40 times>, "ff"`.
-fn repeated<'a>(text: &'a [u8], escapes: Escapes, out: &mut Vec<u8>) -> Option<&'a [u8]> {
-    const MAX_TIMES: usize = 1 << 20;
-    let (&c, rest) = text.strip_prefix(b", '")?.split_first()?;
-    let number = rest.strip_prefix(b"' <repeats ")?;
-    let end = memchr::memmem::find(number, b" times>")?;
-    let times: usize = std::str::from_utf8(number.get(..end)?).ok()?.parse().ok()?;
-    out.extend(std::iter::repeat_n(c, times.min(MAX_TIMES)));
-    let rest = number.get(end + " times>".len()..)?;
-    match rest.strip_prefix(b", \"") {
-        Some(body) => escapes.read(body, Some(b'"'), out).rest,
-        None => Some(rest),
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Found {
     pub is_unescaped: bool,
     /// No other text looks like it.
     pub is_certain: bool,
+    /// It stands behind another one, as in a stream.
+    pub follows: bool,
 }
 
 impl Found {
@@ -24,6 +26,7 @@ impl Found {
             after: first(after, NEAR).to_vec(),
             is_unescaped: false,
             is_certain: false,
+            follows: false,
         }
     }
 
@@ -88,4 +91,10 @@ pub(super) fn until_object(text: &[u8]) -> &[u8] {
     // Behind the last one is a column of CSV.
     let is_element = end < whole && text.trim_ascii_start().starts_with(b",");
     if is_element { b"" } else { text }
+}
+
+/// Returns a message as it is written without blanks and with sorted keys.
+pub(super) fn value_of(message: &[u8]) -> Vec<u8> {
+    let value = serde_json::from_slice::<serde_json::Value>(message);
+    value.map_or_else(|_| message.to_vec(), |value| value.to_string().into_bytes())
 }

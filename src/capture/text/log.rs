@@ -15,15 +15,15 @@ use super::broken::BrokenLines;
 use super::cast::{Cast, ShownLine};
 use super::clean::{is_escaped, latin1_as_utf8, without_entities, without_outer_escapes};
 use super::columns::{place_at_end, width_before_place};
-use super::container::Part;
+use super::container::{Part, service};
 use super::cut::{self, CutMessages};
 use super::doubtful::Doubtful;
 use super::fields::{Fields, HeldMessage};
 use super::finder::Finder;
-use super::found::{Found, FoundAll};
+use super::found::{Found, FoundAll, value_of};
 use super::line::Common;
 use super::marks::{Mark, indent};
-use super::objects::Balance;
+use super::objects::{Balance, open_object};
 use super::order::Order;
 use super::probe::{Expected, exchange};
 use super::shown::ShownText;
@@ -127,6 +127,15 @@ impl Log {
 
     /// Reads a line, without what a container wrote around it.
     fn text(&mut self, text: &[u8], origin: TextOrigin, sink: &mut ItemSink<'_>) {
+        // Another service writes between the lines of a message.
+        if let Some(held) = &self.held
+            && let (Some(own), Some(other)) = (service(&held.text), service(text))
+            && own != other
+        {
+            let mut all = self.find(text);
+            all.open = None;
+            return self.take(text, all, origin, sink);
+        }
         while let Some(held) = self
             .held
             .take_if(|held| held.ends_before(text, &mut self.finder))
@@ -280,6 +289,7 @@ impl Log {
             *count += 1;
         }
         let framed = std::mem::take(&mut self.framed);
+        let count = messages.len();
         let mut emitted: HashSet<Vec<u8>> = HashSet::new();
         for mut found in messages {
             if found.is_alone() {
@@ -287,7 +297,7 @@ impl Log {
             } else {
                 self.has_other = true;
             }
-            let is_content = is_escaped(&found.before, &found.after);
+            let is_content = self.shown.has_entities() || is_escaped(&found.before, &found.after);
             let before = if is_content {
                 &without_entities(&found.before)
             } else {
@@ -300,7 +310,8 @@ impl Log {
             let mut message = if found.is_unescaped {
                 original
             } else {
-                without_outer_escapes(&original, &found.before, &found.after).into_owned()
+                let around = (&*found.before, &*found.after);
+                without_outer_escapes(&original, around, is_content).into_owned()
             };
             // A message on a line: line breaks inside it are blanks between values.
             for c in &mut message {
@@ -309,7 +320,8 @@ impl Log {
                 }
             }
             // A log can show a message twice in one line, or first in its frame and then decoded.
-            if emitted.contains(&message) || framed == message {
+            let is_repeated = !found.follows && emitted.contains(&value_of(&message));
+            if is_repeated || framed == message {
                 continue;
             }
             if cut::is_longer(&message, &found.after) {
@@ -328,8 +340,8 @@ impl Log {
                 self.key = first_word(&message).unwrap_or_default().to_vec();
             }
             self.hold_or_pass(mark, &message, indent(text), sink);
-            if is_one_line {
-                emitted.insert(message);
+            if is_one_line && count > 1 {
+                emitted.insert(value_of(&message));
             }
         }
     }
@@ -403,24 +415,13 @@ impl Log {
     }
 }
 
-/// Returns where an object begins that is not complete, in the text from a place on.
-fn open_object(text: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
-    loop {
-        at += memchr::memchr(b'{', text.get(at..)?)?;
-        match Balance::default().add(text.get(at..)?) {
-            Some(len) => at += len,
-            None => return Some(at),
-        }
-    }
-}
-
 impl Held {
     /// Returns true if a line shows that the bracket will not close: it begins as a line of a log does, and has a message.
     fn ends_before(&self, line: &[u8], finder: &mut Finder) -> bool {
         let goes_on = match line.first() {
             None | Some(b' ' | b'\t' | b'}' | b']' | b')' | b'[' | b'"' | b'\'' | b',') => true,
             Some(b'{') => self.is_list,
+            Some(mark @ (b'+' | b'-')) => self.text.first() == Some(mark),
             Some(_) => false,
         };
         !goes_on && (finder.has_message(line) || finder.cut_message(line).is_some())

@@ -12,15 +12,17 @@
 //!   {"jsonrpc":"2.0","id":1,...} sent              the direction is behind the message
 //! ```
 
+use super::clean::to_ascii;
 use super::columns::unwrapped;
 use super::directions::find_direction;
 use super::finder::{Finder, json_len};
 use super::objects;
-use super::probe::{Expected, MessageFraming, MessageTest, are_pair};
+use super::probe::{Expected, MessageFraming, MessageTest, are_pair, is_http_request};
 use crate::capture::form::{FormVerdict, InputEnd};
 use FormVerdict::{No, Open, Yes};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// The most messages that are examined.
 const MAX_MESSAGES: usize = 16;
@@ -218,7 +220,14 @@ fn is_loose_beginning(text: &[u8], end: InputEnd, known: &mut MessageTest) -> Fo
     let first = memchr::memchr(b'\n', text).unwrap_or(text.len());
     match serde_json::from_slice::<IgnoredAny>(text) {
         // The error is before the first line end.
-        Err(error) if !error.is_eof() && error.line() == 1 && error.column() < first => return No,
+        Err(error) if !error.is_eof() && error.line() == 1 && error.column() < first => {
+            return is_typographic(
+                text.get(..first).unwrap_or(text),
+                first < text.len(),
+                end,
+                known,
+            );
+        }
         Err(error) if !error.is_eof() => {
             let breaks = memchr::memchr_iter(b'\n', text).skip(1).take(MAX_LINES);
             let last = (end != InputEnd::More).then_some(text.len());
@@ -245,6 +254,22 @@ fn is_loose_beginning(text: &[u8], end: InputEnd, known: &mut MessageTest) -> Fo
     No
 }
 
+/// Says if a line is a message but for blanks and quotes that are not those of ASCII, as a page or a word processor has them.
+fn is_typographic(
+    line: &[u8],
+    is_whole: bool,
+    end: InputEnd,
+    known: &mut MessageTest,
+) -> FormVerdict {
+    match to_ascii(line) {
+        Cow::Owned(_) if !is_whole && end == InputEnd::More => Open,
+        Cow::Owned(line) if known.is_message(&line) => {
+            Yes("its blanks or quotes are not those of JSON".into())
+        }
+        _ => No,
+    }
+}
+
 fn without_header() -> FormVerdict {
     Yes("its messages have no headers, which their protocol needs".into())
 }
@@ -253,6 +278,6 @@ fn without_header() -> FormVerdict {
 fn is_wrapper(object: &[u8], expected: Expected) -> bool {
     let members: Map<String, Value> = serde_json::from_slice(object).unwrap_or_default();
     let is_own = |key: &str| members.contains_key(key);
-    !["method", "result", "error"].into_iter().any(is_own)
+    (is_http_request(object) || !["method", "result", "error"].into_iter().any(is_own))
         && Finder::new(expected).has_inner_message(object)
 }

@@ -196,6 +196,10 @@ fn heading_direction(line: &[u8]) -> Option<Direction> {
         Some(end) => line.get(..end).unwrap_or(line).trim_ascii_end(),
         None => line,
     };
+    // A diff: `+ Received`.
+    if line.starts_with(b"+ ") {
+        return None;
+    }
     if is_arrow(line) {
         return find_direction(line, b"");
     }

@@ -14,6 +14,7 @@
 //! [`HOLD_LIMIT`] bytes or at the end. From then on the text is not held.
 
 mod arrays;
+mod bare;
 mod broken;
 mod call_log;
 mod cast;
@@ -48,6 +49,7 @@ mod strings;
 mod tables;
 mod times;
 mod trace;
+mod unbracketed;
 mod unpacked;
 mod words;
 
@@ -56,9 +58,10 @@ use super::form::{Form, FormReader, FormVerdict};
 use super::lines::{LineForm, Lines};
 use super::pasted::{is_native, is_pasted, is_unchunked};
 use crate::protocol::Direction;
+use bare::{has_bare_message, has_only_cut_messages, has_only_indented_messages};
 use call_log::{CallLog, CallLogKind};
 use directions::{is_direction_line, is_request_line};
-use finder::{Finder, has_bare_message, has_only_cut_messages};
+use finder::Finder;
 use line::introduces_quotation;
 pub(super) use loose::detect_loose;
 use marks::QUOTED_HEADER;
@@ -127,12 +130,15 @@ fn is_doubtful(score: Score, text: &[u8]) -> bool {
             && !has_bare_message(text)
 }
 
-/// Returns true if lines show that messages were copied out of something else, or if directions alone are between them.
+/// Returns true if lines show that messages were copied out of something else, if directions alone are between them, or if the
+/// messages are indented below other lines.
 fn is_shown(text: &[u8]) -> bool {
     let lines = || text.split(|&c| c == b'\n').map(<[u8]>::trim_ascii);
     let is_other = |line: &&[u8]| !line.is_empty() && !matches!(line.first(), Some(b'{' | b'['));
     let others = || lines().filter(is_other);
-    is_pasted(text) || others().next().is_some() && others().all(is_direction_line)
+    is_pasted(text)
+        || others().next().is_some()
+            && (others().all(is_direction_line) || has_only_indented_messages(text))
 }
 
 /// Returns true if later lines do not change what is known about the directions.
@@ -202,6 +208,10 @@ impl Corrected {
             (Self::Dropped, text)
         } else if score.is_reversed() {
             let text = "the directions are those of the server, which receives what a client sends: all are turned round";
+            (Self::Turned, text)
+        } else if score.has_only_answers_of_client() {
+            let text =
+                "the text has only answers, which a server sends: all directions are turned round";
             (Self::Turned, text)
         } else {
             (Self::No, "")

@@ -61,7 +61,11 @@ pub(super) fn find(text: &[u8], from: usize, messages: &mut MessageTest) -> Sear
             match literal::read(text.get(start..).unwrap_or_default(), &mut json) {
                 Literal::Value { len, lost } => {
                     let known = messages.certain_framing(&json);
-                    if let Some((framing, is_certain)) = known.filter(|_| !is_http_request(&json)) {
+                    let object = text.get(start..start + len).unwrap_or_default();
+                    // A class of a program, which has an `error` or a `method`.
+                    let is_code = memchr::memmem::find(object, b"[Function").is_some();
+                    let known = known.filter(|_| !is_code && !is_http_request(&json));
+                    if let Some((framing, is_certain)) = known {
                         return Search::Found(Printed {
                             json,
                             framing,
@@ -178,5 +182,17 @@ impl Balance {
             }
         }
         None
+    }
+}
+
+/// Returns where an object begins that is not complete, in the text from a place on.
+pub(super) fn open_object(text: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        at += memchr::memchr(b'{', text.get(at..)?)?;
+        match Balance::default().add(text.get(at..)?) {
+            Some(len) => at += len,
+            None => return Some(at),
+        }
     }
 }

@@ -63,7 +63,9 @@ impl LineForm for Percent {
         let mut marked = None;
         // URLs may contain apostrophes, and stand between them.
         for ends in [b"\"<>".as_slice(), b"\"<>'"] {
-            let is_end = |c: &u8| c.is_ascii_whitespace() || ends.contains(c);
+            // A line of quoted-printable can have each of them.
+            let is_part = self.mark == b'%';
+            let is_end = |c: &u8| is_part && (c.is_ascii_whitespace() || ends.contains(c));
             let escapes = |word: &&[u8]| memchr::memchr_iter(self.mark, word).count();
             let best = text.split(is_end).max_by_key(escapes).unwrap_or_default();
             self.bytes.clear();

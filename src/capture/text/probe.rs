@@ -58,6 +58,11 @@ impl Score {
         self.wrong > 0 && self.right == 0 && !self.is_one_way()
     }
 
+    /// Returns true if there is nothing else than answers of the client: a log of what a server sends.
+    pub(super) fn has_only_answers_of_client(self) -> bool {
+        self.answers > 1 && self.answers == self.whole && self.to_server == self.whole
+    }
+
     /// Returns true if requests and answers have the same direction, which is not that of all of them.
     pub(super) fn is_one_way(self) -> bool {
         if self.answered_onward > 0 && self.answered_back == 0 {

@@ -5,7 +5,10 @@
 //!   {"text":"M-CM-)"}                      cat -v: c3 a9
 //!   {#012  "id":1}                         rsyslog
 //!   COPY log (dir, body) FROM stdin;       rows of PostgreSQL follow, in which a backslash is doubled
+//!   <?xml version="1.0"?>                  entities stand for characters, outside of <![CDATA[..]]>
 //! ```
+
+use crate::capture::pasted::is_markup;
 
 #[derive(Default)]
 pub(super) struct ShownText {
@@ -13,11 +16,24 @@ pub(super) struct ShownText {
     in_copy: bool,
     /// Lines end with `$`.
     shows_ends: bool,
+    markup: Markup,
+}
+
+/// What is known of a text in XML or HTML.
+#[derive(Default)]
+struct Markup {
+    /// Whether the text is XML or HTML; `None` before its first line.
+    is_markup: Option<bool>,
+    /// A part of the last line, or all of it, is in `<![CDATA[..]]>`.
+    has_cdata: bool,
+    /// Such a part is open.
+    in_cdata: bool,
 }
 
 impl ShownText {
     /// Returns a line as it was before a program showed it.
     pub(super) fn read(&mut self, mut text: Vec<u8>) -> Vec<u8> {
+        self.markup.note(&text);
         self.shows_ends |= text.ends_with(b"^M$") || text.ends_with(b"}$");
         if self.shows_ends && text.last() == Some(&b'$') {
             text.pop();
@@ -43,6 +59,29 @@ impl ShownText {
             self.in_copy = text.starts_with(b"COPY ") && text.ends_with(b" FROM stdin;");
         }
         text
+    }
+}
+
+impl ShownText {
+    /// Returns true if entities stand for characters in the last line.
+    pub(super) fn has_entities(&self) -> bool {
+        self.markup.is_markup == Some(true) && !self.markup.has_cdata
+    }
+}
+
+impl Markup {
+    fn note(&mut self, line: &[u8]) {
+        let start = line.trim_ascii_start();
+        if self.is_markup.is_none() && !start.is_empty() {
+            self.is_markup = Some(is_markup(start));
+        }
+        if self.is_markup != Some(true) {
+            return;
+        }
+        let begin = memchr::memmem::rfind(line, b"<![CDATA[");
+        self.has_cdata = self.in_cdata || begin.is_some();
+        let end = memchr::memmem::rfind(line, b"]]>");
+        self.in_cdata = begin > end || self.in_cdata && end.is_none();
     }
 }
 

@@ -283,7 +283,7 @@ fn calendar(text: &[u8]) -> Option<Time> {
     };
     let zone = match zone {
         Some(_) => 0,
-        None => named_zone(rest),
+        None => named_zone(rest)?,
     };
     Some(time::parse(&written)? + (shift - zone) * 3600 * SECOND)
 }
@@ -353,18 +353,31 @@ const ZONES: [(&[u8], Time); 15] = [
     (b"JST", 9),
 ];
 
-/// Returns the hours after UTC of the zone that a text begins with.
-fn named_zone(text: &[u8]) -> Time {
+/// The first word of zones such as `Europe/Berlin`, whose hours after UTC depend on the day.
+const AREAS: [&[u8]; 8] = [
+    b"Africa",
+    b"America",
+    b"Asia",
+    b"Atlantic",
+    b"Australia",
+    b"Europe",
+    b"Indian",
+    b"Pacific",
+];
+
+/// Returns the hours after UTC of the zone that a text begins with; `None` if they are not known.
+fn named_zone(text: &[u8]) -> Option<Time> {
     let text = text.trim_ascii_start();
     let len = text
         .iter()
         .take_while(|c| c.is_ascii_alphanumeric())
         .count();
     let word = text.get(..len).unwrap_or_default();
-    ZONES
-        .iter()
-        .find(|(name, _)| *name == word)
-        .map_or(0, |(_, hours)| *hours)
+    if AREAS.contains(&word) {
+        return None;
+    }
+    let zone = ZONES.iter().find(|(name, _)| *name == word);
+    Some(zone.map_or(0, |(_, hours)| *hours))
 }
 
 /// The time of an entry of journald, in microseconds.
@@ -432,6 +445,9 @@ mod tests {
             ("2026-11-22 10:13:52 UTC x", Some(second)),
             ("Sun Nov 22 10:13:52 UTC 2026", Some(second)),
             ("Sun Nov 22 02:13:52 PST 2026", Some(second)),
+            // The zone shows no time of the day.
+            ("[22-Nov-2026 10:13:52 Europe/Berlin] x", None),
+            ("2026-11-22 10:13:52 America/New_York x", None),
             ("@400000006b02c06a1dcd6500 x", Some(second + 500_000_000)),
             ("0123456789ABCDEF x", None),
             ("0123456789 x", None),

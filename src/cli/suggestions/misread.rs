@@ -1,9 +1,35 @@
-//! Flags with a long name and one dash: a parser reads `-where` as `-w here`, which writes a file.
+//! Words that the parser takes for something else.
+//!
+//! ```text
+//!   -where EXPR           a flag with a long name and one dash: `-w here` writes a file
+//!   lint -- ./server      a command to start: `lint ./server` reads a file
+//! ```
 
+use super::complete::is_command as is_program;
 use super::{Situation, has_word, words};
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
+
+/// The commands that read files, and start no command.
+const READERS: [&str; 7] = [
+    "decode", "diff", "lint", "redact", "snapshot", "stat", "test",
+];
+
+/// Returns the error for a command to start behind a command that reads files.
+pub fn misread_command(root: &Command, args: &[OsString]) -> Option<clap::Error> {
+    let at = args.iter().position(|word| *word == "--")?;
+    let reader = commands_of(root, args).get(1)?.get_name();
+    let is_child = args.get(at + 1).is_some_and(is_program);
+    (READERS.contains(&reader) && is_child).then(|| unknown_argument(root, "--"))
+}
+
+fn unknown_argument(root: &Command, word: &str) -> clap::Error {
+    let mut error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(root);
+    let word = ContextValue::String(word.to_owned());
+    error.insert(ContextKind::InvalidArg, word);
+    error
+}
 
 /// Returns the error for a flag with a long name and one dash. `error` is that of the parser, if it has one.
 pub fn misread_flag(
@@ -28,11 +54,8 @@ pub fn misread_flag(
     if !is_file && error.is_some_and(|error| !is_about_flags(error, &commands)) {
         return None;
     }
-    let mut error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(root);
     let flag = flag.split('=').next().unwrap_or(flag);
-    let flag = ContextValue::String(flag.to_owned());
-    error.insert(ContextKind::InvalidArg, flag);
-    Some(error)
+    Some(unknown_argument(root, flag))
 }
 
 /// Returns true if a flag is before the argument of an error.
@@ -112,6 +135,23 @@ fn row_of(commands: &[&Command], name: &str) -> Option<&'static str> {
 }
 
 impl Situation<'_> {
+    /// Returns a tip for a command to start behind a command that reads files.
+    pub(super) fn tip_of_child_of_reader(&self) -> Option<String> {
+        let name = self.command.map_or("decode", Command::get_name);
+        let server = self.server()?;
+        Some(match name {
+            "test" => format!(
+                "a file of cases names the server (wiretool help test); wiretool send mcp tools/list -- {server} asks it once"
+            ),
+            "lint" => format!(
+                "wiretool proxy --lint -- {server} checks a command while it runs; lint reads captures, such as those of wiretool record -w FILE -- {server}"
+            ),
+            _ => format!(
+                "{name} reads captures: wiretool record -w FILE -- {server} writes one, wiretool proxy -- {server} shows the messages"
+            ),
+        })
+    }
+
     /// Returns a tip for a flag with a long name and one dash.
     pub(super) fn tip_of_one_dash(&self, flag: &str) -> Option<String> {
         let name = long_name(flag)?;

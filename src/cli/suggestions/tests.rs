@@ -638,6 +638,27 @@ const GUESSES: &[(&str, &str)] = &[
     ("record -where x -- S", "--follow FILE --where EXPR"),
     ("redact FILE -out b", "two dashes: --output"),
     ("make mcp initialize -outfile b", "there is no --outfile"),
+    ("lint -p mcp -- sh s.sh", "wiretool proxy --lint -- sh s.sh"),
+    ("test -- sh s.sh", "wiretool help test"),
+    ("stat -- sh s.sh", "wiretool record -w FILE -- sh s.sh"),
+    ("stat FILE -f csv", ".kinds[]"),
+    ("decode FILE --tz local", "times are in UTC"),
+    ("decode FILE --timeline", "wiretool watch FILE"),
+    ("decode FILE --server-only", "--dir s2c"),
+    ("stat --client-only FILE", "--dir c2s"),
+    ("lint --exit-zero FILE", "--fail-on never"),
+    ("lint --watch FILE", "--follow"),
+    ("redact --secret token FILE", "--key NAME"),
+    ("replay --record f FILE -- S", "-w NEW.jsonl"),
+    ("proxy --tls", "--connect tls://HOST:PORT"),
+    ("test --init", "wiretool help test"),
+    ("test FILE -k a", "--case NAME"),
+    ("test --junit o.xml FILE", "--report junit"),
+    ("stat FILE --p99", "percentiles"),
+    ("lint FILE --max-latency 500ms", "latency>500ms"),
+    ("decode FILE --last 10s", "--tail N"),
+    ("mcp serve --port 9000", "stdin and stdout"),
+    ("mcp install", "wiretool help agents"),
 ];
 
 fn error_of(line: &str) -> (clap::Error, Vec<OsString>) {
@@ -650,7 +671,8 @@ fn error_of(line: &str) -> (clap::Error, Vec<OsString>) {
     let root = Cli::command();
     let error = root.clone().try_get_matches_from(&args).err();
     let is_command = |word: &str| root.find_subcommand(word).is_some();
-    let misread = misread_flag(&root, &args, error.as_ref(), is_command);
+    let misread = misread_command(&root, &args)
+        .or_else(|| misread_flag(&root, &args, error.as_ref(), is_command));
     (misread.or(error).unwrap(), args)
 }
 

@@ -45,12 +45,9 @@ impl Situation<'_> {
                 .is_some_and(|command| command.get_name() == name)
         };
         let is_export = is("export");
-        if is("stat") && arg.contains("<PROTOCOL>") && value.parse::<f64>().is_ok() {
-            return Some(
-                "wiretool stat FILE shows p50, p90, p99 and the maximum; -p is the protocol".into(),
-            );
-        }
-        if let Some(tip) = tip_of_own_value(arg, value).filter(|_| !is_export) {
+        let own = is("stat").then(|| tip_of_stat(arg, value)).flatten();
+        let own = own.or_else(|| tip_of_own_value(arg, value));
+        if let Some(tip) = own.filter(|_| !is_export) {
             return Some(tip);
         }
         let command = self.command?;
@@ -118,6 +115,19 @@ pub(super) fn tip_of_form(value: &str) -> Option<String> {
         _ => return None,
     };
     Some(tip.to_owned())
+}
+
+/// Returns a tip for a value of a flag of stat.
+fn tip_of_stat(arg: &str, value: &str) -> Option<String> {
+    if arg.contains("<PROTOCOL>") && value.parse::<f64>().is_ok() {
+        return Some(
+            "wiretool stat FILE shows p50, p90, p99 and the maximum; -p is the protocol".into(),
+        );
+    }
+    let is_table = arg.starts_with("--format") && ["csv", "table", "tsv"].contains(&value);
+    is_table.then(|| {
+        "a table is wiretool stat FILE -f json | jq -r '.kinds[] | [.dir, .kind, .messages, .bytes] | @csv', and of latencies '.latencies[] | [.what, .count, .p50_ms, .max_ms] | @csv'".to_owned()
+    })
 }
 
 /// Returns a tip that depends on the flag and its value alone.

@@ -225,6 +225,11 @@ pub(super) const SUBCOMMANDS: &[(&str, &str, &str)] = &[
         "wiretool send mcp tools/list -- COMMAND sends a message to a server and shows the answer; wiretool mcp serve is a server itself",
     ),
     (
+        "mcp",
+        "add config install setup",
+        "a client starts wiretool mcp serve: wiretool help agents shows its configuration",
+    ),
+    (
         "protocol",
         "all list ls names",
         "wiretool help protocols lists the protocols; wiretool protocol show NAME describes one",
@@ -326,6 +331,7 @@ const DIFF: &[&str] = &["diff"];
 const WATCH: &[&str] = &["watch"];
 const REDACT: &[&str] = &["redact"];
 const REPLAY: &[&str] = &["replay"];
+const TEST: &[&str] = &["test"];
 const SNAPSHOT: &[&str] = &["snapshot"];
 /// Every command.
 const ANY: &[&str] = &[];
@@ -363,6 +369,86 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         LINT,
+        "--exit-zero --no-fail --soft-fail",
+        "--fail-on never leaves the exit code at 0",
+    ),
+    (
+        READERS,
+        "--local --local-time --localtime --time-zone --timezone --tz --utc",
+        "times are in UTC; -f json prints them whole, for other programs to convert",
+    ),
+    (
+        READERS,
+        "--timeline",
+        "wiretool watch FILE shows messages with their times; wiretool export -f mermaid FILE draws a sequence diagram",
+    ),
+    (
+        READERS,
+        "--from-server --responses-only --server --server-only",
+        "--dir s2c selects what the server sends",
+    ),
+    (
+        READERS,
+        "--client --client-only --from-client --requests-only",
+        "--dir c2s selects what the client sends",
+    ),
+    (
+        &["diff", "lint", "stat"],
+        "--live --poll --watch",
+        "--follow reads a file while it grows",
+    ),
+    (
+        REDACT,
+        "--mask --password --secret --token",
+        "a name whose value is secret is --key NAME, a pattern --value REGEX",
+    ),
+    (
+        REPLAY,
+        "--record --save",
+        "the recording of the new run is -w NEW.jsonl; --report writes a report",
+    ),
+    (
+        RELAYS,
+        "--https --ssl --tls",
+        "TLS is a part of the address: --connect tls://HOST:PORT or https://HOST/PATH; to listen with TLS: --cert FILE --key FILE",
+    ),
+    (
+        TEST,
+        "--filter --grep --name --only -k",
+        "the cases to run are --case NAME",
+    ),
+    (
+        TEST,
+        "--bail --exitfirst --fail-fast --failfast --maxfail -x",
+        "every case runs; the cases to run are --case NAME",
+    ),
+    (
+        TEST,
+        "--junit --junit-xml --junitxml --reporter --tap --xml",
+        "a report is --report junit -o FILE.xml, or tap, github, sarif",
+    ),
+    (
+        TEST,
+        "--timeout",
+        "the time limit is the key timeout of the file (wiretool help test)",
+    ),
+    (
+        TEST,
+        "--connect --server --url -p",
+        "the file of cases names the server and its protocol (wiretool help test)",
+    ),
+    (
+        TEST,
+        "--create --example --init --new",
+        "wiretool help test shows a file of cases to begin with",
+    ),
+    (
+        &["mcp"],
+        "--bind --host --http --listen --port",
+        "a client starts wiretool mcp serve and speaks on its stdin and stdout (wiretool help agents)",
+    ),
+    (
+        LINT,
         "--fix",
         "lint changes nothing; --explain RULE says how to correct it",
     ),
@@ -378,7 +464,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         STAT,
-        "--histogram --latencies --latency --percentile --percentiles --slow --slowest --top",
+        "--histogram --latencies --latency --p50 --p90 --p95 --p99 --percentile --percentiles --slow --slowest --top",
         "stat always lists percentiles and the slowest calls; -f json has all numbers",
     ),
     (WATCH, "-f", "--follow reads while the file grows"),
@@ -845,7 +931,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--slow --slower-than --latency --min-latency",
+        "--slow --slower-than --latency --max-latency --min-latency",
         "slow answers are --where 'latency>VALUE', with a unit as in 100ms; -f json --pair has latency_ms, if the input has times, as recordings do (wiretool record)",
     ),
     (
