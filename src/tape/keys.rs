@@ -83,5 +83,5 @@ impl<'a> Node<'a> {
 /// Returns a number that is the same for equal keys and often differs otherwise: from the length and both ends.
 fn fingerprint(key: &[u8]) -> u32 {
     let ends = [key.first(), key.last()].map(|byte| byte.map_or(0, |byte| u32::from(*byte)));
-    ends[0] * 5 + ends[1] * 11 + key.len() as u32
+    ends[0] * 5 + ends[1] * 11 + u32::from(key.len() as u8)
 }
