@@ -153,7 +153,7 @@ fn bytes_that_are_not_http_are_counted() {
             (1, "s2c", "HTTP/1.1 204 No Content\r\n\r\n"),
         ],
     );
-    let (code, out, err) = run(&["export", "-f", "har", &path]);
+    let (code, out, err) = common::outcome(&["export", "-f", "har", &path]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("204"), "{out}");
     let said = " bytes are left out: they are not valid HTTP\n";
