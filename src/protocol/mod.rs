@@ -375,6 +375,12 @@ pub trait Protocol: Sync {
         let _ = message;
         None
     }
+    /// Returns the direction that a message has by its bytes alone, where the given direction decides its kind. By default, that
+    /// of [`Protocol::fixed_direction`].
+    fn own_direction(&self, frame: &Frame<'_>, message: &Message<'_>) -> Option<Direction> {
+        let _ = frame;
+        self.fixed_direction(message)
+    }
     /// Returns true if a message from the side that opened the connection belongs to the opening of a session.
     fn is_hello(&self, message: &Message<'_>) -> bool {
         message.role == Some(Role::Hello)

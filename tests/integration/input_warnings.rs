@@ -218,3 +218,27 @@ fn recordings_and_methods_in_other_places_have_tips() {
         assert!(err.contains(want), "{args:?}: {err}");
     }
 }
+
+/// A server logs what it receives: the structs of telequick show the sides.
+#[test]
+fn a_log_of_a_server_of_telequick_is_turned_round() {
+    let request = "650000008369465501005b000000000000000e0000002b353531313939393939303030300d0000002b35353131333333333434343400000000000000000000000000000000030000004341310000000000000000000000000000000000000000000000000000000000";
+    let answer = "2b00000083694655000021000000030000004341310600000071756575656400000000000000000000000000000000";
+    let log = format!(
+        "2026-11-27 18:02:00 DEBUG quic recv {request}\n2026-11-27 18:02:01 DEBUG quic send {answer}\n"
+    );
+    let mut command = common::wiretool();
+    let (code, out, err) = common::run(command.args(["decode", "-f", "json"]), &log);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("all are turned round"), "{err}");
+    let rows = out.lines().map(|line| {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        format!(
+            "{} {}",
+            row["dir"].as_str().unwrap(),
+            row["kind"].as_str().unwrap()
+        )
+    });
+    let rows: Vec<_> = rows.collect();
+    assert_eq!(rows, ["c2s OriginateRequest", "s2c OriginateResponse"]);
+}

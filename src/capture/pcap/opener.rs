@@ -131,7 +131,8 @@ fn client_side(decoded: &Decoded<'_>, sides: &mut [SentKinds; 2]) -> Option<usiz
         // RFC 6455 section 5.1: frames of the client are masked, and only those.
         Head::WebSocket { masked, .. } => masked,
         _ => {
-            if let Some(direction) = decoded.protocol.fixed_direction(decoded.message) {
+            let own = (decoded.protocol).own_direction(decoded.frame, decoded.message);
+            if let Some(direction) = own {
                 direction == Direction::ToServer
             } else {
                 let sent = sides.get_mut(side)?;

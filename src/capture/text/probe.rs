@@ -227,7 +227,7 @@ fn count(score: &mut Score, ids: &mut LastIds, decoded: &Decoded<'_>) {
                 None => {}
             }
         }
-        let sender = decoded.protocol.fixed_direction(decoded.message);
+        let sender = (decoded.protocol).own_direction(decoded.frame, decoded.message);
         if let (Some(sender), Some(direction)) = (sender, decoded.origin.direction) {
             let is_right = sender == direction;
             score.right += u64::from(is_right);

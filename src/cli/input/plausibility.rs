@@ -74,7 +74,7 @@ impl<'p> FlagPlausibility<'p> {
             } => Some(Direction::ToServer),
             Head::Http { event: false, .. } => Some(Direction::ToClient),
             Head::Http { .. } => None,
-            _ => decoded.protocol.fixed_direction(message),
+            _ => decoded.protocol.own_direction(frame, message),
         };
         if let (Some(goes), Some(direction), false) = (goes, decoded.origin.direction, is_faulty) {
             *(if goes == direction {

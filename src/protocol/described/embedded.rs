@@ -190,6 +190,10 @@ impl Protocol for Embedded {
         self.described.fixed_direction(message)
     }
 
+    fn own_direction(&self, frame: &Frame<'_>, message: &Message<'_>) -> Option<Direction> {
+        self.described.own_direction(frame, message)
+    }
+
     fn is_hello(&self, message: &Message<'_>) -> bool {
         self.described.is_hello(message)
     }

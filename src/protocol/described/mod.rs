@@ -429,6 +429,13 @@ impl Protocol for Described {
         direction.filter(|_| same.all(|kind| kind.direction == direction))
     }
 
+    fn own_direction(&self, frame: &Frame<'_>, message: &Message<'_>) -> Option<Direction> {
+        match self.base {
+            Some(base) => base.own_direction(frame, message),
+            None => self.fixed_direction(message),
+        }
+    }
+
     fn is_hello(&self, message: &Message<'_>) -> bool {
         if let Some(base) = self.base {
             return base.is_hello(message);

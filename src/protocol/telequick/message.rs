@@ -221,6 +221,19 @@ impl<'a> EnvelopePlan<'a> {
             .or(roles().next())
     }
 
+    /// Returns the side whose struct the bytes are, if only one of the two structs of the method fits.
+    pub fn own_direction(&self) -> Option<Direction> {
+        let method = self.method.filter(|_| self.head.is_some())?;
+        let input = method.input.filter(|input| *input != method.output)?;
+        let header = self.header?;
+        let [asked, answered] = [input, method.output].map(|layout| self.rank(layout, header));
+        match (asked.fit.0, answered.fit.0) {
+            (true, false) => Some(Direction::ToServer),
+            (false, true) => Some(Direction::ToClient),
+            _ => None,
+        }
+    }
+
     /// Returns the evidence that this is a telequick message.
     pub fn evidence(&self) -> Evidence {
         let fits = self

@@ -24,7 +24,9 @@ mod session;
 use super::make::{IdGen, Made, Recipe, Words};
 use super::schema::json_schema::MessageJsonSchema;
 use super::schema::marks::Marks;
-use super::{Context, Descriptor, Kind, Message, Notes, Protocol, WriteOptions, Written};
+use super::{
+    Context, Descriptor, Direction, Kind, Message, Notes, Protocol, WriteOptions, Written,
+};
 use crate::encoding::Encoding;
 use crate::encoding::Parsed;
 use crate::encoding::serde_envelope::FIELDS;
@@ -178,6 +180,11 @@ impl Protocol for Telequick {
 
     fn shapes(&self) -> Vec<MessageJsonSchema> {
         schema::shapes(self.schema(), self.kinds())
+    }
+
+    fn own_direction(&self, frame: &Frame<'_>, _message: &Message<'_>) -> Option<Direction> {
+        let context = Context::default();
+        EnvelopePlan::new(self.schema(), self.forced, frame, &context, u32::MAX)?.own_direction()
     }
 
     fn read<'a>(
