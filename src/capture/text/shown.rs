@@ -23,7 +23,7 @@ pub(super) struct ShownText {
 #[derive(Default)]
 struct Markup {
     /// Whether the text is XML or HTML; `None` before its first line.
-    is_markup: Option<bool>,
+    is_present: Option<bool>,
     /// A part of the last line, or all of it, is in `<![CDATA[..]]>`.
     has_cdata: bool,
     /// Such a part is open.
@@ -65,17 +65,17 @@ impl ShownText {
 impl ShownText {
     /// Returns true if entities stand for characters in the last line.
     pub(super) fn has_entities(&self) -> bool {
-        self.markup.is_markup == Some(true) && !self.markup.has_cdata
+        self.markup.is_present == Some(true) && !self.markup.has_cdata
     }
 }
 
 impl Markup {
     fn note(&mut self, line: &[u8]) {
         let start = line.trim_ascii_start();
-        if self.is_markup.is_none() && !start.is_empty() {
-            self.is_markup = Some(is_markup(start));
+        if self.is_present.is_none() && !start.is_empty() {
+            self.is_present = Some(is_markup(start));
         }
-        if self.is_markup != Some(true) {
+        if self.is_present != Some(true) {
             return;
         }
         let begin = memchr::memmem::rfind(line, b"<![CDATA[");

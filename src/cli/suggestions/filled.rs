@@ -292,7 +292,10 @@ impl Situation<'_> {
         let is_misspelled =
             self.error.get(ContextKind::SuggestedArg).is_some() && !self.is_misled();
         let name = flag.strip_prefix("--")?;
-        if command != "make" || is_misspelled {
+        let is_known = words::FLAGS
+            .iter()
+            .any(|(commands, flags, _)| commands.contains(&"make") && has_word(flags, flag));
+        if command != "make" || is_misspelled || is_known {
             return None;
         }
         let pair = match value {

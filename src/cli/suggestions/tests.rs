@@ -659,6 +659,14 @@ const GUESSES: &[(&str, &str)] = &[
     ("decode FILE --last 10s", "--tail N"),
     ("mcp serve --port 9000", "stdin and stdout"),
     ("mcp install", "wiretool help agents"),
+    ("make mcp initialize --pretty", "jq ."),
+    ("make telequick Barge call_sid=abc --hex", "--to hex"),
+    ("make --count 10 mcp ping", "a loop of the shell"),
+    ("lint --rule unanswered FILE", "| grep RULE"),
+    ("lint --warn mcp/unanswered FILE", "--deny RULE"),
+    ("diff --ignore-time A B", "are not compared"),
+    ("diff --latency A B", "wiretool stat FILE has the latencies"),
+    ("replay --ignore-errors FILE -- ./server", "--keep-going"),
 ];
 
 fn error_of(line: &str) -> (clap::Error, Vec<OsString>) {

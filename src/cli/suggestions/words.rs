@@ -330,6 +330,7 @@ const STAT: &[&str] = &["stat"];
 const DIFF: &[&str] = &["diff"];
 const WATCH: &[&str] = &["watch"];
 const REDACT: &[&str] = &["redact"];
+const MAKE: &[&str] = &["make"];
 const REPLAY: &[&str] = &["replay"];
 const TEST: &[&str] = &["test"];
 const SNAPSHOT: &[&str] = &["snapshot"];
@@ -342,6 +343,41 @@ pub(super) const TURNS_OFF: &str = "--disable --exclude --ignore --ignore-rule -
 /// The commands, the flags that they do not have, and a tip. The first row that fits counts.
 pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (LINT, TURNS_OFF, "--allow RULE turns a rule off"),
+    (
+        LINT,
+        "--deny-rule --rule --select -r",
+        "the findings of one rule are wiretool lint FILE | grep RULE; --explain RULE explains it",
+    ),
+    (
+        LINT,
+        "--error --upgrade --warn --warning",
+        "--deny RULE makes an error of a rule, --allow RULE turns it off",
+    ),
+    (
+        MAKE,
+        "--count --number --repeat -c -n",
+        "one message is made; a loop of the shell makes several",
+    ),
+    (
+        MAKE,
+        "--indent --pretty --tree",
+        "wiretool make ... | wiretool -f tree shows all fields; in JSON: ... | jq .",
+    ),
+    (
+        DIFF,
+        "--ignore-time --ignore-times --ignore-timestamps --no-time",
+        "times of the two captures are not compared; a value that differs is left out with --ignore PATH",
+    ),
+    (
+        DIFF,
+        "--latencies --latency --slow --timing",
+        "diff compares messages; wiretool stat FILE has the latencies of each file",
+    ),
+    (
+        REPLAY,
+        "--continue --force --ignore-errors --no-fail-fast",
+        "--keep-going goes on after a difference",
+    ),
     (
         LINT,
         "--level --min-severity --only-errors --severity",
