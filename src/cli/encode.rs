@@ -98,7 +98,7 @@ pub struct WriteArgs {
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
-    /// JSON; `-` or none: stdin
+    /// JSON, or a file of it; `-` or none: stdin
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Protocol, if a message does not name it
@@ -173,8 +173,18 @@ pub fn next_value<'t>(rest: &mut &'t [u8]) -> Result<Option<&'t [u8]>, String> {
 }
 
 pub fn input_name(path: Option<&Path>) -> String {
-    path.filter(|p| *p != Path::new("-"))
-        .map_or("stdin".into(), |p| p.display().to_string())
+    match path.filter(|path| *path != Path::new("-")) {
+        None => "stdin".into(),
+        Some(path) if given_message(path).is_some() => "the message".into(),
+        Some(path) => path.display().to_string(),
+    }
+}
+
+/// Returns JSON that stands in the place of a file.
+fn given_message(path: &Path) -> Option<&str> {
+    let text = path.to_str()?;
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    (is_json && !path.exists()).then_some(text)
 }
 
 /// Reads the whole input: JSON over several lines ends only with its last bracket.
@@ -184,7 +194,10 @@ pub fn read_input(path: Option<&Path>) -> Result<Vec<u8>> {
         path != Path::new("-") || !std::io::stdin().is_terminal(),
         "no FILE, and stdin is a terminal: name a file, or pipe messages in (wiretool encode --help)"
     );
-    super::values::read_input(path)
+    match given_message(path) {
+        Some(text) => Ok(text.as_bytes().to_vec()),
+        None => super::values::read_input(path),
+    }
 }
 
 /// Encodes messages and writes the bytes.

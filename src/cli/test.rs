@@ -27,7 +27,7 @@ use crate::render::findings::{duration, millis};
 use crate::render::style::Highlight;
 use crate::transport::now;
 use crate::words::glob;
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use case_run::{CaseOptions, CaseResult};
 use check::CaseProblem;
 use std::path::{Path, PathBuf};
@@ -123,7 +123,12 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
 /// Reads a file of tests. Fails with a text if it is wrong.
 fn read_suite(file: &Path) -> Result<Result<Suite, String>> {
     let name = file.display().to_string();
-    let text = super::values::read_string(file)?;
+    let text = super::values::read_string(file);
+    let text = text.map_err(|error| {
+        let tip = (!name.ends_with(".toml"))
+            .then_some("; a TOML file of cases is wanted: wiretool help test shows one");
+        anyhow!("{error:#}{}", tip.unwrap_or_default())
+    })?;
     let bytes = text.as_bytes();
     let suite = read::read(&name, &text);
     Ok(suite.map_err(|errors| {

@@ -100,6 +100,15 @@ fn every_kind_is_listed() {
 }
 
 #[test]
+fn encode_takes_a_message_in_the_place_of_a_file() {
+    let message = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let out = text(&["encode", "-p", "mcp", "--to", "raw", message], b"");
+    assert_eq!(out.trim_end(), message);
+    let (_, _, err) = run(&["encode", "-p", "mcp", "{\"a\":"], b"");
+    assert!(err.contains("the message"), "{err}");
+}
+
+#[test]
 fn encode_reads_lines_arrays_and_single_messages() {
     let alone = run(&["encode", "-p", "telequick"], BARGE.as_bytes()).1;
     let array = run(

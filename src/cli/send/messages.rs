@@ -42,6 +42,9 @@ impl<'p> MessageMaker<'p> {
             let word = refusal.got.trim_matches('`');
             if word.contains("://") {
                 format!("{refusal} (the address is --connect {word})")
+            } else if words.first().is_some_and(|first| first == word) && Path::new(word).is_file()
+            {
+                format!("{refusal} (the messages of a file are --json {word})")
             } else {
                 format!("{refusal} (wiretool make {name} --list)")
             }
@@ -88,13 +91,7 @@ fn unwrap_messages(
 
 /// Reads the values of a JSON file: one after another, or in an array.
 pub fn read_json_file(path: &Path, ready: &mut VecDeque<String>) -> Result<()> {
-    let given = path
-        .to_str()
-        .filter(|text| text.trim_start().starts_with(['{', '[']));
-    let (text, name) = match given {
-        Some(text) if !path.exists() => (text.as_bytes().to_vec(), "--json".to_owned()),
-        _ => (read_input(Some(path))?, input_name(Some(path))),
-    };
+    let (text, name) = (read_input(Some(path))?, input_name(Some(path)));
     let mut rest = text.as_slice();
     let mut read = || {
         while let Some(value) = next_value(&mut rest)? {
