@@ -72,7 +72,7 @@ mod wrap;
 use crate::protocol::described::{DescriptionError, embedded};
 use crate::protocol::{Protocol, registry};
 use clap::builder::StyledStr;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -286,6 +286,13 @@ fn start(args: Vec<OsString>, protocols: &[&'static dyn Protocol]) -> Exit {
     run_command(args, added)
 }
 
+/// Returns true if the name of a protocol is unknown.
+fn is_of_protocol(error: &clap::Error) -> bool {
+    let arg = error.get(ContextKind::InvalidArg);
+    let is_protocol = |arg: &ContextValue| arg.to_string().contains("--protocol");
+    error.kind() == ErrorKind::InvalidValue && arg.is_some_and(is_protocol)
+}
+
 /// `added`: whether the protocols of the project and the user could be read.
 fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
     let is_command = |word: &str| entry_of(word).is_some();
@@ -311,7 +318,16 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
         }
         Err(_) => match usage(&args) {
             Ok(matches) => matches,
-            Err(error) => return print_usage(&error, &args),
+            Err(error) => {
+                // The name may be that of a description with an error.
+                if let Err(why) = added.as_ref().map_err(ToString::to_string)
+                    && is_of_protocol(&error)
+                {
+                    print_lines(&why);
+                    return Exit::Error;
+                }
+                return print_usage(&error, &args);
+            }
         },
     };
     let warnings = match config::load(&matches) {

@@ -238,7 +238,9 @@ impl OwnRule {
 fn span_text(nanoseconds: i64) -> String {
     match nanoseconds {
         whole if whole % 1_000_000_000 == 0 => format!("{} s", whole / 1_000_000_000),
-        other => format!("{} ms", other / 1_000_000),
+        whole if whole % 1_000_000 == 0 => format!("{} ms", whole / 1_000_000),
+        whole if whole % 1_000 == 0 => format!("{} µs", whole / 1_000),
+        other => format!("{other} ns"),
     }
 }
 

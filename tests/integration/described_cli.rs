@@ -433,6 +433,10 @@ fn descriptions_that_cannot_be_used_are_reported() {
     file(&folder, "wiretool.toml", "protocols = [\"wrong.toml\"]\n");
     let (code, _, err) = within(&folder, &config, &["decode", "input.txt"]);
     assert!(code == 2 && err.contains("unknown key rol"), "{err}");
+    // Its name cannot be known.
+    let args = ["decode", "-p", "wrong", "input.txt"];
+    let (code, _, err) = within(&folder, &config, &args);
+    assert!(code == 2 && err.contains("unknown key rol"), "{err}");
 }
 
 #[cfg(unix)]
