@@ -116,9 +116,9 @@ impl Sources {
         self.known().caller(inner)
     }
 
-    /// Returns the capture of a connection.
-    pub fn of(&self, conn: Option<u32>) -> Option<u16> {
-        self.known().of(conn?)
+    /// Returns the number of the capture with a connection.
+    pub fn number_of(&self, conn: Option<u32>) -> Option<u16> {
+        self.known().number_of(conn?)
     }
 
     /// Returns the short name of a capture.
@@ -129,13 +129,13 @@ impl Sources {
 
     /// Returns the short name of the capture of a connection.
     pub fn name_of(&self, conn: Option<u32>) -> Option<&str> {
-        self.of(conn).map(|source| self.short(source))
+        self.number_of(conn).map(|source| self.short(source))
     }
 
     /// Returns the name of the file of a connection.
     #[cfg(feature = "cli")]
     pub fn path_of(&self, conn: Option<u32>) -> Option<&str> {
-        let source = self.of(conn)?;
+        let source = self.number_of(conn)?;
         self.names
             .get(usize::from(source))
             .map(|name| name.path.as_str())
@@ -144,7 +144,7 @@ impl Sources {
     /// Returns the header of the capture of a connection.
     pub fn header_of(&self, conn: Option<u32>) -> Option<Header> {
         let known = self.known();
-        known.header(known.of(conn?)?).cloned()
+        known.header(known.number_of(conn?)?).cloned()
     }
 
     /// Returns true if another program made the capture of a connection: its numbers are not reused.
@@ -159,7 +159,7 @@ impl Sources {
         let (Some(first), Some(second)) = (known.header(outer), known.header(inner)) else {
             return Relation::Unknown;
         };
-        let caller = known.caller(inner).and_then(|conn| known.of(conn));
+        let caller = known.caller(inner).and_then(|conn| known.number_of(conn));
         if caller == Some(outer) {
             return Relation::Parent;
         }
@@ -176,7 +176,7 @@ impl Known {
         self.headers.get(usize::from(source))?.as_ref()
     }
 
-    fn of(&self, conn: u32) -> Option<u16> {
+    fn number_of(&self, conn: u32) -> Option<u16> {
         let number = conn.checked_sub(1)?;
         self.of_conn.get(number as usize).copied()
     }
@@ -185,7 +185,7 @@ impl Known {
         let inner = self.header(inner)?;
         let parent = inner.more.get("ppid")?.as_u64()?;
         let is_parent = |&&(conn, pid): &&(u32, u64)| {
-            let outer = self.of(conn).and_then(|source| self.header(source));
+            let outer = self.number_of(conn).and_then(|source| self.header(source));
             let host = outer.and_then(|outer| text(outer, "host"));
             pid == parent && host.is_some() && host == text(inner, "host")
         };

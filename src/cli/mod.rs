@@ -283,7 +283,67 @@ pub fn run(
 fn start(args: Vec<OsString>, protocols: &[&'static dyn Protocol]) -> Exit {
     registry::extend(protocols, embedded());
     let added = descriptions::add_all(&args);
-    run_command(args, added)
+    let (Ok(exit) | Err(exit)) = run_command(args, added);
+    exit
+}
+
+/// Runs a command line. `added`: whether the protocols of the project and the user could be read. An error was printed.
+fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Result<Exit, Exit> {
+    if let Some(all) =
+        suggestions::complete_command(&args, is_command, suggestions::stdin_has_input)
+    {
+        args = all;
+    }
+    let matches = parse(&args, added.as_ref().err())?;
+    let warnings = config::load(&matches).map_err(|error| failed(&error))?;
+    // This command shows what is wrong.
+    let shows_errors = matches.subcommand_name() == Some("protocol");
+    if let Some(error) = added.err().filter(|_| !shows_errors) {
+        return Err(failed_with_lines(&error));
+    }
+    descriptions::add_recorded(&args).map_err(|error| failed_with_lines(&error))?;
+    let replaced = replaced::notes(&matches);
+    let mut matches = with_defaults(matches, &args)?;
+    let is_format_given = (matches.subcommand())
+        .is_some_and(|(_, of_command)| replaced::is_given(of_command, "format"));
+    let cli = Cli::from_matches(&mut matches).map_err(|error| print_usage(&error, &args))?;
+    for text in warnings.iter().chain(&replaced) {
+        cli.shared.note(text);
+    }
+    run_parsed(cli, is_format_given).or_else(|error| match error {
+        error if is_closed_pipe(&error) => Ok(Exit::Clean),
+        // The errors of a description show its lines.
+        error if error.is::<DescriptionError>() => Err(failed_with_lines(&error)),
+        error => Err(failed(&error)),
+    })
+}
+
+fn is_command(word: &str) -> bool {
+    entry_of(word).is_some()
+}
+
+/// Parses the arguments without settings, which usage errors, help and version do not need. `unread`: why a description
+/// could not be read.
+fn parse(args: &[OsString], unread: Option<&anyhow::Error>) -> Result<ArgMatches, Exit> {
+    // It lives until the process ends: to free it takes a fifth of the start.
+    let mut root = ManuallyDrop::new(Cli::named_command(args));
+    let parsed = root.try_get_matches_from_mut(args);
+    let error = parsed.as_ref().err();
+    let misread = suggestions::misread_command(&root, args)
+        .or_else(|| suggestions::misread_flag(&root, args, error, is_command));
+    if let Some(error) = misread {
+        return Err(print_usage(&error, args));
+    }
+    parsed
+        .or_else(|error| match error.kind() {
+            ErrorKind::DisplayVersion => Err(error),
+            _ => usage(args),
+        })
+        .map_err(|error| match unread {
+            // The name may be that of the description.
+            Some(why) if is_of_protocol(&error) => failed_with_lines(why),
+            _ => print_usage(&error, args),
+        })
 }
 
 /// Returns true if the name of a protocol is unknown.
@@ -293,98 +353,33 @@ fn is_of_protocol(error: &clap::Error) -> bool {
     error.kind() == ErrorKind::InvalidValue && arg.is_some_and(is_protocol)
 }
 
-/// `added`: whether the protocols of the project and the user could be read.
-fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Exit {
-    let is_command = |word: &str| entry_of(word).is_some();
-    if let Some(all) =
-        suggestions::complete_command(&args, is_command, suggestions::stdin_has_input)
-    {
-        args = all;
-    }
-    // It lives until the process ends: to free it takes a fifth of the start.
-    let mut root = ManuallyDrop::new(Cli::named_command(&args));
-    // Usage errors, help and version need no settings.
-    let parsed = root.try_get_matches_from_mut(&args);
-    let error = parsed.as_ref().err();
-    let misread = suggestions::misread_command(&root, &args)
-        .or_else(|| suggestions::misread_flag(&root, &args, error, is_command));
-    if let Some(error) = misread {
-        return print_usage(&error, &args);
-    }
-    let mut matches = match parsed {
-        Ok(matches) => matches,
-        Err(error) if error.kind() == ErrorKind::DisplayVersion => {
-            return print_usage(&error, &args);
-        }
-        Err(_) => match usage(&args) {
-            Ok(matches) => matches,
-            Err(error) => {
-                // The name may be that of a description with an error.
-                if let Err(why) = added.as_ref().map_err(ToString::to_string)
-                    && is_of_protocol(&error)
-                {
-                    print_lines(&why);
-                    return Exit::Error;
-                }
-                return print_usage(&error, &args);
-            }
-        },
-    };
-    let warnings = match config::load(&matches) {
-        Ok(warnings) => warnings,
-        Err(error) => {
-            print_message(&format!("{error:#}"));
-            return Exit::Error;
-        }
-    };
-    // This command shows what is wrong.
-    let shows_errors = matches.subcommand_name() == Some("protocol");
-    if let Some(error) = added.err().filter(|_| !shows_errors) {
-        print_lines(&format!("{error:#}"));
-        return Exit::Error;
-    }
-    if let Err(error) = descriptions::add_recorded(&args) {
-        print_lines(&format!("{error:#}"));
-        return Exit::Error;
-    }
-    let replaced = replaced::notes(&matches);
+/// Parses the arguments again if settings have other defaults.
+fn with_defaults(matches: ArgMatches, args: &[OsString]) -> Result<ArgMatches, Exit> {
     let settings = config::settings();
-    if settings.has_defaults() {
-        let command = settings.apply_defaults(Cli::named_command(&args));
-        let whole = || settings.apply_defaults(Cli::command());
-        let parsed = command.try_get_matches_from(&args);
-        matches = match parsed.or_else(|_| whole().try_get_matches_from(&args)) {
-            Ok(matches) => matches,
-            Err(error) => return print_usage(&error, &args),
-        };
+    if !settings.has_defaults() {
+        return Ok(matches);
     }
-    let is_format_given = (matches.subcommand())
-        .is_some_and(|(_, of_command)| replaced::is_given(of_command, "format"));
-    let cli = match Cli::from_matches(&mut matches) {
-        Ok(cli) => cli,
-        Err(error) => return print_usage(&error, &args),
-    };
-    for text in warnings.iter().chain(&replaced) {
-        cli.shared.note(text);
-    }
-    match run_parsed(cli, is_format_given) {
-        Ok(exit) => exit,
-        Err(error) if is_closed_pipe(&error) => Exit::Clean,
-        // The errors of a description show its lines.
-        Err(error) if error.is::<DescriptionError>() => {
-            print_lines(&format!("{error:#}"));
-            Exit::Error
-        }
-        Err(error) => {
-            print_message(&format!("{error:#}"));
-            Exit::Error
-        }
-    }
+    let command = settings.apply_defaults(Cli::named_command(args));
+    let whole = || settings.apply_defaults(Cli::command());
+    let parsed = command.try_get_matches_from(args);
+    let parsed = parsed.or_else(|_| whole().try_get_matches_from(args));
+    parsed.map_err(|error| print_usage(&error, args))
+}
+
+fn failed(error: &anyhow::Error) -> Exit {
+    print_message(&format!("{error:#}"));
+    Exit::Error
+}
+
+/// Prints an error that shows lines of a file.
+fn failed_with_lines(error: &anyhow::Error) -> Exit {
+    print_lines(&format!("{error:#}"));
+    Exit::Error
 }
 
 /// Runs a command.
 fn run_parsed(cli: Cli, is_format_given: bool) -> anyhow::Result<Exit> {
-    let display = options::look(&cli.shared);
+    let display = options::display_of_stdout(&cli.shared);
     match cli.command {
         CliCommand::Decode(args) => decode::run(&args, &cli.shared, display),
         CliCommand::Lint(args) => lint::run(&args, &cli.shared, display),

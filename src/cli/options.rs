@@ -76,7 +76,7 @@ pub(super) fn terminal_width() -> Option<usize> {
 }
 
 /// Returns the style of stdout: the flag overrides the environment, the environment overrides the terminal.
-pub fn look(shared: &SharedArgs) -> DisplayOptions {
+pub fn display_of_stdout(shared: &SharedArgs) -> DisplayOptions {
     display_options(shared, stdout_is_terminal())
 }
 

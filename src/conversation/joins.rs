@@ -88,7 +88,7 @@ impl Joins {
     /// Returns the operation of another capture that a request belongs to.
     pub fn find(&mut self, decoded: &Decoded<'_>) -> Option<(u64, Link)> {
         let origin = decoded.origin;
-        let source = self.sources.of(origin.conn)?;
+        let source = self.sources.number_of(origin.conn)?;
         let seen = Open {
             source,
             conn: origin.conn,
@@ -154,7 +154,7 @@ impl Joins {
 
     /// Returns the capture whose server made the calls of a capture.
     pub fn caller(&self, source: u16) -> Option<u16> {
-        self.sources.of(self.sources.caller(source))
+        self.sources.number_of(self.sources.caller(source))
     }
 
     /// Returns what headers say about a capture whose operation contains a request.

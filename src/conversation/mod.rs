@@ -294,7 +294,7 @@ impl<'p> Conversation<'p> {
     fn part_of(&mut self, decoded: &Decoded<'_>) -> usize {
         let name = decoded.protocol.name();
         let sources = self.sources;
-        let source = sources.and_then(|all| all.of(decoded.origin.conn));
+        let source = sources.and_then(|all| all.number_of(decoded.origin.conn));
         let is_it = |one: &ProtocolConversation<'_>| {
             one.protocol.is_some_and(|p| p.name() == name) && one.source == source
         };

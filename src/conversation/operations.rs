@@ -348,7 +348,7 @@ impl Operations {
         let source = match &mut self.joins {
             Some(joins) => {
                 joins.begin(decoded.index, parent);
-                joins.sources.of(decoded.origin.conn)
+                joins.sources.number_of(decoded.origin.conn)
             }
             None => None,
         };

@@ -102,7 +102,7 @@ impl Decoder<'_> {
                 stream.recovery.seeking = true;
             }
             self.streams.insert(state.lane, Box::new(stream));
-            self.compact_oldest(state.lane);
+            self.add_live(state.lane);
         }
         if !state.bytes.is_empty() {
             self.push(origin, &state.bytes, sink);

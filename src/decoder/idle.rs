@@ -157,8 +157,8 @@ impl Stream<'_> {
 }
 
 impl Decoder<'_> {
-    /// Notes a new stream. The oldest one is made idle if it is between two messages in both directions.
-    pub(super) fn compact_oldest(&mut self, new: Lane) {
+    /// Adds a new stream with its whole state. The oldest one is made idle if it is between two messages in both directions.
+    pub(super) fn add_live(&mut self, new: Lane) {
         self.idle.live.push_back(new);
         while self.idle.live.len() > MAX_LIVE
             && let Some(oldest) = self.idle.live.pop_front()
@@ -255,7 +255,7 @@ impl Decoder<'_> {
         };
         stream.framer.set_state(idle.framer);
         self.streams.insert(lane, Box::new(stream));
-        self.compact_oldest(lane);
+        self.add_live(lane);
     }
 
     /// Returns the offset up to which an idle stream was read.

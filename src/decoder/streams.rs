@@ -40,7 +40,7 @@ impl Decoder<'_> {
         stream.metadata = metadata;
         stream.recovery = Recovery::after(gap);
         self.streams.insert(key, Box::new(stream));
-        self.compact_oldest(key);
+        self.add_live(key);
     }
 
     /// Returns a stream at its start.

@@ -278,9 +278,9 @@ impl<'p> Codec<'p> {
     }
 
     /// Returns the connection with the event stream to which the last message belongs.
-    pub(super) fn belongs_to(&self) -> Option<u32> {
+    pub(super) fn stream_of_last_message(&self) -> Option<u32> {
         match &self.transport {
-            Transport::Http(transport) => transport.belongs_to(),
+            Transport::Http(transport) => transport.stream_of_last_message(),
             _ => None,
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn open_view(screen: &LiveScreen, shared: &SharedArgs) -> Result<Reco
         None => (
             as_file(std::io::stdout()),
             "stdout".to_owned(),
-            options::look(shared),
+            options::display_of_stdout(shared),
         ),
         Some(path) if path.as_os_str() == "stderr" => {
             let stderr = std::io::stderr();

@@ -46,10 +46,10 @@ pub fn misread_flag(
         *name != "help"
             && (is_long_flag(&commands, name)
                 || row_of(&commands, name).is_some()
-                || file_of(&commands, name).is_some()
+                || short_flag_before_file(&commands, name).is_some()
                 || is_command(name))
     })?;
-    let is_file = file_of(&commands, name).is_some()
+    let is_file = short_flag_before_file(&commands, name).is_some()
         && error.is_none_or(|error| is_before(flag, args, error));
     if !is_file && error.is_some_and(|error| !is_about_flags(error, &commands)) {
         return None;
@@ -66,7 +66,7 @@ fn is_before(flag: &str, args: &[OsString], error: &clap::Error) -> bool {
 }
 
 /// Returns the short flag with a file as a value that a name begins with, and the rest: `-w here` of `-where`.
-fn file_of<'n>(commands: &[&Command], name: &'n str) -> Option<(char, &'n str)> {
+fn short_flag_before_file<'n>(commands: &[&Command], name: &'n str) -> Option<(char, &'n str)> {
     const LEAST: usize = 3;
     let short = name
         .chars()
@@ -168,7 +168,7 @@ impl Situation<'_> {
                 command.get_name()
             ));
         }
-        let (short, file) = file_of(&commands, name)?;
+        let (short, file) = short_flag_before_file(&commands, name)?;
         let mut all = commands.iter().flat_map(|command| command.get_arguments());
         let longer = all.find_map(|arg| arg.get_long().filter(|long| long.starts_with(name)));
         Some(match longer {

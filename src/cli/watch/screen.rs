@@ -139,7 +139,7 @@ fn handle_key(
     }
     match command {
         Command::CopyAs(form) => {
-            if let Some((text, what)) = take::copied(model, form) {
+            if let Some((text, what)) = take::text_to_copy(model, form) {
                 screen.copy(&text)?;
                 let count = text.chars().count();
                 model.answer = format!("copied {what}, {count} characters");

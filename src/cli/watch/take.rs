@@ -17,7 +17,7 @@ const SAVED: &str = "watch-{n}.jsonl";
 const WRITE_SIZE: usize = 256 << 10;
 
 /// Returns the selected message in a form, and what the form is called.
-pub(super) fn copied(model: &mut Model, form: CopyForm) -> Option<(String, &'static str)> {
+pub(super) fn text_to_copy(model: &mut Model, form: CopyForm) -> Option<(String, &'static str)> {
     let shared = model.shared.clone();
     let store = shared.store();
     let peer = store.status.peer.clone();
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn copies_are_commands_that_shells_take_as_one_message() {
         let mut model = model_of("cli/pow.jsonl");
-        let mut copy = |form| copied(&mut model, form).unwrap().0;
+        let mut copy = |form| text_to_copy(&mut model, form).unwrap().0;
         assert!(copy(CopyForm::Hex).starts_with("7b226a736f6e727063"));
         let json = copy(CopyForm::Json);
         assert!(json.starts_with(r#"{"jsonrpc":"2.0""#), "{json}");

@@ -85,7 +85,7 @@ impl Lanes {
     /// Returns the number of the lane of a connection.
     pub fn of(&mut self, conn: Option<u32>, sides: [&str; 2]) -> usize {
         let capture = match self.sources {
-            Some(sources) => sources.of(conn).map_or(0, usize::from),
+            Some(sources) => sources.number_of(conn).map_or(0, usize::from),
             None => self.captures.len().saturating_sub(1),
         };
         let is_it = |lane: &DiagramLane| {

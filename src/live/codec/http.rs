@@ -60,7 +60,7 @@ pub(super) struct HttpCodec {
     /// Server: the connection has an event stream of the older transport.
     is_older_stream: bool,
     /// Server: the connection with the event stream to which the last message belongs.
-    belongs_to: Option<u32>,
+    stream_of_last_message: Option<u32>,
     /// Server: the last request opened the event stream of a session.
     opened_stream: bool,
 }
@@ -100,8 +100,8 @@ impl HttpCodec {
     }
 
     /// Server: returns the connection with the event stream to which the last message belongs.
-    pub(super) fn belongs_to(&self) -> Option<u32> {
-        self.belongs_to
+    pub(super) fn stream_of_last_message(&self) -> Option<u32> {
+        self.stream_of_last_message
     }
 
     /// Server: returns `true` if the last request opened the event stream of a session.
@@ -317,7 +317,9 @@ impl HttpCodec {
                 let error = serde_json::json!({ "error": { "code": -32600, "message": text } });
                 ("400 Bad Request", error.to_string())
             }
-            ("POST", true) if asks && self.belongs_to.is_none() && !is_accepted => return None,
+            ("POST", true) if asks && self.stream_of_last_message.is_none() && !is_accepted => {
+                return None;
+            }
             ("POST", true)
                 if role.is_some() || ["method", "result", "error"].map(has).contains(&true) =>
             {
@@ -353,7 +355,7 @@ impl HttpCodec {
         let stream = target.split(' ').next().unwrap_or_default();
         let stream = stream.strip_prefix(OLDER_MESSAGES);
         let number = stream.filter(|_| config.older_path.is_some());
-        self.belongs_to = number.and_then(|number| number.parse().ok());
+        self.stream_of_last_message = number.and_then(|number| number.parse().ok());
         let opens_stream = method == "GET" && config.older_path.as_deref() == Some(path);
         self.is_older_stream |= opens_stream;
         opens_stream

@@ -135,7 +135,7 @@ impl<'p> Endpoint<'p> {
                 if codec.is_older_stream() {
                     older_streams.insert(conn);
                 }
-                let stream = codec.belongs_to();
+                let stream = codec.stream_of_last_message();
                 to = stream.filter(|stream| older_streams.contains(stream));
             }
             let mut replies = Vec::new();

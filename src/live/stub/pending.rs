@@ -144,7 +144,7 @@ impl PendingJobs {
     }
 
     /// Stores a job until a time; without one, until its answer arrives.
-    pub(super) fn park(&mut self, mut job: Job, until: Option<i64>) {
+    pub(super) fn keep(&mut self, mut job: Job, until: Option<i64>) {
         job.until = until;
         self.due.extend(until.map(|due| (due, job.id)));
         self.held += job.weight();
@@ -217,7 +217,7 @@ impl PendingJobs {
         if until.is_none() {
             return Some(job);
         }
-        self.park(job, until);
+        self.keep(job, until);
         None
     }
 
@@ -357,7 +357,7 @@ impl Stub<'_> {
                     self.dispatcher
                         .jobs_by_request
                         .extend(request.map(|index| (index, job.id)));
-                    self.waiting.park(job, until);
+                    self.waiting.keep(job, until);
                     return;
                 }
                 Err(why) => {

@@ -292,7 +292,7 @@ impl<'s> TelequickSession<'s> {
             return vec![(id, stream)];
         }
         let mut streams = self.conns.streams(id);
-        if self.conns.is_partial() {
+        if self.conns.has_requests_without_state() {
             let open = self.open.sorted().into_iter().map(|(key, ..)| key.scope);
             streams.extend(open.filter(|stream| stream.0 == id));
             streams.sort_unstable();

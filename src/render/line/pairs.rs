@@ -62,7 +62,7 @@ impl Pairs {
         let is_http = matches!(decoded.frame.head, Head::Http { .. });
         let is_shared = is_http || descriptor.answers_anywhere;
         let shared = || {
-            let source = || sources.and_then(|all| all.of(origin.conn));
+            let source = || sources.and_then(|all| all.number_of(origin.conn));
             let key = is_shared.then(|| message.id.pair_key((source(), asked), &hashes));
             key.flatten()
         };

@@ -166,7 +166,7 @@ impl TelequickConnections {
     }
 
     /// Returns true if streams have open requests, but no state.
-    pub fn is_partial(&self) -> bool {
+    pub fn has_requests_without_state(&self) -> bool {
         self.is_partial
     }
 
