@@ -986,7 +986,7 @@ fn inflated_bodies_of_open_connections_are_released() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("recording.jsonl");
     let body = format!(
-        r#"{{"v":1,"kind":"INV","seq":1,"tool":"t","input":"{}","call_id":"c"}}"#,
+        r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"t":"{}"}}}}"#,
         "x".repeat(SIZE)
     );
     let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
@@ -1003,7 +1003,7 @@ fn inflated_bodies_of_open_connections_are_released() {
     let websocket = [&[0xc1, 0x7e][..], &length.to_be_bytes(), deflate].concat();
     for (framing, bytes) in [("http", http), ("websocket", websocket)] {
         let bytes = base64::engine::general_purpose::STANDARD.encode(bytes);
-        let mut recording = String::from(r#"{"wiretool":1,"protocol":"sael"}"#);
+        let mut recording = String::from(r#"{"wiretool":1,"protocol":"jsonrpc"}"#);
         for n in 1..=CONNECTIONS {
             recording.push_str(&format!(
                 "\n{{\"t\":{n},\"conn\":{n},\"dir\":\"c2s\",\"b64\":\"{bytes}\"}}"
@@ -1016,11 +1016,11 @@ fn inflated_bodies_of_open_connections_are_released() {
             .output()
             .expect("a shell");
         let shown = String::from_utf8_lossy(&output.stdout);
+        let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(
             shown.matches("xxx").count(),
-            1,
-            "{framing}: {}",
-            String::from_utf8_lossy(&output.stderr)
+            CONNECTIONS,
+            "{framing}: {err}"
         );
     }
 }

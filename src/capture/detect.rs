@@ -55,7 +55,7 @@ const FORMS: &[FormEntry] = &[
         lines_of::<json_lines::JsonLines>,
     ),
     (Form::Har, har::detect, boxed::<har::Har>),
-    (Form::Text, page::detect, lines_of::<page::Page>),
+    (Form::Page, page::detect, lines_of::<page::Page>),
     (Form::Strace, strace::detect, lines_of::<strace::Strace>),
     (Form::Curl, curl::detect, lines_of::<curl::Curl>),
     (Form::Socat, socat::detect, lines_of::<socat::Socat>),

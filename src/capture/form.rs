@@ -55,6 +55,8 @@ forms! {
     Pcap "pcap",
     /// HTTP and WebSocket traffic that a browser or a proxy exported.
     Har "har",
+    /// A page of `wiretool export -f html`.
+    Page "page",
     /// A trace of system calls.
     Strace "strace",
     /// Output of `curl --trace` and `--trace-ascii`.

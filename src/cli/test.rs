@@ -125,8 +125,9 @@ fn read_suite(file: &Path) -> Result<Result<Suite, String>> {
     let name = file.display().to_string();
     let text = super::values::read_string(file);
     let text = text.map_err(|error| {
-        let tip = (!name.ends_with(".toml"))
-            .then_some("; a TOML file of cases is wanted: wiretool help test shows one");
+        let is_toml = file.extension().is_some_and(|end| end == "toml");
+        let tip =
+            (!is_toml).then_some("; a TOML file of cases is wanted: wiretool help test shows one");
         anyhow!("{error:#}{}", tip.unwrap_or_default())
     })?;
     let bytes = text.as_bytes();

@@ -1,7 +1,6 @@
 //! The encodings of messages: one file for each, with parser and writer.
 //!
-//! A parser reads bytes once and reports each value to a [`Sink`]. [`Parsed`] holds the two sinks,
-//! reused for each message: the tape, and the message as lossless JSON text.
+//! A parser reads bytes once and reports each value to a [`Sink`]. [`Parsed`] holds two: the tape, and lossless JSON text.
 
 pub mod cbor;
 pub mod json;
@@ -128,9 +127,7 @@ impl Want {
         match self {
             Self::Head | Self::Text | Self::TextOfFew => HEAD_DEPTH,
             Self::Line => LINE_DEPTH,
-            Self::Places | Self::PlacesAndText | Self::Rows | Self::Exact | Self::ExactText => {
-                u32::MAX
-            }
+            _ => u32::MAX,
         }
     }
 
@@ -169,8 +166,7 @@ pub struct Parsed {
     text: JsonText,
     /// The source of the message's text.
     source: ParsedSource,
-    /// For a message that is parsed again while it is written: the first bytes of the maps that no
-    /// JSON object can hold.
+    /// For a message that is parsed again while it is written: the first bytes of the maps that no JSON object can hold.
     pair_maps: Vec<u32>,
     /// The encoding of the last message, if it was `MessagePack` or CBOR.
     packed: Option<Encoding>,
@@ -353,8 +349,8 @@ impl Parsed {
         }
         if self.want == Want::PlacesAndText && !is_long {
             self.start(u32::MAX);
-            let mut sinks = Tee(&mut self.tape, &mut self.text);
-            let result = parse_packed(encoding, bytes, span, depth, &mut sinks);
+            let sinks = &mut Tee(&mut self.tape, &mut self.text);
+            let result = parse_packed(encoding, bytes, span, depth, sinks);
             self.tape.shrink();
             if result.is_ok() && self.text.is_plain() {
                 (self.source, self.packed) = (ParsedSource::Text, Some(encoding));

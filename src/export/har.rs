@@ -45,8 +45,9 @@ pub(super) struct Har {
     has_entries: bool,
     /// Messages of no HTTP connection.
     others: u64,
-    /// Bytes between messages that are not HTTP.
+    /// Bytes that are no part of a message. A fault shows that they are not the end of a body.
     unreadable: u64,
+    has_faults: bool,
     /// Contents that are left out, because an entry would be too long.
     too_long: u64,
     uses_quic: bool,
@@ -85,6 +86,7 @@ impl Har {
             has_entries: false,
             others: 0,
             unreadable: 0,
+            has_faults: false,
             too_long: 0,
             uses_quic: false,
         }
@@ -301,8 +303,9 @@ impl Har {
             let frame = decoded.frame;
             if frame.framing != Framing::Http {
                 self.others += u64::from(is_selected);
-            } else if is_selected && (frame.fault.is_some() || frame.control == Some("skipped")) {
+            } else if is_selected {
                 self.unreadable += frame.len;
+                self.has_faults |= frame.fault.is_some();
             }
             return;
         }
@@ -425,7 +428,7 @@ impl Form for Har {
         let others = count(self.others, others).filter(|_| self.has_entries);
         others
             .into_iter()
-            .chain(count(self.unreadable, unreadable).filter(|_| self.has_entries))
+            .chain(count(self.unreadable, unreadable).filter(|_| self.has_faults))
             .chain(count(self.too_long, too_long))
             .collect()
     }

@@ -108,29 +108,31 @@ impl WebSocketFraming {
         }
     }
 
+    /// Waits for the next bytes, or ends the stream.
+    fn wait<'a>(&'a mut self, input: Buffer<'a>) -> Step<'a> {
+        let skip = if input.eof {
+            std::mem::take(&mut self.skip)
+        } else {
+            0
+        };
+        if skip > 0 {
+            return skipped_payload_truncated(input, skip);
+        }
+        match self.part.take() {
+            Some(part) if input.eof => return self.truncate(input, part, 0),
+            Some(part) => self.part = Some(part),
+            None => {
+                self.gathered.release();
+                release(&mut self.scratch);
+            }
+        }
+        Step::Incomplete(None)
+    }
+
     pub(super) fn next<'a>(&'a mut self, input: Buffer<'a>) -> Step<'a> {
         let Buffer { window, eof, .. } = input;
         if window.is_empty() {
-            let skip = if eof {
-                std::mem::take(&mut self.skip)
-            } else {
-                0
-            };
-            if skip > 0 {
-                return skipped_payload_truncated(input, skip);
-            }
-            return match self.part.take() {
-                Some(part) if eof => self.truncate(input, part, 0),
-                Some(part) => {
-                    self.part = Some(part);
-                    Step::Incomplete(None)
-                }
-                None => {
-                    self.gathered.release();
-                    release(&mut self.scratch);
-                    Step::Incomplete(None)
-                }
-            };
+            return self.wait(input);
         }
         if let Some(seek) = &mut self.seek {
             let (step, found) = seek.next(input, self.masked);

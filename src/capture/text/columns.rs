@@ -130,9 +130,10 @@ pub(super) fn unwrapped(text: &[u8], width: Option<usize>) -> Vec<u8> {
         .map(blanks)
         .min();
     let margin = margin.filter(|&margin| margin > 1).unwrap_or(0);
-    // One break shows no width; YAML breaks the text in quotes behind a key at blanks.
+    // One break shows no width; YAML breaks the text in quotes behind a key, or of an item, at blanks.
     let first = lines.first().copied().unwrap_or_default();
-    let is_folded = lines.len() == 2 && memchr::memmem::find(first, b": '{").is_some();
+    let has = |start: &[u8]| memchr::memmem::find(first, start).is_some();
+    let is_folded = lines.len() == 2 && (has(b": '{") || has(b"- '{"));
     let is_fixed = !is_folded && (is_broken_at(&chars) || is_broken_at(&<[u8]>::len));
     let widest = lines.iter().map(|line| chars(line.trim_ascii_end())).max();
     let room = width.or(widest).unwrap_or_default().saturating_sub(margin);

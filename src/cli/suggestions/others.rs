@@ -218,6 +218,11 @@ impl Situation<'_> {
                 if has_word(words::TURNS_OFF, flag) {
                     return Some(format!("--allow {value} turns this rule off"));
                 }
+                if has_word(words::RAISES, flag) {
+                    return Some(format!(
+                        "--deny {value} makes an error of this rule, --allow {value} turns it off"
+                    ));
+                }
                 return Some(format!(
                     "the findings of one rule are wiretool lint FILE | grep {value}; --explain {value} explains it"
                 ));

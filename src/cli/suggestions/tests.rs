@@ -663,7 +663,7 @@ const GUESSES: &[(&str, &str)] = &[
     ("make telequick Barge call_sid=abc --hex", "--to hex"),
     ("make --count 10 mcp ping", "a loop of the shell"),
     ("lint --rule unanswered FILE", "| grep RULE"),
-    ("lint --warn mcp/unanswered FILE", "--deny RULE"),
+    ("lint --warn mcp/unanswered FILE", "--deny mcp/unanswered"),
     ("diff --ignore-time A B", "are not compared"),
     ("diff --latency A B", "wiretool stat FILE has the latencies"),
     ("replay --ignore-errors FILE -- ./server", "--keep-going"),

@@ -340,6 +340,9 @@ const ANY: &[&str] = &[];
 /// The flags that turn a rule off.
 pub(super) const TURNS_OFF: &str = "--disable --exclude --ignore --ignore-rule --off --skip";
 
+/// The flags that raise the severity of a rule.
+pub(super) const RAISES: &str = "--error --upgrade --warn --warning";
+
 /// The commands, the flags that they do not have, and a tip. The first row that fits counts.
 pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (LINT, TURNS_OFF, "--allow RULE turns a rule off"),
@@ -350,7 +353,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         LINT,
-        "--error --upgrade --warn --warning",
+        RAISES,
         "--deny RULE makes an error of a rule, --allow RULE turns it off",
     ),
     (

@@ -4,7 +4,7 @@ use super::short_text::ShortText;
 use crate::escape::shorten;
 use crate::framing::fields::{text_secrets, without};
 use crate::protocol::session::stored::{stored, to_stored};
-use crate::protocol::session::{Current, Place, Seen, Waiting};
+use crate::protocol::session::{Place, Seen, Waiting};
 use crate::protocol::{Direction, Origin, with_name};
 use foldhash::HashSet;
 use foldhash::fast::FixedState;
@@ -77,8 +77,12 @@ impl OpenRequest {
     }
 
     /// Returns a member of the batch that a message is.
-    pub(crate) fn member(seen: Current<'_, '_>, subject: Option<&str>, id: &str) -> Self {
-        let texts = seen.report().texts.get((&seen.message.kind, subject, None));
+    pub(crate) fn member(
+        seen: &Seen<'_>,
+        texts: &mut SharedRequestTexts,
+        (subject, id): (Option<&str>, &str),
+    ) -> Self {
+        let texts = texts.get((&seen.message.kind, subject, None));
         Self {
             place: seen.whole().into(),
             texts,

@@ -72,7 +72,10 @@ impl<'a> CallShape<'_, 'a> {
             return self.seen.stored_request();
         }
         let method = self.call.method.and_then(Node::text);
-        OpenRequest::member(self.seen, method.as_deref(), &self.call.id().text())
+        let id = self.call.id();
+        let id = id.text();
+        let own = (method.as_deref(), &*id);
+        OpenRequest::member(&self.seen, &mut self.seen.report().texts, own)
     }
 
     /// Checks a message; returns its method if it is known.

@@ -115,16 +115,20 @@ impl Inputs {
         let asks = |w: &Waiting| w.url.is_none() && w.subject.as_deref() == Some(&*message.name());
         let is_of =
             |w: &Waiting| asks(w) && w.name.as_deref() == message.seen.message.name.as_deref();
-        let has_state = |w: &Waiting| is_of(w) && w.state == hash;
+        let has_state = |w: &Waiting| asks(w) && w.state == hash;
         let is_same = |w: &Waiting| has_state(w) && w.has_content_of(message, arguments);
-        let by_state = only(&self.waiting, has_state).filter(|_| state.is_some());
+        let by_state = only(&self.waiting, has_state)
+            .filter(|at| state.is_some() && self.waiting.get(*at).is_some_and(is_of));
         let (at, link) = if let Some(at) = by_state {
             (at, Link::Recorded)
         } else if let Some(at) = only(&self.waiting, is_same).filter(|_| !self.incomplete) {
             (at, Link::Inferred)
         } else {
             let of_other = |w: &Waiting| w.url.is_none() && w.state == hash && !is_of(w);
-            let of_other = only(&self.waiting, of_other).and_then(|at| self.waiting.get(at));
+            let is_own = |w: &Waiting| is_of(w) && w.state == hash;
+            let of_other = only(&self.waiting, of_other)
+                .filter(|_| !self.waiting.iter().any(is_own))
+                .and_then(|at| self.waiting.get(at));
             if let Some((state, of_other)) = state.zip(of_other) {
                 broken!(message, rule::REQUEST_STATE, message.at(state), of_other.answer;
                     "the requestState is that of #{}, which asks for the input of another request",
