@@ -129,11 +129,11 @@ impl LineForm for Page {
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
         self.release(sink);
         if self.cut > 0 {
-            let text = format!(
-                "the page has only a part of {} messages: they are left out",
-                self.cut
-            );
-            Problem::note(InputPlace::Whole, text)
+            let text = match self.cut {
+                1 => "1 message is cut in the page, and left out".to_owned(),
+                cut => format!("{cut} messages are cut in the page, and left out"),
+            };
+            Problem::error(InputPlace::Whole, text)
                 .hint("the capture that it was made from has them")
                 .report(sink);
         }

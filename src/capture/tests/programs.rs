@@ -244,7 +244,7 @@ fn pages_of_wiretool_are_captures() {
     let wanted = [
         "c2s 0 {}",
         "s2c 2 []",
-        "the page has only a part of 1 messages: they are left out (the capture that it was made from has them)",
+        "1 message is cut in the page, and left out (the capture that it was made from has them)",
         "the page has stars in place of secrets",
     ];
     assert_eq!(read(page), wanted);
