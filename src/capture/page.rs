@@ -19,7 +19,7 @@ use serde::de::IgnoredAny;
 
 const START: &[u8] = b"<!doctype html>";
 const GENERATOR: &[u8] = b"<meta name=\"generator\" content=\"wiretool\">";
-/// The most bytes that are held until the time of the first message is known, which stands last.
+/// The most bytes that are held until the time of the first message is known, which is at the end of the page.
 const MAX_HELD: usize = 64 << 20;
 
 /// Says if text is such a page.
@@ -55,7 +55,7 @@ struct PageMessage {
 #[derive(Default)]
 pub(super) struct Page {
     held: Vec<(PageMessage, Vec<u8>)>,
-    /// The number of bytes in them.
+    /// The memory that they take.
     len: usize,
     /// The number of messages that the page does not have whole.
     cut: u64,
@@ -65,18 +65,18 @@ pub(super) struct Page {
 }
 
 impl Page {
-    fn add(&mut self, message: PageMessage) {
-        let bytes = message
-            .b
-            .as_deref()
-            .map(|text| base64_simd::STANDARD.decode_to_vec(text));
+    fn add(&mut self, mut message: PageMessage) {
+        let text = message.b.take();
+        let bytes = text.map(|text| base64_simd::STANDARD.decode_to_vec(text));
         match bytes {
             Some(Ok(mut bytes)) if message.size.is_none_or(|size| size == bytes.len()) => {
                 self.has_stars |= message.h.is_some();
                 if message.framing == Framing::Lines.name() {
                     bytes.push(b'\n');
                 }
-                self.len += bytes.len();
+                let direction = message.dir.as_deref().map_or(0, str::len);
+                let texts = message.framing.len() + direction;
+                self.len += size_of::<(PageMessage, Vec<u8>)>() + texts + bytes.len();
                 self.held.push((message, bytes));
             }
             _ => self.cut += 1,
@@ -93,7 +93,7 @@ impl Page {
                 conn: message.conn,
                 stream: message.stream,
                 direction: message.dir.as_deref().and_then(Direction::from_name),
-                time: self.start.zip(since).map(|(start, since)| start + since),
+                time: (self.start.zip(since)).map(|(start, since)| start.saturating_add(since)),
                 bytes: &bytes,
             }));
         }

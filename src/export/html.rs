@@ -416,7 +416,9 @@ impl Form for Page {
             if self.problems.len() < MAX_PROBLEMS {
                 let name = self.own_name().map(|name| format!("{name}: "));
                 let name = name.unwrap_or_default();
-                self.problems.push(format!("{name}{problem}"));
+                let text = problem.to_string();
+                let text = masked_subject(&text, self.display.show_secrets);
+                self.problems.push(format!("{name}{text}"));
             } else {
                 self.more_problems += 1;
             }

@@ -260,7 +260,9 @@ impl Form for Mermaid {
             Item::Header(header) => self.lanes.header(header),
             Item::Problem(problem) if problem.severity != ProblemSeverity::Note => {
                 self.problems += 1;
-                let first = || brief(&problem.to_string(), MAX_NOTE);
+                let shows = self.options.show_secrets;
+                let text = problem.to_string();
+                let first = || brief(&masked_subject(&text, shows), MAX_NOTE);
                 self.first_problem.get_or_insert_with(first);
             }
             _ => {}

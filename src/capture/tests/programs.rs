@@ -248,4 +248,10 @@ fn pages_of_wiretool_are_captures() {
         "the page has stars in place of secrets",
     ];
     assert_eq!(read(page), wanted);
+    // Times of a hostile page have no sum.
+    let (far, later) = ("9".repeat(310), "\"t\":1e300");
+    let page = page
+        .replace("1795572790000.5", &far)
+        .replace("\"t\":0", later);
+    assert_eq!(read(&page).len(), wanted.len());
 }

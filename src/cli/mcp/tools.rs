@@ -85,7 +85,8 @@ pub fn call(all: &mut Recordings, name: &str, arguments: Option<&Value>) -> Resu
     let mut answer = tool(all, &given)?;
     // A capture that cannot be read has no messages and no findings.
     if given.recording.is_some() && !all.notes().is_empty() {
-        answer["notes"] = json!({ "captured": all.notes() });
+        let notes = all.notes().iter().map(|note| masked_subject(note, false));
+        answer["notes"] = json!({ "captured": notes.collect::<Vec<_>>() });
     }
     Ok(answer)
 }

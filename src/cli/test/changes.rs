@@ -313,9 +313,11 @@ fn compare(a: &Value, b: &Value) -> Option<Ordering> {
 
 /// Returns true if two values of a keyword mean the same: lists of types and values have no order.
 fn is_equal(key: &str, a: &Value, b: &Value) -> bool {
-    let has_all = |a: &Value, b: &Value| list(a).iter().all(|one| list(b).contains(one));
     match key {
-        "type" | "enum" | "required" => has_all(a, b) && has_all(b, a),
+        "type" | "enum" | "required" => {
+            let (a, b) = (list(a), list(b));
+            a.iter().all(|one| b.contains(one)) && b.iter().all(|one| a.contains(one))
+        }
         _ => compare(a, b) == Some(Ordering::Equal),
     }
 }

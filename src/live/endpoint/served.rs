@@ -12,7 +12,7 @@ use crate::error::Refusal;
 use crate::framing::{Framing, Head};
 use crate::live::codec::{Codec, ConnectionConfig, ServedSessions, head};
 use crate::live::handler::Command;
-use crate::protocol::peer::{Outgoing, json_of, with_json};
+use crate::protocol::peer::{Outgoing, RecentEntries, json_of, with_json};
 use crate::protocol::{Direction, Protocol, Role};
 use crate::tape::Node;
 use std::borrow::Cow;
@@ -20,6 +20,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Events that may wait for a stream; the oldest ones are dropped.
 const MAX_HELD: usize = 1 << 10;
+/// The maximum length of an id and of the part that a request is about, together; a longer one is about the whole session.
+const MAX_ASKED: usize = 1 << 10;
 /// Closed connections whose sessions are still known.
 const MAX_CONNECTIONS: usize = 1 << 12;
 
@@ -37,7 +39,7 @@ pub(super) struct ServerSessions<'p> {
     /// The connection with the event stream of each session, or of a part of it.
     streams: BTreeMap<(String, Option<String>), u32>,
     /// The parts that requests are about, by their ids.
-    asked: BTreeMap<String, String>,
+    asked: RecentEntries<String, String>,
     /// Events of sessions that have no stream yet.
     held: VecDeque<Outgoing>,
 }
@@ -55,7 +57,7 @@ impl<'p> ServerSessions<'p> {
             begun: 0,
             current: BTreeMap::new(),
             streams: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            asked: RecentEntries::default(),
             held: VecDeque::new(),
         })
     }
@@ -94,10 +96,9 @@ impl<'p> ServerSessions<'p> {
             self.streams.insert((name.clone(), part), conn);
         }
         if let Some(part) = decoded.root().and_then(|root| self.part_of(root)) {
-            self.asked
-                .insert(decoded.message.id.text().into_owned(), part);
-            if self.asked.len() > MAX_CONNECTIONS {
-                self.asked.pop_first();
+            let id = decoded.message.id.text();
+            if id.len() + part.len() <= MAX_ASKED {
+                self.asked.insert(id.into_owned(), part);
             }
         }
         self.current.insert(conn, name);
