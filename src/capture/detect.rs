@@ -22,7 +22,7 @@ use super::printed::{curl, flows, follow, socat};
 #[cfg(feature = "pcap")]
 use super::printed::{packet_lines, tcpdump, tshark};
 use super::readable::is_readable;
-use super::text::{Expected, Text, detect_loose};
+use super::text::{Expected, Text, detect_loose, shows_bytes};
 use super::{base64_text, har, journald, json_lines, page, recording, strace, unreadable};
 use FormVerdict::{No, Open, Yes};
 
@@ -165,6 +165,13 @@ pub(super) fn detect(
         Yes(evidence) => return Some((Form::Log, evidence, reader(Form::Log))),
         Open => return None,
         No => {}
+    }
+    if matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
+        && !is_exact
+        && shows_bytes(text, expected)
+    {
+        let evidence = "its first object has bytes in hex or in Base64".into();
+        return Some((Form::Text, evidence, reader(Form::Text)));
     }
     let evidence = match text.trim_ascii_start().first() {
         None => "it is empty".into(),

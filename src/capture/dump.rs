@@ -135,6 +135,8 @@ impl<'a> DumpRow<'a> {
 fn second_half<'a>(columns: &'a [u8], start: usize, out: &mut Vec<u8>) -> Option<&'a [u8]> {
     let first = out.len();
     let mut rest = columns;
+    // The text after two blanks, if it begins with another one.
+    let mut with_blank: &[u8] = b"";
     while out.len() < first + HALF
         && let (&[high, low], after) = split_digits(rest)
     {
@@ -143,6 +145,7 @@ fn second_half<'a>(columns: &'a [u8], start: usize, out: &mut Vec<u8>) -> Option
         let gap = after.len() - text.len();
         if gap != 1 {
             rest = if gap == 0 { after } else { text };
+            with_blank = after.get(2..).filter(|_| gap > 2).unwrap_or_default();
             break;
         }
         rest = text;
@@ -157,7 +160,7 @@ fn second_half<'a>(columns: &'a [u8], start: usize, out: &mut Vec<u8>) -> Option
                 .into_iter()
                 .all(|(byte, c)| byte == c || !byte.is_ascii_graphic())
     };
-    if out.len() > first && agrees(text) {
+    if out.len() > first && (agrees(text) || agrees(with_blank)) {
         return Some(rest);
     }
     out.truncate(first);

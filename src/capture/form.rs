@@ -111,6 +111,8 @@ pub(super) trait FormReader: Send {
     fn push(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>);
     /// Sets the protocol that the user named. It comes before the first bytes.
     fn expect(&mut self, _protocol: Expected) {}
+    /// Says that later lines show that messages were copied out of something else. It comes before the first bytes.
+    fn set_pasted(&mut self, _is_pasted: bool) {}
     /// Ends the input.
     fn finish(&mut self, _sink: &mut ItemSink<'_>) {}
     /// Returns the number of lines without data of this form.

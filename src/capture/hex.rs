@@ -5,7 +5,7 @@
 //!   > 12 64, 0xb0 e5  # request    four bytes, c2s
 //!   61 62 63 "abc"                 three bytes, c2s still: a mark holds until the next
 //!   160000007b226a73223a317d       a line of xxd -p
-//!   29<TAB>0.25<TAB>160000007b2    the last cell of a row of tshark -T fields
+//!   29<TAB>0.25<TAB>160000007b2    the last cell of a row of tshark -T fields; those of later rows may be short
 //!   Barge to one call              ignored: does not start with a byte
 //! ```
 //!
@@ -152,13 +152,32 @@ pub(super) struct Hex {
     direction: Option<Direction>,
     /// A line stands for rows that are left out.
     has_repeats: bool,
+    /// The number of cells of the last row of tshark with a long payload.
+    cells: Option<usize>,
     ignored: u64,
+}
+
+impl Hex {
+    /// Returns the payload of a row of tshark that is too short to be one for certain, and otherwise the whole line.
+    fn without_other_cells<'l>(&mut self, line: &'l [u8]) -> &'l [u8] {
+        let count = line.split(|&c| c == b'\t').count();
+        match last_cell(line) {
+            Some(payload) if !payload.is_empty() => self.cells = Some(count),
+            None if self.cells == Some(count) => {
+                let last = line.rsplit(|&c| c == b'\t').next();
+                return last.unwrap_or(line);
+            }
+            _ => {}
+        }
+        line
+    }
 }
 
 impl LineForm for Hex {
     fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
         self.bytes.clear();
-        let (kind, direction, rest) = read(line.text, &mut self.bytes);
+        let text = self.without_other_cells(line.text);
+        let (kind, direction, rest) = read(text, &mut self.bytes);
         match kind {
             HexLineKind::Comment => return,
             HexLineKind::Other => {

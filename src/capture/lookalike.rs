@@ -3,6 +3,7 @@
 //! Unlike [`super::unreadable`], this is asked only at the end: a wrong name costs no message.
 
 mod encoded;
+mod yaml;
 
 use crate::encoding::{Parsed, Want, lossless, msgpack};
 use crate::framing::fields::masked;
@@ -10,6 +11,7 @@ use crate::framing::{Framing, header_framings};
 use crate::span::Span;
 use encoded::encoded_text;
 use std::borrow::Cow;
+use yaml::is_yaml;
 
 /// The name of something, and a way to its messages.
 type LookAlike = (Cow<'static, str>, &'static str);
@@ -19,6 +21,7 @@ pub(crate) const EXAMINED: usize = 4 << 10;
 
 const TO_HTTP: &str = "if a peer also speaks HTTP/1.1, wiretool proxy --connect http://HOST:PORT -w FILE.jsonl records it; \
     tshark -d tcp.port==PORT,http2 reads a packet capture";
+const TO_JSON: &str = "yq -o=json -I=0 FILE | wiretool reads them";
 const RECORD: &str =
     "wiretool proxy --connect ADDRESS -w FILE.jsonl records the messages themselves";
 
@@ -208,6 +211,9 @@ fn of_text(text: &str) -> Option<LookAlike> {
     if let Some(print) = shown_by_a_language(text) {
         return Some(print);
     }
+    if is_yaml(text) {
+        return Some(("YAML".into(), TO_JSON));
+    }
     if first.starts_with("<!DOCTYPE") || first.starts_with("<html") || first.starts_with("<?xml") {
         return Some(("XML or HTML".into(), RECORD));
     }
@@ -265,7 +271,7 @@ fn shown_by_a_language(text: &str) -> Option<LookAlike> {
             "a command for cmd.exe",
             "copy it for bash, where quotes stay as they are",
         )
-    } else if has(&["\"]=>", "\"=>", "\" =>", "=>", "] =>"]) {
+    } else if has(&["\"]=>", "\"=>", "\" =>", "=>", "] =>", "' =>"]) {
         (
             "messages as PHP or Ruby prints them",
             "print them as JSON: json_encode($message), message.to_json",
@@ -281,10 +287,7 @@ fn shown_by_a_language(text: &str) -> Option<LookAlike> {
             .any(|line| line.trim().starts_with("jsonrpc: "))
             || has(&[": '2.0'"]))
     {
-        (
-            "messages in YAML",
-            "yq -o=json -I=0 FILE | wiretool reads them",
-        )
+        ("messages in YAML", TO_JSON)
     } else {
         return None;
     };
@@ -506,6 +509,11 @@ mod tests {
                 "messages in which HTML replaces the quotes",
             ),
             (b"---\njsonrpc: \"2.0\"\nid: 1\n", "messages in YAML"),
+            (b"dir: out\nmessage:\n  v: 1\n  kind: INV\n", "YAML"),
+            (
+                b"array (\n  'jsonrpc' => '2.0',\n)\n",
+                "messages as PHP or Ruby prints them",
+            ),
             (
                 b"#{<<\"jsonrpc\">> => <<\"2.0\">>}",
                 "messages as Erlang prints them",

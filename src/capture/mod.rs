@@ -73,6 +73,8 @@ pub(crate) use kept::{KeptChunk, KeptEvent, KeptItem};
 use lines::BOM;
 #[cfg(feature = "cli")]
 pub(crate) use lines::LINE_LIMIT;
+#[cfg(feature = "cli")]
+pub(crate) use pasted::ends_as_pasted;
 #[cfg(feature = "rules")]
 pub(crate) use sources::{Relation, Sources};
 use text::Expected;
@@ -126,6 +128,8 @@ struct PlainInput {
     body: InputBody,
     /// The bytes are exactly what one side sent.
     is_exact: bool,
+    /// Lines show that messages were copied out of something else.
+    is_pasted: bool,
     /// The protocol that the user named.
     expected: Expected,
     #[cfg(feature = "pcap")]
@@ -162,6 +166,7 @@ impl CaptureInput {
             },
             body: InputBody::Undecided(Vec::new()),
             is_exact: false,
+            is_pasted: false,
             expected: None,
             #[cfg(feature = "pcap")]
             packet_options: PacketOptions::default(),
@@ -190,6 +195,14 @@ impl CaptureInput {
     #[must_use]
     pub(crate) fn of_exact_bytes(mut self, is_exact: bool) -> Self {
         self.plain.is_exact = is_exact;
+        self
+    }
+
+    /// Says that later lines show that messages were copied out of something else: other lines are no errors.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub(crate) fn of_pasted_text(mut self, is_pasted: bool) -> Self {
+        self.plain.is_pasted = is_pasted;
         self
     }
 
@@ -313,6 +326,7 @@ impl PlainInput {
         self.body = match reader {
             Some(mut reader) => {
                 reader.expect(self.expected);
+                reader.set_pasted(self.is_pasted);
                 InputBody::Form(reader)
             }
             None => InputBody::Raw,
@@ -425,10 +439,15 @@ impl PlainInput {
 
     /// Reads the first bytes in the form that they have.
     fn start(&mut self, detected: DetectedForm, bytes: &[u8], sink: &mut ItemSink<'_>) {
-        let (form, evidence, reader) = detected;
+        let (mut form, mut evidence, mut reader) = detected;
+        let is_json = |text: &[u8]| matches!(text.trim_ascii_start().first(), Some(b'{' | b'['));
+        if form == Form::Raw && self.is_pasted && !self.is_exact && is_json(bytes) {
+            form = Form::Text;
+            evidence = "its last lines are those of another program".into();
+            reader = detect::reader(form);
+        }
         self.set_form(form, evidence, reader);
         let after_mark = bytes.strip_prefix(BOM).filter(|_| !self.is_exact);
-        let is_json = |text: &[u8]| matches!(text.trim_ascii_start().first(), Some(b'{' | b'['));
         match after_mark
             .filter(|text| matches!(form, Form::Raw | Form::Text | Form::Log) && is_json(text))
         {

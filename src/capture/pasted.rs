@@ -12,6 +12,9 @@
 //!   ==> server.log <==                head and tail of several files
 //!   --------------------              Fiddler, between exchanges
 //!   === RUN   TestCall                go test -v, and other programs that run tests
+//!   ✔ calls a tool (3ms)              node --test, Mocha, Jest: often behind all messages
+//!     2 passing (15ms)
+//!   maria.silva  6:02 PM              a chat
 //!   <?xml version="1.0"?>             a report or a page
 //! ```
 
@@ -19,7 +22,7 @@ use super::form::FormVerdict;
 use FormVerdict::{No, Open, Yes};
 
 /// Beginnings of lines around messages.
-const MARKS: [&[u8]; 27] = [
+const MARKS: [&[u8]; 29] = [
     b"Script started on ",
     b"```",
     b"~~~",
@@ -47,6 +50,8 @@ const MARKS: [&[u8]; 27] = [
     b"stdout | ",
     b"------- output -------",
     b"RUN  v",
+    "ℹ tests ".as_bytes(),
+    b"test result: ",
 ];
 /// Lines around messages.
 const LINES: [&[u8]; 5] = [
@@ -70,19 +75,32 @@ const PARTS: [&[u8]; 8] = [
 
 /// Returns true if lines show that messages were copied out of something else.
 pub(super) fn is_pasted(text: &[u8]) -> bool {
-    let is_mark = |line: &[u8]| {
-        let line = line.trim_ascii();
-        let has = |part: &&[u8]| memchr::memmem::find(line, part).is_some();
-        MARKS.iter().any(|mark| line.starts_with(mark))
-            || LINES.contains(&line)
-            || is_block(line)
-            || is_rule(line)
-            || is_file_heading(line)
-            || !line.contains(&b'{') && PARTS.iter().any(has)
-    };
     let start = text.trim_ascii_start();
     let is_http = is_native(start) && is_printed_http(start) == Yes(());
     is_http || is_session(start) || is_markup(start) || text.split(|&c| c == b'\n').any(is_mark)
+}
+
+/// Returns true for a line that no stream of messages has.
+fn is_mark(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let has = |part: &&[u8]| memchr::memmem::find(line, part).is_some();
+    MARKS.iter().any(|mark| line.starts_with(mark))
+        || LINES.contains(&line)
+        || is_block(line)
+        || is_rule(line)
+        || is_file_heading(line)
+        || is_chat_heading(line)
+        || is_test_result(line)
+        || is_shown_event(line)
+        || is_logged_request(line)
+        || !line.contains(&b'{') && PARTS.iter().any(has)
+}
+
+/// Returns true if the last lines of a text show that messages were copied out of something else. It may begin inside a line.
+pub(crate) fn ends_as_pasted(text: &[u8]) -> bool {
+    let is_text = |text: &[u8]| std::str::from_utf8(text).is_ok_and(|text| !text.contains('\0'));
+    let lines = memchr::memchr(b'\n', text).and_then(|at| text.get(at + 1..));
+    lines.is_some_and(|lines| is_text(lines) && lines.split(|&c| c == b'\n').any(is_mark))
 }
 
 /// Returns true if a text begins as a report in XML or a page in HTML does.
@@ -104,6 +122,49 @@ fn is_rule(line: &[u8]) -> bool {
 /// Returns true for the heading of a file that head and tail print: `==> server.log <==`.
 pub(super) fn is_file_heading(line: &[u8]) -> bool {
     line.starts_with(b"==> ") && line.ends_with(b" <==")
+}
+
+/// Returns true for the sender and the time of a message in a chat: `maria.silva  6:02 PM`.
+fn is_chat_heading(line: &[u8]) -> bool {
+    let clock = line.strip_suffix(b"AM").or(line.strip_suffix(b"PM"));
+    let clock = clock.and_then(|line| line.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next());
+    let is_clock = clock.is_some_and(|clock| {
+        let is_part = |c: &u8| c.is_ascii_digit() || *c == b':';
+        (4..=5).contains(&clock.len()) && clock.contains(&b':') && clock.iter().all(is_part)
+    });
+    is_clock && line.first().is_some_and(u8::is_ascii_alphabetic)
+}
+
+/// Returns true for the first line of a request behind other text: `2026/11/27 10:00:00 POST /mcp HTTP/1.1`.
+fn is_logged_request(line: &[u8]) -> bool {
+    let mut words = line.split(|&c| c == b' ').skip(1);
+    words.any(|word| METHODS.contains(&word))
+        && words.next().is_some_and(|target| target.starts_with(b"/"))
+        && words
+            .next()
+            .is_some_and(|version| version.starts_with(b"HTTP/1"))
+}
+
+/// Returns true for a server-sent event with its line ends as escapes, as tshark prints `http.file_data`.
+fn is_shown_event(line: &[u8]) -> bool {
+    let is_event = line.starts_with(b"event: ") || line.starts_with(b"data: {");
+    is_event && (line.ends_with(br"\r\n") || line.ends_with(br"\n\n"))
+}
+
+/// Returns true for a line of a program that runs tests: `✔ calls a tool (3ms)`, `2 passing (15ms)`, `Tests: 2 passed, 2 total`.
+fn is_test_result(line: &[u8]) -> bool {
+    let marks = ["✔ ", "✓ ", "✖ ", "✗ "];
+    if line.ends_with(b"ms)") && marks.iter().any(|mark| line.starts_with(mark.as_bytes())) {
+        return true;
+    }
+    let line = line.strip_prefix(b"Tests:").unwrap_or(line).trim_ascii();
+    let mut words = line.split(u8::is_ascii_whitespace);
+    let is_number = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_digit);
+    let count = words.next().is_some_and(is_number);
+    let what = words
+        .next()
+        .map(|word| word.strip_suffix(b",").unwrap_or(word));
+    count && matches!(what, Some(b"passing" | b"failing" | b"passed" | b"failed"))
 }
 
 /// Returns true for a key of YAML whose text is in the lines below it: `message: |`.
@@ -165,12 +226,7 @@ pub(super) fn is_unchunked(text: &[u8]) -> FormVerdict<()> {
         if is_interim {
             continue;
         }
-        let is_chunked = |line: &[u8]| {
-            let line = line.to_ascii_lowercase();
-            let value = line.strip_prefix(b"transfer-encoding:");
-            value.is_some_and(|value| value.trim_ascii().ends_with(b"chunked"))
-        };
-        if !head.split(|&c| c == b'\n').any(is_chunked) {
+        if !is_chunked_head(head) {
             return No;
         }
         let is_size = |c: &u8| c.is_ascii_hexdigit() || b" \t\r;".contains(c);
@@ -182,6 +238,15 @@ pub(super) fn is_unchunked(text: &[u8]) -> FormVerdict<()> {
             _ => No,
         };
     }
+}
+
+/// Returns true if a head says that its body is in chunks.
+pub(super) fn is_chunked_head(head: &[u8]) -> bool {
+    head.split(|&c| c == b'\n').any(|line| {
+        let line = line.to_ascii_lowercase();
+        let value = line.strip_prefix(b"transfer-encoding:");
+        value.is_some_and(|value| value.trim_ascii().ends_with(b"chunked"))
+    })
 }
 
 /// Says if a text begins with a head of HTTP without CR, and then JSON over several lines: `HTTPie` prints messages so, with

@@ -122,7 +122,7 @@ fn is_readable_object(text: &[u8]) -> FormVerdict {
             Open => return Open,
             No => {
                 return match any(&MESSAGE_KEYS, key) {
-                    Yes(()) => No,
+                    Yes(()) => is_print_of_ruby(key),
                     Open => Open,
                     No => Yes("its first key is not one of a message".into()),
                 };
@@ -130,6 +130,16 @@ fn is_readable_object(text: &[u8]) -> FormVerdict {
         }
     }
     Yes("it is an event of the Chrome DevTools protocol".into())
+}
+
+/// Says if an arrow is behind the first key, `{"jsonrpc"=>"2.0"}`, instead of a colon.
+fn is_print_of_ruby(key: &[u8]) -> FormVerdict {
+    let end = memchr::memchr(b'"', key).and_then(|at| key.get(at + 1..));
+    match starts(end.unwrap_or_default().trim_ascii_start(), b"=>") {
+        Yes(()) => Yes("its first key has an arrow, as Ruby prints it".into()),
+        Open => Open,
+        No => No,
+    }
 }
 
 /// Returns true if a line that is not UTF-8 looks like one in Latin-1, or may do so once it is whole: it begins with ASCII, and

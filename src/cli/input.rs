@@ -19,7 +19,7 @@ mod state;
 
 use super::config::settings;
 use super::options::InputArgs as Args;
-use crate::capture::CaptureInput;
+use crate::capture::{CaptureInput, Form};
 use crate::conversation::{Run, Sink, Source};
 use crate::decoder::DecodeOptions;
 use anyhow::Result;
@@ -208,8 +208,10 @@ impl Inputs<'_, '_, '_> {
         let args = self.args;
         let (options, direction) = settings().options_for_path(self.options, args.dir, path);
         let file = open(path)?;
+        let is_pasted = !args.follow && args.from == Form::Auto && late::ends_as_pasted(&file)?;
         let input = || {
             CaptureInput::new(args.from)
+                .of_pasted_text(is_pasted)
                 .with_packet_options(args.packets.options())
                 .of_protocols(&options.protocols)
                 .of_exact_bytes(direction.is_some() || options.framing.is_some())

@@ -86,19 +86,33 @@ pub fn run(args: &Args) -> Result<Exit> {
     job.finish()
 }
 
-/// Refuses `name=add` where the recipe has the word NAME without a key.
-fn refuse_named_words(recipe: &Recipe, words: &[String]) -> std::result::Result<(), Refusal> {
+/// Refuses a pair with a key that the kind does not have, where an optional word would take it as a text: `pretty=true`.
+fn refuse_unknown_keys(
+    recipe: &Recipe,
+    words: &[String],
+    is_key: impl Fn(&str) -> bool,
+) -> std::result::Result<(), Refusal> {
+    let is_own = |word: &str| word.split_once('=').is_some_and(|(key, _)| is_key(key));
+    let mut places = recipe.words.split(' ');
     for (word, number) in words.iter().zip(2..) {
-        let Some((key, _)) = word.split_once('=') else {
+        if is_own(word) {
             continue;
+        }
+        let place = places.next().unwrap_or_default();
+        let is_name = |key: &str| {
+            let mut letters = key.bytes();
+            letters.next().is_some_and(|c| c.is_ascii_lowercase())
+                && letters.all(|c| c.is_ascii_alphanumeric() || c == b'_')
         };
-        let name = key.to_uppercase();
-        let is_named = |own: &str| own.trim_matches(['[', ']']) == name && key != name;
-        if recipe.words.split(' ').any(is_named) {
-            let wanted = format!(
-                "{name} without `{key}=`, as in {} {}",
-                recipe.name, recipe.words
-            );
+        let is_pair = |(key, value): (&str, &str)| {
+            is_name(key) && !value.trim_matches('=').is_empty() && !value.contains(' ')
+        };
+        if place.starts_with('[') && word.split_once('=').is_some_and(is_pair) {
+            let keys = recipe
+                .keys
+                .split_whitespace()
+                .map(|key| format!(" {key}=…"));
+            let wanted = format!("{place}{}", keys.collect::<String>());
             return Err(Refusal::new(
                 format!("word {number}"),
                 wanted,
@@ -107,6 +121,58 @@ fn refuse_named_words(recipe: &Recipe, words: &[String]) -> std::result::Result<
         }
     }
     Ok(())
+}
+
+/// Returns words in the order of their places: `name=add` is the word of the place NAME.
+fn in_places(recipe: &Recipe, words: &[String]) -> std::result::Result<Vec<String>, Refusal> {
+    let places: Vec<String> = recipe
+        .words
+        .split_whitespace()
+        .map(|place| place.trim_matches(['[', ']']).replace('-', "_"))
+        .collect();
+    let mut given: Vec<Option<&str>> = vec![None; places.len()];
+    let mut others = Vec::new();
+    for word in words {
+        let pair = word.split_once('=').and_then(|(key, value)| {
+            let name = key.to_uppercase().replace('-', "_");
+            let mut places = places.iter().zip(&mut given);
+            let is_free = |(place, slot): &(&String, &mut Option<&str>)| {
+                slot.is_none() && **place == name && key != name
+            };
+            Some((places.find(is_free)?.1, value))
+        });
+        match pair {
+            Some((slot, value)) => *slot = Some(value),
+            None => others.push(word),
+        }
+    }
+    let Some(last) = given.iter().rposition(Option::is_some) else {
+        return Ok(words.to_vec());
+    };
+    let is_plain = |word: &&String| {
+        let mut keys = recipe.keys.split_whitespace();
+        !word
+            .split_once('=')
+            .is_some_and(|(key, _)| keys.any(|own| own == key))
+    };
+    let (plain, keyed): (Vec<&String>, Vec<&String>) = others.into_iter().partition(is_plain);
+    let mut plain = plain.into_iter();
+    let mut placed = Vec::with_capacity(words.len());
+    for ((slot, place), n) in given.iter().zip(&places).zip(0..) {
+        match slot.or_else(|| plain.next().map(String::as_str)) {
+            Some(word) => placed.push(word.to_owned()),
+            None if n > last => break,
+            None => {
+                return Err(Refusal::new(
+                    format!("word {}", n + 2),
+                    format!("{place}, as in {} {}", recipe.name, recipe.words),
+                    "nothing",
+                ));
+            }
+        }
+    }
+    placed.extend(plain.chain(keyed).cloned());
+    Ok(placed)
 }
 
 /// Returns the message of a kind and its arguments.
@@ -127,11 +193,16 @@ pub fn make_message(
         // Kinds from a schema take the fields of the struct.
         None => !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
     };
-    if let Some(recipe) = recipe {
-        refuse_named_words(recipe, rest)?;
-    }
+    let rest = match recipe {
+        Some(recipe) => in_places(recipe, rest)?,
+        None => rest.to_vec(),
+    };
+    let rest = rest.as_slice();
     let mut words = Words::new(rest, is_key);
     let made = protocol.make(kind, &mut words, id_gen);
+    if let (Ok(_), Some(recipe)) = (&made, recipe) {
+        refuse_unknown_keys(recipe, rest, is_key)?;
+    }
     made.map_err(|mut refusal| {
         if rest.iter().any(|word| word.starts_with('{')) {
             let wanted = refusal.wanted.to_mut();

@@ -33,7 +33,11 @@ const READ: &str = "a capture is an argument without a flag: ";
 
 /// Returns the text of a usage error for stderr, in a few lines: the error, tips, the usage.
 pub fn usage_text(error: &clap::Error, root: &Command, args: &[OsString]) -> String {
-    let tips = Situation::new(error, root, args).tips();
+    let situation = Situation::new(error, root, args);
+    if let Some(file) = situation.missing_file() {
+        return format!("error: there is no file '{}'\n", super::escape_lines(file));
+    }
+    let tips = situation.tips();
     // The text contains arguments of the command line.
     let text = error.render().to_string();
     // Conditions are shown as they were typed, with the place of the error.
@@ -411,6 +415,12 @@ impl<'a> Situation<'a> {
                     .into(),
             );
         }
+        if command.get_name() == "replay" && Path::new(word).is_file() {
+            let file = shell_words::quote(word);
+            return Some(format!(
+                "the recording stands first, and a server to start last: wiretool replay {file} -- COMMAND"
+            ));
+        }
         if has("from-recording") {
             return Some(format!(
                 "answers of a recording are --from-recording {}, those of a script --script FILE",
@@ -562,6 +572,9 @@ fn subcommand_tip(command: &str, word: &str) -> Option<String> {
     };
     match words::SUBCOMMANDS.iter().find(is_meant) {
         Some((.., tip)) => Some((*tip).to_owned()),
+        None if command == "protocol" && registry::find(word).is_some() => Some(format!(
+            "wiretool protocol show {word} describes it, wiretool -p {word} FILE reads it"
+        )),
         None if command == "snapshot" && Path::new(word).exists() => Some(format!(
             "wiretool snapshot test {} compares it with its snapshot",
             shell_words::quote(word)

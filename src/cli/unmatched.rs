@@ -73,6 +73,8 @@ pub struct Unmatched {
     refused: Option<u64>,
     /// The filter compares times, and no message has one so far.
     has_no_time: bool,
+    /// The filter wants the latency of a request.
+    is_slow_request: bool,
     /// A condition with the text of `--grep` as a pattern, if it looks like one.
     pattern: Option<String>,
     /// The number of messages so far.
@@ -93,6 +95,7 @@ impl Unmatched {
         let mut all: Vec<Words> = Vec::new();
         let (mut failed, mut refused) = (None, None);
         let mut has_no_time = false;
+        let (mut has_latency, mut is_request) = (false, false);
         filter.expr().wanted(&mut |key, word| {
             let mut list = |what, wanted: &str, is_instead, get| {
                 if !all.iter().any(|words| words.what == what) {
@@ -127,7 +130,11 @@ impl Unmatched {
                     let path = Path::from(steps.collect::<Vec<_>>());
                     list(PATHS, &Key::Message(path).to_string(), false, add_members);
                 }
-                Key::Time | Key::Latency => has_no_time = true,
+                Key::Time | Key::Latency => {
+                    has_no_time = true;
+                    has_latency |= *key == Key::Latency;
+                }
+                Key::Role if word == Role::Request.name() => is_request = true,
                 Key::Role if word == Role::Error.name() => (failed, refused) = (Some(0), Some(0)),
                 Key::Outcome => refused = Some(0),
                 _ => {}
@@ -138,6 +145,7 @@ impl Unmatched {
             failed,
             refused,
             has_no_time,
+            is_slow_request: has_latency && is_request,
             pattern: filter.grep().and_then(as_pattern),
             messages: 0,
         }
@@ -206,7 +214,12 @@ impl Unmatched {
         let time = self
             .has_no_time
             .then(|| "they have no times, so no latencies".to_owned());
+        let slow = self.is_slow_request.then(|| {
+            "only answers have a latency: --where 'latency>…' --pair shows their requests"
+                .to_owned()
+        });
         let lists = lists
+            .chain(slow)
             .chain(failed)
             .chain(refused)
             .chain(time)

@@ -1,5 +1,6 @@
 //! Evaluates a condition on a message.
 
+use super::escapes::without_escapes;
 use super::expr::{Expr, KeyTest, Operand, Order, Test, TextPattern};
 use super::key::Key;
 use super::number::{Decimal, with_number};
@@ -184,7 +185,12 @@ impl KeyTest {
             Self::Is(operands) => operands.iter().any(|o| o.is(node, scratch)),
             Self::Like(patterns) => {
                 let text = text_of(node, scratch);
+                let readable = || without_escapes(text.as_bytes());
                 patterns.iter().any(|p| p.fits(&text))
+                    || readable().is_some_and(|readable| {
+                        let readable = String::from_utf8_lossy(&readable);
+                        patterns.iter().any(|p| p.fits(&readable))
+                    })
             }
             Self::Order(order, Operand::Word(word)) => {
                 compare(node, word).is_some_and(|o| order.allows(o))

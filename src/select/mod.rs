@@ -23,6 +23,7 @@
 //!   in quotes it is text. Bytes are compared as hex, arrays and maps as their JSON.
 
 mod error;
+mod escapes;
 mod evaluate;
 mod expr;
 mod key;
@@ -38,6 +39,7 @@ use crate::protocol::Direction;
 use crate::render::line::shown;
 pub(crate) use crate::words::glob;
 pub use error::ParseError;
+use escapes::without_escapes;
 pub use expr::{Expr, KeyTest, Operand, Order, Test, TextPattern};
 pub use key::{Key, KeySort};
 #[cfg(feature = "described")]
@@ -225,6 +227,7 @@ fn contains(
     decoded.write_message(scratch);
     is_in(scratch)
         || is_in(decoded.frame.view.bytes)
+        || without_escapes(scratch).is_some_and(|text| is_in(&text))
         || is_shown && is_in(shown(decoded, verdict).as_bytes())
 }
 

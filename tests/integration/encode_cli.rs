@@ -340,29 +340,66 @@ fn refused_words_have_an_example_that_works() {
     }
 }
 
-/// A word that the kind takes by its place is no text of the form NAME=VALUE.
+/// A word can have the name of its place, so that it may stand anywhere. A name that the kind does not have is no text.
 #[test]
-fn named_words_are_refused() {
+fn words_may_have_the_names_of_their_places() {
     let make = |words: &[&str]| {
-        let args = [&["make", "mcp"], words].concat();
+        let args = [&["make"], words].concat();
         common::run(common::wiretool().args(args), "")
     };
-    for (words, wanted) in [
+    for (named, plain) in [
         (
-            &["tools/call", "name=add", "{\"a\":1}"][..],
-            "word 2: wanted NAME without `name=`, as in tools/call NAME [ARGUMENTS], got `name=add`",
+            &["mcp", "tools/call", "arguments={\"a\":1}", "name=add"][..],
+            &["mcp", "tools/call", "add", "{\"a\":1}"][..],
         ),
         (
-            &["tools/call", "add", "arguments={}"],
-            "word 3: wanted ARGUMENTS without `arguments=`, as in tools/call NAME [ARGUMENTS], got `arguments={}`",
+            &["mcp", "tools/call", "id=7", "{\"a\":1}", "name=add"],
+            &["mcp", "tools/call", "add", "{\"a\":1}", "id=7"],
+        ),
+        (
+            &["jsonrpc", "error", "-32601", "Method not found", "id=7"],
+            &["jsonrpc", "error", "7", "-32601", "Method not found"],
+        ),
+        (
+            &[
+                "lsp",
+                "textDocument/hover",
+                "uri=file:///a",
+                "line=3",
+                "character=5",
+            ],
+            &["lsp", "textDocument/hover", "file:///a", "3", "5"],
+        ),
+        (&["sael", "HEY", "agent_id=a"], &["sael", "HEY", "a"]),
+    ] {
+        let (code, out, err) = make(named);
+        assert_eq!((code, out), (0, make(plain).1), "{named:?}: {err}");
+    }
+    for (words, wanted) in [
+        (
+            &["mcp", "initialize", "pretty=true"][..],
+            "word 2: wanted [VERSION] id=… capabilities=…, got `pretty=true`",
+        ),
+        (
+            &["mcp", "notifications/cancelled", "3", "because=late"],
+            "word 3: wanted [REASON]",
+        ),
+        (
+            &["mcp", "tools/call", "arguments={}"],
+            "word 2: wanted NAME, as in tools/call NAME [ARGUMENTS], got nothing",
         ),
     ] {
         let (code, out, err) = make(words);
         assert_eq!((code, out.as_str()), (2, ""), "{err}");
         assert!(err.contains(wanted), "{err}");
     }
-    for words in [["tools/call", "a=b"], ["tools/call", "name"]] {
-        assert_eq!(make(&words).0, 0, "{words:?}");
+    for words in [
+        &["mcp", "tools/call", "a=b"][..],
+        &["mcp", "tools/call", "name"],
+        &["mcp", "tools/list", "cursor=="],
+        &["mcp", "notifications/cancelled", "3", "a=b is wrong"],
+    ] {
+        assert_eq!(make(words).0, 0, "{words:?}");
     }
 }
 

@@ -10,15 +10,21 @@
 //!   <tab>79
 //!   {"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"Unknown tool: sub"}}
 //! ```
+//!
+//! `-z follow,http` prints bodies without their chunks, although their heads still say that they are in chunks: each body
+//! is one chunk here.
 
-use super::super::chunk::{Chunk, InputPlace, Item, ItemSink, Problem};
+use super::super::chunk::{Chunk, DirectionSlots, InputPlace, Item, ItemSink, Problem};
 use super::super::form::FormVerdict::{self, No, Open, Yes};
 use super::super::form::{FormReader, InputEnd};
 use super::super::lines::split_lines;
+use super::super::pasted::is_chunked_head;
 use crate::protocol::Direction;
 
 /// The longest line beside the parts.
 const MAX_LINE: usize = 1 << 10;
+/// The longest head or body of HTTP whose chunks are completed.
+const MAX_HTTP: u64 = 16 << 20;
 
 #[derive(Default)]
 pub(in super::super) struct Follow {
@@ -34,6 +40,12 @@ pub(in super::super) struct Follow {
     ignored: u64,
     /// The text has dots in place of bytes.
     is_ascii: bool,
+    /// Each part is a head or a body of HTTP.
+    is_http: bool,
+    /// The start of such a part.
+    part: Vec<u8>,
+    /// The last head in a direction says that its body is in chunks, and the last chunk is still to come.
+    has_chunks: DirectionSlots<bool>,
 }
 
 pub(in super::super) fn detect(text: &[u8], end: InputEnd) -> FormVerdict {
@@ -83,6 +95,7 @@ impl Follow {
         self.number += 1;
         if !self.has_nodes {
             self.is_ascii |= text.ends_with(b",ascii");
+            self.is_http |= text.starts_with(b"Follow: http,");
             self.has_nodes = text.starts_with(b"Node 1: ");
             return;
         }
@@ -108,6 +121,52 @@ impl Follow {
         }
         self.ignored += 1;
     }
+
+    /// Passes on bytes of a part; those of a head or a body of HTTP once the part is complete.
+    fn pass(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {
+        let is_long = self.part.is_empty() && self.rest > MAX_HTTP;
+        self.rest -= bytes.len() as u64;
+        if !self.is_http || is_long {
+            return self.emit(bytes, sink);
+        }
+        self.part.extend_from_slice(bytes);
+        if self.rest > 0 {
+            return;
+        }
+        let part = std::mem::take(&mut self.part);
+        let direction = self.direction;
+        if is_head(&part) {
+            self.end_chunks(direction, sink);
+            self.emit(&part, sink);
+            *self.has_chunks.of(direction) = is_chunked_head(&part);
+        } else if *self.has_chunks.of(direction) {
+            let size = format!("{:x}\r\n", part.len());
+            self.emit(&[size.as_bytes(), &part, b"\r\n"].concat(), sink);
+        } else {
+            self.emit(&part, sink);
+        }
+    }
+
+    /// Ends a body in chunks.
+    fn end_chunks(&mut self, direction: Option<Direction>, sink: &mut ItemSink<'_>) {
+        if std::mem::take(self.has_chunks.of(direction)) {
+            self.direction = direction;
+            self.emit(b"0\r\n\r\n", sink);
+        }
+    }
+
+    fn emit(&self, bytes: &[u8], sink: &mut ItemSink<'_>) {
+        sink(Item::Chunk(Chunk {
+            line: Some(self.number + 1),
+            ..Chunk::of(self.direction, bytes)
+        }));
+    }
+}
+
+/// Returns true if a part is the head of a request or of an answer.
+fn is_head(part: &[u8]) -> bool {
+    let first = part.split(|&c| c == b'\n').next().unwrap_or_default();
+    first.starts_with(b"HTTP/1") || memchr::memmem::find(first, b" HTTP/1").is_some()
 }
 
 impl FormReader for Follow {
@@ -119,11 +178,7 @@ impl FormReader for Follow {
                     .unwrap_or(usize::MAX)
                     .min(rest.len());
                 let (part, after) = rest.split_at_checked(len).unwrap_or((rest, b""));
-                self.rest -= len as u64;
-                sink(Item::Chunk(Chunk {
-                    line: Some(self.number + 1),
-                    ..Chunk::of(self.direction, part)
-                }));
+                self.pass(part, sink);
                 self.number += memchr::memchr_iter(b'\n', part).count() as u64;
                 rest = after;
                 continue;
@@ -143,6 +198,13 @@ impl FormReader for Follow {
     }
 
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
+        let part = std::mem::take(&mut self.part);
+        if !part.is_empty() {
+            self.emit(&part, sink);
+        }
+        for direction in [Direction::ToServer, Direction::ToClient] {
+            self.end_chunks(Some(direction), sink);
+        }
         if self.rest > 0 {
             let text = format!(
                 "the text ends {} bytes before the end of the part",

@@ -12,7 +12,8 @@
 
 use super::call::Transfer;
 use super::line::{self, SystemCall};
-use crate::capture::text::begins_with_message;
+use crate::capture::text::{begins_with_message, sender};
+use crate::protocol::Direction;
 use std::collections::{HashMap, HashSet};
 
 /// The maximum number of threads.
@@ -278,7 +279,8 @@ impl Processes {
             }
             2 => return None,
             _ if name.starts_with(b"pipe:") => {
-                self.pipe(process, name, Some(Role::Client), transfer)
+                let role = role_of(transfer, call).unwrap_or(Role::Client);
+                self.pipe(process, name, Some(role), transfer)
             }
             _ if SOCKETS.iter().any(|socket| name.starts_with(socket)) => {
                 self.add_endpoint(None, peer_of(name))
@@ -444,6 +446,18 @@ fn begins_message(call: &SystemCall<'_>) -> bool {
     let mut bytes = Vec::new();
     line::string(call.arg(1), &mut bytes);
     begins_with_message(&bytes)
+}
+
+/// Returns the side of a process that transfers a message which only one side sends.
+fn role_of(transfer: Transfer, call: &SystemCall<'_>) -> Option<Role> {
+    let mut bytes = Vec::new();
+    line::string(call.arg(1), &mut bytes);
+    let is_of_client = sender(&bytes)? == Direction::ToServer;
+    Some(if is_of_client == transfer.writes {
+        Role::Client
+    } else {
+        Role::Server
+    })
 }
 
 /// Returns true for the name of `/dev/null` and its kind: a standard stream that nobody reads or writes.

@@ -302,6 +302,25 @@ fn strace_separates_texts_of_shells_from_messages() {
     assert!(got.contains("1 s2c None {"), "{got}");
 }
 
+/// A server can have its stdin and stdout under other descriptors; who asks first is the client.
+#[test]
+fn strace_of_a_server_with_other_descriptors_has_its_directions() {
+    let input = r#"10 read(6<pipe:[1]>, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"a\",\"version\":\"1\"}}}\n", 8192) = 148
+10 write(7<pipe:[2]>, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n", 37) = 37
+"#;
+    let ways = |input: &str| -> Vec<String> {
+        let items = items(Form::Auto, input);
+        let chunks = items.lines().filter(|line| line.contains("jsonrpc"));
+        let ways = chunks.map(|line| line.split(' ').nth(1).unwrap_or_default().to_owned());
+        ways.collect()
+    };
+    assert_eq!(ways(input), ["c2s", "s2c"]);
+    let client = input
+        .replace("read(6", "write(6")
+        .replace("write(7", "read(7");
+    assert_eq!(ways(&client), ["c2s", "s2c"]);
+}
+
 /// A trace that begins after the start of its process does not say what its descriptors are.
 #[test]
 fn strace_without_names_has_the_pipes_that_messages_pass() {

@@ -7,6 +7,7 @@ mod loose;
 mod messages;
 mod other_forms;
 mod pastes;
+mod printed;
 mod programs;
 mod records;
 mod samples;

@@ -17,6 +17,7 @@
 use super::escapes::UTF8;
 use super::found::first;
 use super::objects::Balance;
+use super::scalars::OpenScalar;
 use crate::capture::hex::nibble;
 
 /// The most bytes of a line that is held.
@@ -31,6 +32,8 @@ pub(super) struct BrokenLines {
     /// The start of a string of GDB.
     string: Option<Vec<u8>>,
     literal: Option<OpenLiteral>,
+    /// The start of a scalar of YAML.
+    scalar: Option<OpenScalar>,
     /// The start of a row of CSV with a cell that is not closed.
     row: Option<OpenRow>,
 }
@@ -200,6 +203,9 @@ impl BrokenLines {
         if let Some(row) = self.row.take_if(is_next) {
             return Some(row.text);
         }
+        if let Some(scalar) = self.scalar.take_if(|open| !open.continues(line)) {
+            return Some(scalar.into_line());
+        }
         let is_next = |open: &mut OpenLiteral| open.next(line).is_none();
         if let Some(literal) = self.literal.take_if(is_next) {
             return Some(literal.into_line());
@@ -236,6 +242,13 @@ impl BrokenLines {
             self.row = Some(row);
             return None;
         }
+        if let Some(mut scalar) = self.scalar.take() {
+            if !scalar.add(&line) {
+                return Some(scalar.into_line());
+            }
+            self.scalar = Some(scalar);
+            return None;
+        }
         match string_of_gdb(&line) {
             Some(start) => self.string(line, start),
             None => self.literal(line),
@@ -253,6 +266,8 @@ impl BrokenLines {
             }
         } else if let Some(held) = OpenLiteral::new(&line) {
             self.literal = Some(held);
+        } else if let Some(scalar) = OpenScalar::new(&line) {
+            self.scalar = Some(scalar);
         } else {
             self.row = OpenRow::new(&line);
             return self.row.is_none().then_some(line);
@@ -286,9 +301,11 @@ impl BrokenLines {
         let printable = self.printable.take().filter(|text| !text.is_empty());
         let row = self.row.take().map(|row| row.text);
         let literal = self.literal.take().map(OpenLiteral::into_line);
+        let scalar = self.scalar.take().map(OpenScalar::into_line);
         printable
             .or(row)
             .or(literal)
+            .or(scalar)
             .or_else(|| self.unfinished_string())
     }
 }

@@ -18,11 +18,35 @@ pub(super) fn is_request_line(line: &[u8]) -> bool {
             .is_some_and(|target| target.starts_with(b"/") || target.starts_with(b"http"))
 }
 
+/// Returns true if a line has the status of an answer of HTTP: `2026/11/27 10:00:00 HTTP/1.1 200 OK`, `okhttp: <-- 200 OK`,
+/// ` << 200 OK 79b`.
+pub(super) fn is_answer_line(line: &[u8]) -> bool {
+    let is_status = |word: &[u8]| word.len() == 3 && word.iter().all(u8::is_ascii_digit);
+    let is_mark = |word: &[u8]| word.starts_with(b"HTTP/1.") || matches!(word, b"<--" | b"<<");
+    let mut all = line.split(|&c| c == b' ');
+    all.any(is_mark) && all.next().is_some_and(is_status)
+}
+
+/// Returns a text without the header of a message at its end, and what is between the two: `read b"Content-Length: 52\r\n\r\n`.
+fn without_header(text: &[u8]) -> &[u8] {
+    let is_rest = |c: &u8| c.is_ascii_digit() || c.is_ascii_whitespace() || b"\\rn".contains(c);
+    let start = memchr::memmem::rfind(text, HEADER);
+    let parts = start.and_then(|at| text.split_at_checked(at));
+    let bare = parts.filter(|(_, header)| {
+        header
+            .get(HEADER.len()..)
+            .is_some_and(|rest| rest.iter().all(is_rest))
+    });
+    bare.map_or(text, |(bare, _)| bare)
+}
+
+const HEADER: &[u8] = b"Content-Length: ";
+
 /// Returns true for a line that has nothing else than a direction: `>>>`, `^ sent to server`, `--> Content-Length: 77`.
 pub(super) fn is_direction_line(line: &[u8]) -> bool {
     const MAX_WORDS: usize = 4;
     let line = line.trim_ascii();
-    let end = memchr::memmem::find(line, b"Content-Length: ").filter(|at| *at > 0);
+    let end = memchr::memmem::find(line, HEADER).filter(|at| *at > 0);
     let text = line.get(..end.unwrap_or(line.len())).unwrap_or(line);
     let is_short = text.split(u8::is_ascii_whitespace).count() <= MAX_WORDS;
     let is_mark = |c: &u8| c.is_ascii_whitespace() || b"-=#*[]:".contains(c);
@@ -57,7 +81,7 @@ pub(super) fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
         _ => before,
     };
     // `b'...'`, as Python prints bytes.
-    let before = before.trim_ascii_end();
+    let before = without_header(before).trim_ascii_end();
     let inner = before.strip_suffix(b"'").or(before.strip_suffix(b"\""));
     let data = inner.unwrap_or(before);
     let data = data.strip_suffix(b"$").unwrap_or(data);
@@ -94,6 +118,8 @@ pub(super) fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
     let sent = || is_sent().then_some(WrittenDirection::Fixed(ToServer));
     let found = named.or(nearest).or_else(labelled).or_else(sent);
     let found = found.or_else(|| remark(after));
+    let answered = || is_answer_line(before).then_some(WrittenDirection::Fixed(ToClient));
+    let found = found.or_else(answered);
     Some(match found.or_else(|| label(before))? {
         WrittenDirection::Fixed(direction) => direction,
         WrittenDirection::Sent if is_server => ToClient,
@@ -411,6 +437,17 @@ mod tests {
                 Some(ToServer),
             ),
             ("-Body \"", "\"", Some(ToServer)),
+            ("2026/11/27 10:00:00 HTTP/1.1 200 OK", "", Some(ToClient)),
+            (
+                "I okhttp.OkHttpClient: <-- 200 OK http://h/ (29ms) ",
+                "",
+                Some(ToClient),
+            ),
+            (
+                "TRACE read b\"Content-Length: 52\\r\\n\\r\\n",
+                "\"",
+                Some(ToClient),
+            ),
             (
                 "{\"message\":\"",
                 "\",\"rpc\":{\"direction\":\"client->server\"}}",

@@ -271,8 +271,12 @@ pub(super) fn without_doubled_backslashes(text: &[u8]) -> Option<Vec<u8>> {
 pub(super) fn is_print_of_node(body: &[u8]) -> bool {
     let end = memchr::memchr(b'`', body);
     let text = end.and_then(|end| body.get(..end)).unwrap_or_default();
+    // Behind the message, the line end has one backslash.
+    let text = text.strip_suffix(b"}\\n").unwrap_or(text);
+    let text = text.strip_suffix(b"}\\r").unwrap_or(text);
     let has_escape = text.contains(&b'\\');
-    text.contains(&b'\'') && (!has_escape || without_doubled_backslashes(text).is_some())
+    let has_quote = text.contains(&b'\'');
+    has_quote && (!has_escape || without_doubled_backslashes(text).is_some())
 }
 
 /// Returns true if a string begins as an object on several lines does in which quotes are doubled.

@@ -8,7 +8,7 @@
 //! ```
 
 use super::clean::{in_json_string, to_ascii, unescaped};
-use super::columns;
+use super::columns::{self, place_at_end};
 use super::cut;
 use super::escapes::{
     begins_with_doubled, is_print_of_node, marks_bytes, read_string, repeated, verbatim,
@@ -223,8 +223,18 @@ impl Finder {
             self.in_text(&bare, 0, &mut messages);
             note_column(text, &bare, &mut messages);
         }
+        // Quotes that end strings of a program would become text.
+        let column = columns::first_difference(text, &bare);
+        if messages.is_empty() && matches!(column.last(), Some(b'"' | b'\'' | b'`')) {
+            return FoundAll::default();
+        }
         if messages.is_empty() {
-            self.in_text(&columns::unwrapped(&bare, self.width), 0, &mut messages);
+            let unwrapped = columns::unwrapped(&bare, self.width);
+            self.in_text(&unwrapped, 0, &mut messages);
+            let first = bare.split(|&c| c == b'\n').next().unwrap_or_default();
+            if messages.is_empty() && place_at_end(first).is_some() {
+                messages = self.find_exactly(&unwrapped).messages;
+            }
         }
         if messages.is_empty() {
             self.in_text(&unescaped(text), 0, &mut messages);

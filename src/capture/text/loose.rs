@@ -16,8 +16,9 @@ use super::clean::to_ascii;
 use super::columns::unwrapped;
 use super::directions::find_direction;
 use super::finder::{Finder, json_len};
-use super::objects;
+use super::objects::{self, Search};
 use super::probe::{Expected, MessageFraming, MessageTest, are_pair, is_http_request};
+use crate::capture::base64_text;
 use crate::capture::form::{FormVerdict, InputEnd};
 use FormVerdict::{No, Open, Yes};
 use serde::de::IgnoredAny;
@@ -108,6 +109,29 @@ pub(in super::super) fn detect_loose(
     } else {
         No
     }
+}
+
+/// Returns true if a text begins with an object that is no message, and that has bytes in hex or in Base64.
+pub(in super::super) fn shows_bytes(text: &[u8], expected: Expected) -> bool {
+    const LEAST: usize = 16;
+    let start = text.trim_ascii_start();
+    let object = start.strip_prefix(b"[").unwrap_or(start);
+    let object = object.trim_ascii_start();
+    let object = json_len(object).and_then(|len| object.get(..len));
+    let Some(object) = object.filter(|object| object.starts_with(b"{")) else {
+        return false;
+    };
+    let is_bytes = |value: &Value| {
+        let text = value.as_str().unwrap_or_default();
+        let is_hex = text.len() % 2 == 0 && text.bytes().all(|c| c.is_ascii_hexdigit());
+        let base64 = text.trim_end_matches('=');
+        let is_base64 = base64.bytes().all(|c| base64_text::value(c).is_some());
+        text.len() >= LEAST && (is_hex || is_base64 && text.bytes().any(|c| c.is_ascii_uppercase()))
+    };
+    let members: Map<String, Value> = serde_json::from_slice(object).unwrap_or_default();
+    let mut known = MessageTest::new(expected);
+    let is_certain = matches!(known.certain_framing(object), Some((_, true)));
+    members.values().any(is_bytes) && !is_certain && !has_part_of_message(&members)
 }
 
 /// Says if lines of text are between a message on several lines and the next one: `Response:`, `-----`, `// answer`.
@@ -241,6 +265,12 @@ fn is_loose_beginning(text: &[u8], end: InputEnd, known: &mut MessageTest) -> Fo
             if joined.any(is_message) {
                 return Yes("its lines were broken at a width".into());
             }
+            // JSON5 and JavaScript have commas behind the last member.
+            if text.starts_with(b"{\n")
+                && matches!(objects::find(text, 0, known), Search::Found(one) if one.place.0 == 0)
+            {
+                return Yes("its object has more than JSON allows".into());
+            }
         }
         _ => {}
     }
@@ -277,7 +307,12 @@ fn without_header() -> FormVerdict {
 /// Returns true if an object that is no message itself has one inside.
 fn is_wrapper(object: &[u8], expected: Expected) -> bool {
     let members: Map<String, Value> = serde_json::from_slice(object).unwrap_or_default();
-    let is_own = |key: &str| members.contains_key(key);
-    (is_http_request(object) || !["method", "result", "error"].into_iter().any(is_own))
+    (is_http_request(object) || !has_part_of_message(&members))
         && Finder::new(expected).has_inner_message(object)
+}
+
+/// Returns true if an object has a member that a message has beside its id.
+fn has_part_of_message(members: &Map<String, Value>) -> bool {
+    let is_own = |key: &str| members.contains_key(key);
+    ["method", "result", "error"].into_iter().any(is_own)
 }

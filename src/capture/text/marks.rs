@@ -12,7 +12,7 @@
 use super::clean::to_ascii;
 use super::columns::place_at_end;
 use super::directions::{
-    find_direction, is_request_line, named_sides, side, word_direction, words,
+    find_direction, is_answer_line, is_request_line, named_sides, side, word_direction, words,
 };
 use super::times::{epoch, find_clock, find_time, time_beside};
 use crate::capture::pasted::is_file_heading;
@@ -46,6 +46,8 @@ pub(super) struct Marks {
     has_message: bool,
     /// The first line that is an arrow came after bytes.
     ignores_arrows: Option<bool>,
+    /// It is a log of `Net::HTTP`, whose arrows point to the writer.
+    is_net_http: bool,
     /// The blanks before the last bytes.
     indent: usize,
 }
@@ -68,6 +70,7 @@ impl Marks {
                 return;
             }
         }
+        self.is_net_http |= is_net_http(text);
         // A comment between events describes none of them.
         if text.starts_with(b": ") {
             return;
@@ -132,7 +135,9 @@ impl Marks {
         (self.is_used, self.has_message) = (true, true);
         self.indent = indent(line);
         let heading = self.heading;
-        let own = find_direction(end, after);
+        self.is_net_http |= is_net_http(line);
+        let own = net_http_direction(line).filter(|_| self.is_net_http);
+        let own = own.or_else(|| find_direction(end, after));
         Mark {
             direction: own.or(heading.direction).or(self.kept.direction),
             time: time_beside(start, end, after)
@@ -257,15 +262,29 @@ fn http_direction(line: &[u8]) -> Option<Direction> {
         .iter()
         .position(|c| !b"<>*- ".contains(c))
         .and_then(|at| line.get(at..))?;
-    // OkHttp: `<-- 200 OK http://h/mcp (31ms)`
-    let is_status = line.starts_with(b"<-- ") && shown.starts_with(b"2");
-    if shown.starts_with(b"HTTP/") || is_status {
+    if shown.starts_with(b"HTTP/") || is_answer_line(line) {
         return Some(ToClient);
     }
     if line.starts_with(b"event: ") {
         return Some(ToClient);
     }
     is_request_line(line).then_some(ToServer)
+}
+
+/// Returns true for the first line of a request or of an answer as Ruby's `Net::HTTP` logs it. Its arrows point to the writer of
+/// the log: `<- "POST / HTTP/1.1\r\n`, `-> "HTTP/1.1 200 OK\r\n"`.
+fn is_net_http(line: &[u8]) -> bool {
+    let sent = line.strip_prefix(b"<- \"");
+    sent.is_some_and(is_request_line) || line.starts_with(b"-> \"HTTP/1.")
+}
+
+/// The direction of a line of such a log.
+fn net_http_direction(line: &[u8]) -> Option<Direction> {
+    match line {
+        [b'<', b'-', b' ', b'"', ..] => Some(ToServer),
+        [b'-', b'>', b' ', b'"', ..] => Some(ToClient),
+        _ => None,
+    }
 }
 
 /// The direction of a numbered peer: the one that spoke first is the client.

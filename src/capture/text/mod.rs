@@ -29,6 +29,7 @@ mod fields;
 mod finder;
 mod found;
 mod golang;
+mod leaves;
 mod line;
 mod literal;
 mod log;
@@ -44,6 +45,7 @@ mod probe;
 mod readings;
 mod rows;
 mod runs;
+mod scalars;
 mod shown;
 mod strings;
 mod tables;
@@ -63,9 +65,9 @@ use call_log::{CallLog, CallLogKind};
 use directions::{is_direction_line, is_request_line};
 use finder::Finder;
 use line::introduces_quotation;
-pub(super) use loose::detect_loose;
+pub(super) use loose::{detect_loose, shows_bytes};
 use marks::QUOTED_HEADER;
-pub(super) use probe::Expected;
+pub(super) use probe::{Expected, sender};
 use probe::{Probe, Score};
 use readings::{READINGS, Reading, ReadingKind};
 
@@ -187,6 +189,8 @@ pub(super) struct Text {
     state: TextState,
     /// The beginning of a long first line shows no reading.
     has_tried_beginning: bool,
+    /// Later lines show that messages were copied out of something else.
+    is_pasted: bool,
     chosen: Option<(Form, String)>,
     corrected: Corrected,
 }
@@ -248,6 +252,7 @@ impl Text {
             expected: None,
             state: TextState::Held(Vec::new(), 1),
             has_tried_beginning: false,
+            is_pasted: false,
             chosen: None,
             corrected: Corrected::No,
         }
@@ -284,6 +289,7 @@ impl Text {
                 && self.wanted.is_none()
                 && score.is_sure()
                 && has_bare_message(text)
+                && !self.is_pasted
                 && !is_shown(text)
             {
                 if is_open && !last {
@@ -303,7 +309,10 @@ impl Text {
             }
             // Messages in the text itself need no other reading.
             let is_stream = score.whole > 0 || last && score.detected;
-            if reading.form == Form::Raw && is_stream && !is_doubtful(score, text)
+            if reading.form == Form::Raw
+                && is_stream
+                && !self.is_pasted
+                && !is_doubtful(score, text)
                 || reading.form == Form::Log && score.is_sure()
             {
                 return Some((reading, quoted, score));
@@ -420,6 +429,10 @@ impl Text {
 impl FormReader for Text {
     fn expect(&mut self, protocol: Expected) {
         self.expected = protocol;
+    }
+
+    fn set_pasted(&mut self, is_pasted: bool) {
+        self.is_pasted = is_pasted;
     }
 
     fn push(&mut self, bytes: &[u8], sink: &mut ItemSink<'_>) {

@@ -1,6 +1,6 @@
 //! Chooses the reading of a text whose bytes are whole messages of a protocol.
 
-use crate::capture::chunk::{DirectionSlots, Item, ProblemSeverity};
+use crate::capture::chunk::{Chunk, DirectionSlots, Item, ProblemSeverity};
 use crate::decoder::{DecodeOptions, Decoded, Decoder, Origin};
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Framing, Head, Places, View};
@@ -200,6 +200,18 @@ impl Probe {
 }
 
 fn count(score: &mut Score, ids: &mut LastIds, decoded: &Decoded<'_>) {
+    // Only a client sends a request of HTTP, whatever is inside.
+    if let (
+        Head::Http {
+            status, len: 1.., ..
+        },
+        Some(direction),
+    ) = (decoded.frame.head, decoded.origin.direction)
+    {
+        let is_right = (status == 0) == (direction == Direction::ToServer);
+        score.right += u64::from(is_right);
+        score.wrong += u64::from(!is_right);
+    }
     if let Some((_, error)) = decoded.faults().next() {
         score.faults += 1;
         score.truncated = matches!(error.code, "truncated" | "gap");
@@ -233,6 +245,18 @@ fn count(score: &mut Score, ids: &mut LastIds, decoded: &Decoded<'_>) {
             score.right += u64::from(is_right);
             score.wrong += u64::from(!is_right);
         }
+    }
+}
+
+/// Returns the direction of bytes with a message that only one side sends.
+pub(in super::super) fn sender(bytes: &[u8]) -> Option<Direction> {
+    let mut probe = Probe::default();
+    probe.item(&Item::Chunk(Chunk::of(Some(Direction::ToServer), bytes)));
+    let score = probe.finish(false);
+    match (score.right, score.wrong) {
+        (1.., 0) => Some(Direction::ToServer),
+        (0, 1..) => Some(Direction::ToClient),
+        _ => None,
     }
 }
 

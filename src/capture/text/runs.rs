@@ -8,6 +8,7 @@
 //! ```
 
 use super::finder::Finder;
+use super::leaves::leaves;
 use super::line::{Common, missing_bytes};
 use super::rows::is_heading;
 use crate::capture::base64_text::{self, Bits};
@@ -15,7 +16,6 @@ use crate::capture::chunk::ItemSink;
 use crate::capture::hex::{nibble, split_digits};
 use crate::capture::lines::{Line, LineForm};
 use memchr::memmem;
-use serde_json::value::RawValue;
 
 /// The items of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,17 +164,11 @@ impl Runs {
 impl LineForm for Runs {
     fn line(&mut self, line: Line<'_>, sink: &mut ItemSink<'_>) {
         // The objects of a list on one line are read like lines.
-        let list = line
-            .text
-            .trim_ascii()
-            .starts_with(b"[{")
-            .then_some(line.text);
-        let objects = list.and_then(|list| serde_json::from_slice::<Vec<&RawValue>>(list).ok());
+        let objects = leaves(line.text).filter(|all| all.len() > 1);
         let Some(objects) = objects else {
             return self.object_or_line(line, sink);
         };
-        for object in objects {
-            let text = object.get().as_bytes();
+        for text in objects {
             self.object_or_line(Line { text, ..line }, sink);
         }
     }
@@ -353,7 +347,8 @@ fn longest_hex(line: &[u8], is_unpadded: bool) -> Option<Run<'_>> {
         let closes = |b: &[u8]| b.contains(&b']') && !b.contains(&b'[');
         let is_closed = between.is_some_and(closes);
         // Numbers before a long token, such as ports, are no part of it.
-        let is_apart = run.is_some_and(|(_, _, bytes)| bytes <= 2) && size >= 16;
+        let is_number = run.is_some_and(|(_, _, bytes)| bytes <= 2);
+        let is_apart = is_number && (size >= 16 || size >= 3 && between == Some(b": "));
         let goes_on = kind.is_some()
             && !is_apart
             && !is_closed
@@ -462,6 +457,7 @@ mod tests {
             ("0x00, 0x41,", "0x00, 0x41", 2),
             ("<Buffer 00 41 ... 2 more bytes>", "00 41", 2),
             ("a 0041 b 00418500 c", "00418500", 4),
+            ("recv 11: 73756c74227d7d", "73756c74227d7d", 7),
             ("(1772618404, X'940102C0C0')", "940102C0C0", 5),
         ] {
             let run = longest_hex(line.as_bytes(), false).expect(line);

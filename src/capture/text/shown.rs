@@ -5,6 +5,8 @@
 //!   {"text":"M-CM-)"}                      cat -v: c3 a9
 //!   {#012  "id":1}                         rsyslog
 //!   COPY log (dir, body) FROM stdin;       rows of PostgreSQL follow, in which a backslash is doubled
+//!   │ {"id":1} │                           in a box of one column, below ╭──────────╮
+//!   ##teamcity[message text='|'a|'']       a bar escapes quotes, brackets and itself
 //!   <?xml version="1.0"?>                  entities stand for characters, outside of <![CDATA[..]]>
 //! ```
 
@@ -16,6 +18,8 @@ pub(super) struct ShownText {
     in_copy: bool,
     /// Lines end with `$`.
     shows_ends: bool,
+    /// The lines are in a box.
+    in_box: bool,
     markup: Markup,
 }
 
@@ -29,6 +33,9 @@ struct Markup {
     /// Such a part is open.
     in_cdata: bool,
 }
+
+/// The ends of the top of a box.
+const TOPS: [[&str; 2]; 2] = [["╭─", "─╮"], ["┌─", "─┐"]];
 
 impl ShownText {
     /// Returns a line as it was before a program showed it.
@@ -48,6 +55,10 @@ impl ShownText {
             let shown = String::from_utf8_lossy(&text);
             text = shown.replace("#012", " ").replace("#011", " ").into_bytes();
         }
+        if text.trim_ascii_start().starts_with(b"##teamcity[") {
+            text = without_bars(&text);
+        }
+        text = self.without_box(text);
         if self.in_copy {
             self.in_copy = text != b"\\.";
             if memchr::memmem::find(&text, br"\\").is_some() {
@@ -63,6 +74,29 @@ impl ShownText {
 }
 
 impl ShownText {
+    /// Returns a line without the sides of the box around it, which has one column: a panel of rich.
+    fn without_box(&mut self, line: Vec<u8>) -> Vec<u8> {
+        let is_border = |ends: [&str; 2], column: &str| {
+            let line = std::str::from_utf8(&line).unwrap_or_default().trim();
+            line.starts_with(ends[0]) && line.ends_with(ends[1]) && !line.contains(column)
+        };
+        if TOPS.iter().any(|ends| is_border(*ends, "┬")) {
+            self.in_box = true;
+        } else if self.in_box {
+            let side = "│".as_bytes();
+            let inner = line.trim_ascii().strip_prefix(side);
+            if let Some(inner) = inner.and_then(|inner| inner.strip_suffix(side)) {
+                let inner = inner.strip_prefix(b" ").unwrap_or(inner);
+                // The width of the box shows where a longer line was broken.
+                let bare = inner.trim_ascii_end();
+                let is_whole = matches!(bare.last(), Some(b'{' | b'}' | b'[' | b']' | b','));
+                return if is_whole { bare } else { inner }.to_vec();
+            }
+            self.in_box = false;
+        }
+        line
+    }
+
     /// Returns true if entities stand for characters in the last line.
     pub(super) fn has_entities(&self) -> bool {
         self.markup.is_present == Some(true) && !self.markup.has_cdata
@@ -83,6 +117,42 @@ impl Markup {
         let end = memchr::memmem::rfind(line, b"]]>");
         self.in_cdata = begin > end || self.in_cdata && end.is_none();
     }
+}
+
+/// Returns a message of TeamCity without its escapes. A line end is a blank between values.
+fn without_bars(line: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = memchr::memchr(b'|', rest) {
+        let (before, after) = rest.split_at_checked(at).unwrap_or_default();
+        out.extend_from_slice(before);
+        rest = match after {
+            [_, b'n' | b'r', rest @ ..] => {
+                out.push(b' ');
+                rest
+            }
+            [_, c @ (b'\'' | b'|' | b'[' | b']'), rest @ ..] => {
+                out.push(*c);
+                rest
+            }
+            _ => {
+                let (character, rest) =
+                    character_of_bar(after).unwrap_or(('|', after.get(1..).unwrap_or_default()));
+                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                rest
+            }
+        };
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// Reads a character by its number: `|0x00e9`.
+fn character_of_bar(text: &[u8]) -> Option<(char, &[u8])> {
+    const DIGITS: usize = 4;
+    let (digits, rest) = text.strip_prefix(b"|0x")?.split_at_checked(DIGITS)?;
+    let code = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    Some((char::from_u32(code)?, rest))
 }
 
 /// Returns a line with the bytes that `cat -v` shows, where they are characters in UTF-8.

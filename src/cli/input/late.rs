@@ -1,9 +1,9 @@
-//! Finds the protocols of connections that only the end of a capture shows, so that their messages are shown in the order of
-//! their times.
+//! Finds what only later parts of a file show, before it is read: the protocols of connections, so that their messages are shown
+//! in the order of their times, and the report of a program behind all messages.
 
 use super::READ_SIZE;
 use super::files::OpenFile;
-use crate::capture::CaptureInput;
+use crate::capture::{self, CaptureInput};
 use crate::conversation::{Output, Run, Source};
 use crate::decoder::{DecodeOptions, LateGuess};
 use anyhow::{Context as _, Result};
@@ -16,6 +16,31 @@ const MAX_READ: u64 = 16 << 20;
 
 /// The number of bytes that show if connections are detected separately.
 const FIRST_READ: usize = 1 << 10;
+
+/// The number of bytes at the end of a file that show what it is.
+const LAST_READ: u64 = 2 << 10;
+
+/// Returns true if the last lines of a file show that messages were copied out of something else. Returns to where the file was.
+pub(super) fn ends_as_pasted(file: &OpenFile) -> Result<bool> {
+    if !file.plain {
+        return Ok(false);
+    }
+    let failed = || format!("cannot read {}", file.name);
+    let start = (&file.file).stream_position().with_context(failed)?;
+    let from = file.len.saturating_sub(LAST_READ);
+    let mut last = Vec::new();
+    (&file.file)
+        .seek(SeekFrom::Start(from.max(start)))
+        .with_context(failed)?;
+    (&file.file)
+        .take(LAST_READ)
+        .read_to_end(&mut last)
+        .with_context(failed)?;
+    (&file.file)
+        .seek(SeekFrom::Start(start))
+        .with_context(failed)?;
+    Ok(capture::ends_as_pasted(&last))
+}
 
 /// Reads the beginning of a file whose connections are detected separately, and returns to where it was.
 pub(super) fn late_guesses(

@@ -42,7 +42,11 @@ impl Folders {
         let real = |path: &PathBuf| {
             let real = path.canonicalize();
             let real = real.with_context(|| format!("cannot read {}", path.display()))?;
-            anyhow::ensure!(real.is_dir(), "{}: not a folder", path.display());
+            anyhow::ensure!(
+                real.is_dir(),
+                "{}: not a folder: wiretool mcp serve FOLDER lets an agent read the captures in it",
+                path.display()
+            );
             Ok(real)
         };
         let given = given.iter().map(real).collect::<Result<_>>()?;

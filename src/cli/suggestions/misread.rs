@@ -6,10 +6,12 @@
 //! ```
 
 use super::complete::is_command as is_program;
+use super::shapes::is_file_name;
 use super::{Situation, has_word, words};
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
+use std::path::Path;
 
 /// The commands that read files, and start no command.
 const READERS: [&str; 7] = [
@@ -135,6 +137,35 @@ fn row_of(commands: &[&Command], name: &str) -> Option<&'static str> {
 }
 
 impl Situation<'_> {
+    /// Returns the file of a command line without a command that does not exist: `-f line nofile.log`.
+    pub(super) fn missing_file(&self) -> Option<&str> {
+        let is_unknown = self.error.kind() == ErrorKind::UnknownArgument;
+        let [.., flag, file] = self.args else {
+            return None;
+        };
+        let (flag, file) = (flag.to_str()?, file.to_str()?);
+        let decode = self.root.find_subcommand("decode")?;
+        let mut flags = decode.get_arguments();
+        let is_value = flags.any(|arg| {
+            let long = flag.strip_prefix("--");
+            let short = arg.get_short().map(|short| format!("-{short}"));
+            let is_own = long.is_some() && arg.get_long() == long || short.as_deref() == Some(flag);
+            is_own && arg.get_action().takes_values()
+        });
+        // Every flag is one of decode, so that only the file is missing.
+        let mut own = self.args.iter().skip(1).filter_map(|word| word.to_str());
+        let named = self.error.get(ContextKind::InvalidArg)?.to_string();
+        let is_known = is_long_flag(&[decode], named.trim_start_matches('-'))
+            || decode.get_arguments().any(|arg| {
+                arg.get_short()
+                    .is_some_and(|short| named.starts_with(&format!("-{short}")))
+            });
+        let has_dash = own.next()?.starts_with('-');
+        let is_file = is_file_name(file) && !Path::new(file).exists() && !is_program(file);
+        let is_missing = has_dash && is_known && is_file && !is_value;
+        (is_unknown && self.command.is_none() && is_missing).then_some(file)
+    }
+
     /// Returns a tip for a command to start behind a command that reads files.
     pub(super) fn tip_of_child_of_reader(&self) -> Option<String> {
         let name = self.command.map_or("decode", Command::get_name);

@@ -69,6 +69,23 @@ fn stdin_with_input_is_decoded_if_there_is_no_command() {
 /// The command line, and a part of the only tip.
 const GUESSES: &[(&str, &str)] = &[
     ("sniff -i lo", "wiretool proxy shows live traffic"),
+    ("lint --only unanswered FILE", "| grep RULE"),
+    ("stub mcp --error -32603", "--script FILE"),
+    ("decode --session 3 FILE", "--grep ID"),
+    ("decode --only-requests FILE", "--where role=request"),
+    ("record --duration 2s -w FILE -- x", "timeout 10 wiretool"),
+    ("record --cwd DIR -w FILE -- x", "env -C FOLDER COMMAND"),
+    ("lint --github FILE", "--report github"),
+    ("stat --json FILE", "jq .kinds"),
+    ("stat --threshold 1s FILE", "latency>1s"),
+    ("export --redact FILE", "wiretool redact FILE"),
+    ("replay --realtime FILE -- x", "--speed 1"),
+    ("watch --live FILE", "--follow"),
+    ("protocol mcp", "wiretool protocol show mcp"),
+    (
+        "replay server.py Cargo.toml",
+        "wiretool replay Cargo.toml -- COMMAND",
+    ),
     ("tcpdump -i lo -A", "tcpdump -i lo -w - | wiretool"),
     ("lint --severity error FILE", "--fail-on"),
     ("record --append -w FILE -- x", "FILE.1"),
@@ -828,6 +845,24 @@ fn words_are_unknown_and_tips_name_what_exists() {
             let is_flag = word.starts_with('-') && word != "--" && word != "-" && !is_other;
             assert!(!is_flag || flags.contains(word), "{tip}: {word}");
         }
+    }
+}
+
+#[test]
+fn a_file_behind_flags_that_does_not_exist_is_named() {
+    for (line, file) in [
+        ("-f line nofile.log", Some("nofile.log")),
+        ("--grep x nofile.log", Some("nofile.log")),
+        ("--grep nofile.log", None),
+        ("-f line Cargo.toml --frmat", None),
+        ("-f line decode", None),
+        ("--no-such-flag nofile.log", None),
+    ] {
+        let (error, args) = error_of(line);
+        let text = usage_text(&error, &Cli::command(), &args);
+        let named = text.strip_prefix("error: there is no file '");
+        let named = named.and_then(|rest| rest.strip_suffix("'\n"));
+        assert_eq!(named, file, "{line}: {text}");
     }
 }
 

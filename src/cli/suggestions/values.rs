@@ -24,7 +24,7 @@ impl Situation<'_> {
     pub(super) fn tip_of_value(&self, arg: &str, value: &str) -> Option<String> {
         if arg.starts_with("--format") && REPORTS.contains(&value) {
             return Some(format!(
-                "--report {value} writes such a report, in lint, snapshot test and replay"
+                "--report {value} writes such a report, in lint, test, snapshot test and replay"
             ));
         }
         let is_file = arg.starts_with("--format") && Path::new(value).is_file();

@@ -265,8 +265,7 @@ pub(super) const SUBCOMMANDS: &[(&str, &str, &str)] = &[
 pub(super) const MAKERS: &str = "build create gen generate new";
 
 /// Flags of other programs for one answer of a stub.
-pub(super) const REPLIES: &str =
-    "--answer --method --mock --on --reply --respond --response --result";
+pub(super) const REPLIES: &str = "--answer --default-error --error --hover --method --mock --on --reply --respond --response --result";
 
 /// Roles, as they are typed.
 pub(super) const ROLES: &[(&str, &str)] = &[
@@ -348,7 +347,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (LINT, TURNS_OFF, "--allow RULE turns a rule off"),
     (
         LINT,
-        "--deny-rule --rule --select -r",
+        "--deny-rule --only --rule --select -r",
         "the findings of one rule are wiretool lint FILE | grep RULE; --explain RULE explains it",
     ),
     (
@@ -506,7 +505,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "--histogram --latencies --latency --p50 --p90 --p95 --p99 --percentile --percentiles --slow --slowest --top",
         "stat always lists percentiles and the slowest calls; -f json has all numbers",
     ),
-    (WATCH, "-f", "--follow reads while the file grows"),
+    (
+        WATCH,
+        "--live --poll -f",
+        "--follow reads while the file grows",
+    ),
     (
         REDACT,
         "--in-place --inplace -i",
@@ -528,6 +531,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "a secret becomes text of the same length and form; which ones are secret is --key NAME and --value REGEX",
     ),
     (
+        EXPORT,
+        "--anonymize --mask --redact",
+        "wiretool redact FILE | wiretool export -f html - -o FILE.html leaves secrets out",
+    ),
+    (
         REDACT,
         "--check --dry-run --list -n",
         "the recording stays as it is: the result goes to stdout or to -o FILE, and stderr says what was replaced",
@@ -541,6 +549,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         REPLAY,
         "--count --iterations --loop --loops --times -n",
         "--repeat N sends the requests N times",
+    ),
+    (
+        REPLAY,
+        "--realtime --real-time --keep-timing --timing",
+        "--speed 1 keeps the pauses of the recording",
     ),
     (
         REPLAY,
@@ -653,6 +666,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "variables stand before the command: -- env NAME=TEXT COMMAND",
     ),
     (
+        RELAYS,
+        "--chdir --cwd --workdir",
+        "a folder stands before the command: -- env -C FOLDER COMMAND",
+    ),
+    (
         &["proxy", "record"],
         "--errors --failed --filter --grep --kind --only --only-errors --slow --slower-than --subject --where",
         "all messages are shown and recorded; in a second terminal, wiretool decode --follow FILE --where EXPR shows those of the recording -w FILE that match",
@@ -674,8 +692,8 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         RELAYS,
-        "--timeout",
-        "--idle TIME ends it if nothing is received",
+        "--duration --seconds --timeout",
+        "--idle TIME ends it if nothing is received; timeout 10 wiretool record -w FILE, after 10 seconds",
     ),
     (
         RELAYS,
@@ -690,7 +708,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         SENDERS,
         "--arg --args --body --data --data-raw --message --method --param --params --payload --request --tool --tool-arg --tool-name -X -d -m",
-        "kind and arguments are words: wiretool send PROTOCOL KIND ARGUMENT...; JSON is --json JSON, or --json FILE",
+        "kind and arguments are words: wiretool send PROTOCOL KIND ARGUMENT..., such as tools/call NAME '{\"key\":\"value\"}'; a whole message is --json JSON, or --json FILE",
     ),
     (
         SENDERS,
@@ -863,6 +881,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "the format is -f tree, line, json or hex",
     ),
     (
+        STAT,
+        "--json --jsonl -j",
+        "JSON is -f json: wiretool stat -f json FILE | jq .kinds",
+    ),
+    (
         READERS,
         "--json --jsonl --ndjson -j -J",
         "JSON is -f json; the message is in .message: jq .message.method",
@@ -955,7 +978,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--requests --request --responses --notifications",
+        "--requests --request --responses --notifications --only-notifications --only-requests --only-responses",
         "requests are --where role=request, answers --where role=response, notifications --where role=notification",
     ),
     (
@@ -970,7 +993,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         READERS,
-        "--slow --slower-than --latency --max-latency --min-latency",
+        "--slow --slower-than --latency --max-latency --min-latency --threshold",
         "slow answers are --where 'latency>VALUE', with a unit as in 100ms; -f json --pair has latency_ms, if the input has times, as recordings do (wiretool record)",
     ),
     (
@@ -991,7 +1014,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         READERS,
         "--conn --connection --conversation --flow --session --stream",
-        "a connection is --where conn=N",
+        "a connection is --where conn=N; a session of a protocol, its id: --grep ID",
     ),
     (
         READERS,
@@ -1019,6 +1042,11 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
         "only help uses a pager: wiretool help --no-pager NAME",
     ),
     (READERS, "--faults", "messages at fault are --where fault"),
+    (
+        LINT,
+        "--github --gitlab",
+        "a report is --report github, sarif or junit",
+    ),
     (READERS, "--sarif", "SARIF is --report sarif"),
     (READERS, "--junit", "JUnit is --report junit"),
     (READERS, "--html", "a page is wiretool export -f html FILE"),

@@ -328,6 +328,13 @@ impl View {
         self.lines
             .set_last_time(before.filter(|_| model.look.shows_delta));
         let (mut text, lines) = (String::new(), &mut self.lines);
+        // The line of its request may be above the first row.
+        let entry = store.entries.get(index);
+        let request = entry.and_then(|entry| entry.other().filter(|_| entry.is_answer()));
+        if let Some(request) = request {
+            let reader = &mut model.reader;
+            store.read(request, reader, |decoded, _| lines.skip(decoded));
+        }
         store.read(index, &mut model.reader, |decoded, verdict| {
             // Findings have their own pane.
             let verdict = Verdict {

@@ -441,8 +441,12 @@ fn conditions_report_their_needs() {
 
 #[test]
 fn a_text_is_found_as_lines_show_it() {
-    let bytes = br#"{"jsonrpc":"2.0","id":"a","method":"add","params":{"deep":[{"isOn":true}],"text":"say \"hi\""}}"#;
+    let bytes = br#"{"jsonrpc":"2.0","id":"a","method":"add","params":{"deep":[{"isOn":true}],"text":"say \"hi\"","q":"\u5bff","in":"{\"a\":\"\\u53f8\"}","u":"a\/b"}}"#;
     for (text, found) in [
+        ("寿", true),
+        ("司", true),
+        ("a/b", true),
+        ("寿司", false),
         ("isOn", true),
         ("isOn: true", true),
         ("isOn: false", false),

@@ -511,8 +511,8 @@ fn operations_of_several_captures_are_one_tree() {
             ▾!     #0 planner c1 tools/call plan          answered     890 ms index server …
             ▾!       #1 search  c2 tools/call find          answered     820 ms index serve…
             ▸!        ~#2 index   c3 tools/call look          answered     800 ms index ser…
-                    #4 search     ← response find            1 820 ms "shelf"
-                  #5 planner    ← response plan            1 890 ms "done"
+                    #4 search     ← response tools/call find 1 820 ms "shelf"
+                  #5 planner    ← response tools/call plan 1 890 ms "done"
             ▸      #6 planner c1 ping                     answered       1 ms planner server
             ─ tree  #1 ────────────────────────────────────────────────────────────────────
             "#),
@@ -521,11 +521,30 @@ fn operations_of_several_captures_are_one_tree() {
             ▾!     #0 planner c1 10:00:00.010 tools/call plan                                  answered     890 ms index server 800 ms, planner server 70 ms, search server 20 ms; 1 tools/call
             ▾!       #1 search  c2 10:00:00.040 tools/call find                                  answered     820 ms index server 800 ms, search server 20 ms; ~1 tools/call; 4 messages, 435 bytes
             ▸!        ~#2 index   c3 10:00:00.050 tools/call look                                  answered     800 ms index server; 2 messages, 174 bytes
-                    #4   0 search  c2      +810 ms ← response find            1 820 ms "shelf"
-                  #5   0 planner c1       +40 ms ← response plan            1 890 ms "done"
+                    #4   0 search  c2      +810 ms ← response tools/call find 1 820 ms "shelf"
+                  #5   0 planner c1       +40 ms ← response tools/call plan 1 890 ms "done"
             ▸      #6 planner c1 10:00:01.000 ping                                             answered       1 ms planner server; 2 messages, 76 bytes
             ─ tree  #1 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
             "#),
         }
     }
+}
+
+/// An answer names its request, also if that is above the first row from the start.
+#[test]
+fn answers_of_requests_above_the_screen_have_their_subject() {
+    let mut model = model_of("mcp/session.jsonl");
+    model.apply(Command::Move(7));
+    let text = text_of(&terminal((80, 20), PLAIN, &mut model, &[]));
+    let rows: Vec<&str> = text
+        .lines()
+        .skip(1)
+        .take_while(|row| !row.starts_with('─'))
+        .collect();
+    let answer = rows.iter().find(|row| row.contains("#7 "));
+    assert!(
+        answer.is_some_and(|row| row.contains("tools/call add")),
+        "{text}"
+    );
+    assert!(!rows.iter().any(|row| row.contains("#5 ")), "{text}");
 }
