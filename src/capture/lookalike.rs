@@ -9,7 +9,7 @@ use crate::encoding::{Parsed, Want, lossless, msgpack};
 use crate::framing::fields::masked;
 use crate::framing::{Framing, header_framings};
 use crate::span::Span;
-use encoded::encoded_text;
+use encoded::{encoded_text, of_other_encoding};
 use std::borrow::Cow;
 use yaml::is_yaml;
 
@@ -105,7 +105,10 @@ pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
             .unwrap_or_default();
         std::str::from_utf8(if rest.len() < 4 { valid } else { bytes })
     });
-    of_text(text.ok()?.trim_start_matches('\u{feff}').trim())
+    match text {
+        Ok(text) => of_text(text.trim_start_matches('\u{feff}').trim()),
+        Err(_) => of_other_encoding(bytes),
+    }
 }
 
 /// Returns the first value of bytes that begin with an object or a list in `MessagePack`, as JSON without secrets.
@@ -509,6 +512,10 @@ mod tests {
                 "messages in which HTML replaces the quotes",
             ),
             (b"---\njsonrpc: \"2.0\"\nid: 1\n", "messages in YAML"),
+            (
+                b"{\"jsonrpc\":\"2.0\",\"q\":\"\x8e\xf5\x8ei\"}\n",
+                "text that is not in UTF-8",
+            ),
             (b"dir: out\nmessage:\n  v: 1\n  kind: INV\n", "YAML"),
             (
                 b"array (\n  'jsonrpc' => '2.0',\n)\n",

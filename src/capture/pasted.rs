@@ -97,6 +97,7 @@ fn is_mark(line: &[u8]) -> bool {
 }
 
 /// Returns true if the last lines of a text show that messages were copied out of something else. It may begin inside a line.
+#[cfg(feature = "cli")]
 pub(crate) fn ends_as_pasted(text: &[u8]) -> bool {
     let is_text = |text: &[u8]| std::str::from_utf8(text).is_ok_and(|text| !text.contains('\0'));
     let lines = memchr::memchr(b'\n', text).and_then(|at| text.get(at + 1..));

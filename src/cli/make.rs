@@ -157,10 +157,10 @@ fn in_places(recipe: &Recipe, words: &[String]) -> std::result::Result<Vec<Strin
     };
     let (plain, keyed): (Vec<&String>, Vec<&String>) = others.into_iter().partition(is_plain);
     let mut plain = plain.into_iter();
-    let mut placed = Vec::with_capacity(words.len());
+    let mut ordered = Vec::with_capacity(words.len());
     for ((slot, place), n) in given.iter().zip(&places).zip(0..) {
         match slot.or_else(|| plain.next().map(String::as_str)) {
-            Some(word) => placed.push(word.to_owned()),
+            Some(word) => ordered.push(word.to_owned()),
             None if n > last => break,
             None => {
                 return Err(Refusal::new(
@@ -171,8 +171,8 @@ fn in_places(recipe: &Recipe, words: &[String]) -> std::result::Result<Vec<Strin
             }
         }
     }
-    placed.extend(plain.chain(keyed).cloned());
-    Ok(placed)
+    ordered.extend(plain.chain(keyed).cloned());
+    Ok(ordered)
 }
 
 /// Returns the message of a kind and its arguments.

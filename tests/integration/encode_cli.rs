@@ -370,7 +370,7 @@ fn words_may_have_the_names_of_their_places() {
             ],
             &["lsp", "textDocument/hover", "file:///a", "3", "5"],
         ),
-        (&["sael", "HEY", "agent_id=a"], &["sael", "HEY", "a"]),
+        (&["oracle", "ack", "id=3"], &["oracle", "ack", "3"]),
     ] {
         let (code, out, err) = make(named);
         assert_eq!((code, out), (0, make(plain).1), "{named:?}: {err}");

@@ -1,5 +1,7 @@
 //! Texts that another program turns into the bytes of messages.
 
+use super::LookAlike;
+
 /// Texts that a command turns into what is inside.
 pub(super) fn encoded_text(text: &str) -> Option<(&'static str, &'static str)> {
     const LEAST: usize = 32;
@@ -32,6 +34,18 @@ pub(super) fn encoded_text(text: &str) -> Option<(&'static str, &'static str)> {
         ));
     }
     None
+}
+
+/// Names text in an encoding that is not UTF-8, as logs on Windows are: most of it is ASCII, with JSON.
+pub(super) fn of_other_encoding(bytes: &[u8]) -> Option<LookAlike> {
+    let is_text = |c: &&u8| c.is_ascii_graphic() || c.is_ascii_whitespace();
+    let count = bytes.iter().filter(is_text).count();
+    let is_mostly_text = 2 * count > bytes.len() && !bytes.contains(&0);
+    let has_json = memchr::memmem::find(bytes, b"\":").is_some();
+    (is_mostly_text && has_json).then_some((
+        "text that is not in UTF-8".into(),
+        "iconv -f ENCODING -t UTF-8 FILE | wiretool, with CP932, GBK or another ENCODING",
+    ))
 }
 
 /// Dumps of bytes that other programs convert.

@@ -77,8 +77,7 @@ fn messages_in_escapes_and_boxes_are_read() {
         ),
         (
             format!(
-                "opened\n<- \"POST / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n\"\n<- {:?}\n-> \"HTTP/1.1 200 OK\\r\\n\"\n-> \"\\r\\n\"\nreading\n-> {:?}\nread\n",
-                CALL, ANSWER
+                "opened\n<- \"POST / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n\"\n<- {CALL:?}\n-> \"HTTP/1.1 200 OK\\r\\n\"\n-> \"\\r\\n\"\nreading\n-> {ANSWER:?}\nread\n"
             ),
             vec![format!("c2s - {CALL}"), format!("s2c - {ANSWER}")],
         ),
@@ -258,6 +257,21 @@ fn lines_of_chats_and_reports_are_no_errors() {
         let wanted = if is_report { &messages } else { &text };
         assert_eq!(String::from_utf8_lossy(&bytes), *wanted, "{text}");
     }
+}
+
+/// The level `messages` of VS Code prints only names.
+#[test]
+fn a_trace_without_values_says_so() {
+    let trace = "[Trace - 10:02:27 AM] Sending request 'shutdown - (3)'.\n[Trace - 10:02:27 AM] Received response 'shutdown - (3)' in 4ms.\n";
+    let note = |text: &str| {
+        let found = read(text);
+        found
+            .iter()
+            .any(|line| line.starts_with("the trace has no parameters"))
+    };
+    assert!(note(trace), "{trace}");
+    let verbose = trace.replace("in 4ms.\n", "in 4ms.\nNo result returned.\n");
+    assert!(!note(&verbose), "{verbose}");
 }
 
 /// `tshark -z follow,http` prints a body without its chunks.

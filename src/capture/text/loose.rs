@@ -123,7 +123,7 @@ pub(in super::super) fn shows_bytes(text: &[u8], expected: Expected) -> bool {
     };
     let is_bytes = |value: &Value| {
         let text = value.as_str().unwrap_or_default();
-        let is_hex = text.len() % 2 == 0 && text.bytes().all(|c| c.is_ascii_hexdigit());
+        let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|c| c.is_ascii_hexdigit());
         let base64 = text.trim_end_matches('=');
         let is_base64 = base64.bytes().all(|c| base64_text::value(c).is_some());
         text.len() >= LEAST && (is_hex || is_base64 && text.bytes().any(|c| c.is_ascii_uppercase()))

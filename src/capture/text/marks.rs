@@ -32,11 +32,21 @@ pub(super) struct Mark {
     pub clock: Option<Time>,
 }
 
+/// How a text marks its directions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Notation {
+    #[default]
+    Words,
+    /// A list of nodes, as Wireshark writes it, shows that a tab marks the second node.
+    Nodes,
+    /// The arrows of a log of `Net::HTTP` point to its writer.
+    NetHttp,
+}
+
 /// The marks of lines without bytes, which hold for the following lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marks {
-    /// A list of nodes, as Wireshark writes it, shows that a tab marks the second node.
-    nodes: bool,
+    notation: Notation,
     kept: Mark,
     /// What the lines before these bytes say.
     heading: Mark,
@@ -46,8 +56,6 @@ pub(super) struct Marks {
     has_message: bool,
     /// The first line that is an arrow came after bytes.
     ignores_arrows: Option<bool>,
-    /// It is a log of `Net::HTTP`, whose arrows point to the writer.
-    is_net_http: bool,
     /// The blanks before the last bytes.
     indent: usize,
 }
@@ -55,7 +63,7 @@ pub(super) struct Marks {
 impl Marks {
     /// Returns true if the text is a stream of two numbered nodes.
     pub(super) fn has_nodes(self) -> bool {
-        self.nodes
+        self.notation == Notation::Nodes
     }
 
     /// Reads a line without bytes.
@@ -70,7 +78,9 @@ impl Marks {
                 return;
             }
         }
-        self.is_net_http |= is_net_http(text);
+        if is_net_http(text) {
+            self.notation = Notation::NetHttp;
+        }
         // A comment between events describes none of them.
         if text.starts_with(b": ") {
             return;
@@ -96,7 +106,7 @@ impl Marks {
             return;
         }
         if text.starts_with(b"Node 1: ") {
-            self.nodes = true;
+            self.notation = Notation::Nodes;
         } else if let Some(peer) = text.strip_prefix(b"peer: ") {
             self.kept.direction = peer_direction(peer);
         } else if let Some(at) = text.strip_prefix(b"timestamp: ") {
@@ -117,7 +127,7 @@ impl Marks {
 
     /// Returns the mark of a line with bytes, from the text before and after them.
     pub(super) fn of(&mut self, line: &[u8], before: &[u8], after: &[u8]) -> Mark {
-        if self.nodes {
+        if self.has_nodes() {
             let second = line.first() == Some(&b'\t');
             self.kept.direction = Some(if second { ToClient } else { ToServer });
         }
@@ -135,8 +145,10 @@ impl Marks {
         (self.is_used, self.has_message) = (true, true);
         self.indent = indent(line);
         let heading = self.heading;
-        self.is_net_http |= is_net_http(line);
-        let own = net_http_direction(line).filter(|_| self.is_net_http);
+        if is_net_http(line) {
+            self.notation = Notation::NetHttp;
+        }
+        let own = net_http_direction(line).filter(|_| self.notation == Notation::NetHttp);
         let own = own.or_else(|| find_direction(end, after));
         Mark {
             direction: own.or(heading.direction).or(self.kept.direction),

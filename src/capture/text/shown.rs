@@ -119,7 +119,7 @@ impl Markup {
     }
 }
 
-/// Returns a message of TeamCity without its escapes. A line end is a blank between values.
+/// Returns a message of `TeamCity` without its escapes. A line end is a blank between values.
 fn without_bars(line: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.len());
     let mut rest = line;

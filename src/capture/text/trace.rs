@@ -31,6 +31,10 @@ const MAX_BYTES: usize = 64 << 20;
 pub(super) struct Trace {
     common: Common,
     message: Option<TracedMessage>,
+    /// The number of messages.
+    count: u64,
+    /// There are parameters and results, or lines that say that there are none.
+    has_content: bool,
 }
 
 /// A message whose content may still follow.
@@ -59,6 +63,8 @@ impl Trace {
         Self {
             common: Common::new(quoted),
             message: None,
+            count: 0,
+            has_content: false,
         }
     }
 
@@ -67,6 +73,8 @@ impl Trace {
         let Some(message) = self.message.take() else {
             return;
         };
+        self.count += 1;
+        self.has_content |= !message.content.is_empty();
         match message.json() {
             Ok(json) => self
                 .common
@@ -297,12 +305,20 @@ impl LineForm for Trace {
             .is_some_and(|message| message.add(text));
         if !is_content {
             self.flush(sink);
+            let empty = ["No parameters provided", "No result returned"];
+            self.has_content |= empty.iter().any(|line| text.contains(line));
             self.common.other(&cleaned);
         }
     }
 
     fn finish(&mut self, sink: &mut ItemSink<'_>) {
         self.flush(sink);
+        if self.count > 1 && !self.has_content {
+            let text = "the trace has no parameters and no results: results are shown as null";
+            Problem::note(InputPlace::Whole, text)
+                .hint("\"trace.server\": \"verbose\" in the settings of VS Code prints them")
+                .report(sink);
+        }
     }
 
     fn ignored(&self) -> u64 {
