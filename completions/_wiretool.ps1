@@ -722,6 +722,8 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;snapshot;test' {
+            [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Protocol, or FILE.toml that describes it, of fixtures that name none')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Protocol, or FILE.toml that describes it, of fixtures that name none')
             [CompletionResult]::new('--unreferenced', '--unreferenced', [CompletionResultType]::ParameterName, 'Action for snapshots without a fixture')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Format of the outcome')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Format of the outcome')

@@ -702,6 +702,8 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand list 'List fixtures and the state of their snapshots'
         }
         &'wiretool;snapshot;test'= {
+            cand -p 'Protocol, or FILE.toml that describes it, of fixtures that name none'
+            cand --protocol 'Protocol, or FILE.toml that describes it, of fixtures that name none'
             cand --unreferenced 'Action for snapshots without a fixture'
             cand -f 'Format of the outcome'
             cand --format 'Format of the outcome'

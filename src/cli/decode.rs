@@ -110,7 +110,7 @@ pub struct Args {
     /// Show operations: a line for each, when it ends; with -v, its messages below it
     ///
     /// An operation is a request with all that belongs to it: see wiretool help operations.
-    #[arg(long, help_heading = "Output", conflicts_with_all = ["verify", "at", "path", "tail", "stderr", "state", "exact", "lint", "after", "before", "around", "pair"])]
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["verify", "at", "path", "tail", "state", "exact", "lint", "after", "before", "around", "pair"])]
     ops: bool,
     /// sael: show the value of a stream after each delta; not in json
     #[arg(long, help_heading = "Output")]

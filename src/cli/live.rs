@@ -522,7 +522,11 @@ fn new_setup(
         }),
         _ => None,
     };
-    let is_needed = config.rotate.is_some() || config.otlp.is_some();
+    let in_state = config.write.as_deref().and_then(recording::limit_in_state);
+    let rotate = config
+        .rotate
+        .or(in_state.filter(|_| config.recording.is_none()));
+    let is_needed = rotate.is_some() || config.otlp.is_some();
     let rules = rules.or_else(|| is_needed.then(RuleSettings::default));
     let rules = rules.map(|rules| RuleSettings {
         operations: rules.operations || config.otlp.is_some(),
@@ -534,7 +538,7 @@ fn new_setup(
         let mut spans = LiveSpans::new(Arc::clone(collector), &header, config.show_secrets)?;
         observer = Some(Box::new(move |output| spans.take(output)));
     }
-    let (recording, rotation) = match (config.recording, &config.write, config.rotate) {
+    let (recording, rotation) = match (config.recording, &config.write, rotate) {
         (None, Some(path), Some(limit)) => {
             header.more.insert(PART.to_owned(), 1.into());
             let (file, rotation) = recording::create_parts(path, limit)?;

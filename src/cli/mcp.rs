@@ -53,7 +53,7 @@ enum McpCommand {
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 struct ServeArgs {
-    /// Folders whose captures can be read, too
+    /// Folders whose captures can be read, too; @NAME is one of wiretool wrap
     #[arg(value_name = "FOLDER")]
     folders: Vec<PathBuf>,
 }

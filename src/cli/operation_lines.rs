@@ -31,6 +31,8 @@ pub struct OperationLines {
     /// Present if parts are shown below their operation.
     below: Option<BTreeMap<u64, Below>>,
     bytes: usize,
+    /// The connection, the operation and the index of the last message that is shown below one.
+    last: Option<(Option<u32>, u64, u64)>,
 }
 
 impl OperationLines {
@@ -40,6 +42,7 @@ impl OperationLines {
             selected: HashSet::default(),
             below: (shows_parts && format != Format::Json).then(BTreeMap::new),
             bytes: 0,
+            last: None,
         }
     }
 
@@ -70,7 +73,27 @@ impl OperationLines {
         let of = verdict.and_then(|verdict| verdict.operation);
         if let Some(of) = of.filter(|of| !of.is_late) {
             self.keep_below(of.index, decoded.index, indented(text));
+            self.last = Some((decoded.origin.conn, of.index, decoded.index));
         }
+    }
+
+    /// Keeps lines of stderr below the message before them, if its operation on their connection has not ended. Returns
+    /// `false` if they are shown by themselves.
+    pub fn keep_stderr(&mut self, conn: u32, text: &[u8]) -> bool {
+        let Some((Some(last), operation, index)) = self.last else {
+            return false;
+        };
+        let below = self.below.as_mut().and_then(|all| all.get_mut(&operation));
+        let Some(kept) = below.and_then(|below| below.texts.get_mut(&index)) else {
+            return false;
+        };
+        let text = indented(text);
+        if last != conn || self.bytes + text.len() > MAX_BYTES {
+            return false;
+        }
+        self.bytes += text.len();
+        kept.extend(text);
+        true
     }
 
     /// Keeps a text that is shown below an operation.

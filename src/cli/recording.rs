@@ -1,6 +1,7 @@
 //! Reads recordings as a whole, and creates new ones: never over another file, readable only by the user.
 
 use super::output::format_of_name;
+use super::state;
 use super::values::read_input;
 use crate::capture::recording::Record;
 use crate::capture::{CaptureInput, Form, Item, ItemRecorder, ProblemSeverity};
@@ -127,12 +128,20 @@ pub fn parse_limit(text: &str) -> Result<FileLimit, String> {
     bytes.map(FileLimit::Bytes).ok_or_else(wanted)
 }
 
+/// Returns the limit of files in the state folder, which has a limit for all of them.
+pub fn limit_in_state(named: &Path) -> Option<FileLimit> {
+    let is_named = named.to_string_lossy().starts_with('@');
+    is_named.then_some(FileLimit::Bytes(state::PART_SIZE))
+}
+
 /// Creates the first file of a recording that goes on in others, whose names sort in order.
 pub fn create_parts(named: &Path, limit: FileLimit) -> Result<(RecordingFile, Rotation)> {
-    anyhow::ensure!(
-        named != Path::new("-") && !named.to_string_lossy().starts_with('@'),
-        "--rotate needs the name of a file"
-    );
+    anyhow::ensure!(named != Path::new("-"), "--rotate needs the name of a file");
+    let name = named.to_string_lossy();
+    let in_state = name.strip_prefix('@').map(state::new_recording);
+    let is_in_state = in_state.is_some();
+    let in_state = in_state.transpose()?;
+    let named = in_state.as_deref().unwrap_or(named);
     let is_other = named.metadata().is_ok_and(|meta| !meta.is_file());
     anyhow::ensure!(
         !is_other,
@@ -153,6 +162,9 @@ pub fn create_parts(named: &Path, limit: FileLimit) -> Result<(RecordingFile, Ro
     // The clock of the system can be set back, after which names would not sort in order.
     let clock = Clock::new();
     let mut next = move || -> Result<RecordingFile> {
+        if is_in_state {
+            state::make_room();
+        }
         let name = named
             .to_string_lossy()
             .replace("{n}", &format!("{number:06}"));
@@ -213,7 +225,7 @@ fn create_at(named: &Path, stdout_is_free: bool, time: i64) -> Result<RecordingF
         );
     }
     if let Some(name) = text.strip_prefix('@') {
-        return create_at(&super::state::new_recording(name)?, stdout_is_free, time);
+        return create_at(&state::new_recording(name)?, stdout_is_free, time);
     }
     let pattern = match filled(&text, time) {
         Cow::Borrowed(_) => named.to_owned(),

@@ -1,21 +1,25 @@
 //! The folder of recordings that have a name but no path: `@last`, `@NAME`.
 //!
 //! ```text
-//!   ~/.local/state/wiretool/recordings/NAME/2026-01-31T12.00.00-4711.jsonl
+//!   ~/.local/state/wiretool/recordings/NAME/2026-01-31T12.00.00-4711-000001.jsonl
 //! ```
 //!
-//! Only the user can read it. When a recording begins, the oldest ones are removed if all together are too large.
+//! Only the user can read it. A long recording goes on in further files. When a file begins, the oldest ones are removed if
+//! all together are too large.
 
 use super::config;
 use crate::capture::Time;
 use crate::system;
 use anyhow::{Context as _, Result};
+use std::collections::HashMap;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
 /// The default limit for the size of all recordings, in bytes.
 const MAX_SIZE: u64 = 1 << 30;
-/// Recordings that changed within this time, in nanoseconds, are not removed: a program may still write them.
+/// The limit for the size of a file that goes on in another one.
+pub const PART_SIZE: u64 = 64 << 20;
+/// Recordings that changed within this time, in nanoseconds, are not removed: a program may still write their last file.
 const MIN_AGE: Time = 3_600_000_000_000;
 
 /// A recording in the folder.
@@ -75,7 +79,8 @@ fn list() -> Vec<StoredRecording> {
             let Ok(meta) = file.metadata() else {
                 continue;
             };
-            if meta.is_file() {
+            // A snapshot may stand beside a recording.
+            if meta.is_file() && !is_snapshot(&file.path()) {
                 all.push(StoredRecording {
                     path: file.path(),
                     name: name.clone(),
@@ -88,6 +93,11 @@ fn list() -> Vec<StoredRecording> {
     // Names begin with the time, which decides between equal times of change.
     all.sort_by(|a, b| (a.changed, a.path.file_name()).cmp(&(b.changed, b.path.file_name())));
     all
+}
+
+fn is_snapshot(path: &Path) -> bool {
+    let extension = path.extension();
+    extension.is_some_and(|extension| extension == "snap" || extension == "new")
 }
 
 /// Returns the number of recordings of a name.
@@ -136,16 +146,40 @@ pub fn new_recording(name: &str) -> Result<PathBuf> {
     let folder = folder().context("-w @NAME needs HOME or XDG_STATE_HOME")?;
     let folder = folder.join("recordings").join(file_name(name));
     create_folder(&folder)?;
-    remove_oldest(&list(), MAX_SIZE, crate::transport::now());
+    make_room();
     let time = jiff::Timestamp::now().to_string();
     let time = time.get(..19).unwrap_or_default().replace(':', ".");
-    Ok(folder.join(format!("{time}-{}.jsonl", std::process::id())))
+    Ok(folder.join(format!("{time}-{}-{{n}}.jsonl", std::process::id())))
+}
+
+/// Removes the oldest recordings, so that there is room for a file.
+pub fn make_room() {
+    remove_oldest(&list(), MAX_SIZE - PART_SIZE, crate::transport::now());
+}
+
+/// Returns the path of a recording without the number of its part.
+fn without_number(path: &Path) -> &str {
+    let name = path.file_stem().and_then(|name| name.to_str());
+    let name = name.unwrap_or_default();
+    let digits = |end: &str| end.len() == 6 && end.bytes().all(|byte| byte.is_ascii_digit());
+    match name.rsplit_once('-') {
+        Some((before, end)) if digits(end) => before,
+        _ => name,
+    }
 }
 
 /// Removes the oldest recordings until the others have at most `max` bytes. `all` is in the order of age.
 fn remove_oldest(all: &[StoredRecording], max: u64, now: Time) {
     let mut size: u64 = all.iter().map(|one| one.size).sum();
-    for one in all.iter().filter(|one| now - one.changed > MIN_AGE) {
+    let of = |one: &StoredRecording| (one.name.clone(), without_number(&one.path).to_owned());
+    // Only the last file of a recording is still written.
+    let last: HashMap<_, &Path> = all
+        .iter()
+        .map(|one| (of(one), one.path.as_path()))
+        .collect();
+    let is_last = |one: &StoredRecording| last.get(&of(one)) == Some(&one.path.as_path());
+    let is_old = |one: &&StoredRecording| now - one.changed > MIN_AGE || !is_last(one);
+    for one in all.iter().filter(is_old) {
         if size <= max {
             return;
         }
@@ -187,6 +221,26 @@ mod tests {
             left.sort();
             assert_eq!(left, wanted, "{max} {ages:?}");
         }
+    }
+
+    #[test]
+    fn finished_parts_of_a_recording_are_removed_at_any_age() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = 10 * MIN_AGE;
+        let names = ["t-1-000001", "t-1-000002", "t-2-000001", "t-1-000003"];
+        let all = names.iter().enumerate().map(|(n, name)| {
+            let path = folder.path().join(format!("{name}.jsonl"));
+            std::fs::write(&path, [0; 10]).unwrap();
+            StoredRecording {
+                path,
+                name: "s".to_owned(),
+                changed: now - 10 + n as Time,
+                size: 10,
+            }
+        });
+        remove_oldest(&all.collect::<Vec<_>>(), 5, now);
+        let left = names.map(|name| folder.path().join(format!("{name}.jsonl")).exists());
+        assert_eq!(left, [false, false, true, true]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod clients;
 mod entry;
 mod file;
+mod names;
 mod text;
 
 use super::options::{self, SharedArgs};
@@ -19,6 +20,7 @@ use anyhow::{Context as _, Result, bail};
 use clients::{ANY_TABLES, CONFIGS, ServerTable};
 use entry::{Launch, Recorder, Server};
 use file::ConfigFile;
+use names::{name_of, recording_name};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -138,7 +140,7 @@ impl PlaceArgs {
             let file = ConfigFile::read(path, "")?;
             let entries = match &self.entry {
                 Some(entry) => vec![Entry {
-                    name: last_key(entry)?,
+                    name: name_of(entry)?,
                     path: entry.clone(),
                     protocol: None,
                 }],
@@ -146,33 +148,38 @@ impl PlaceArgs {
             };
             return Ok(vec![(file, entries)]);
         }
-        let home = std::env::var_os("HOME").map(PathBuf::from);
-        let mut all: Selected = Vec::new();
         let is_wanted = |client: &str| self.client.as_deref().is_none_or(|only| only == client);
-        for config in CONFIGS.iter().filter(|config| is_wanted(config.client)) {
-            let Some(path) = config.path(home.as_deref()).filter(|path| path.is_file()) else {
-                continue;
-            };
-            match ConfigFile::read(&path, config.client) {
-                // In the home folder, two paths name one file.
-                Ok(file) if all.iter().any(|(other, _)| other.is_same(&file)) => {}
-                Ok(file) => {
-                    let entries = entries(&file, config.tables);
-                    all.push((file, entries));
-                }
-                // The configuration of another client does not stop this one.
-                Err(error) => print_message(&format!("{error:#}")),
-            }
-        }
-        Ok(all)
+        // The configuration of another client does not stop this one.
+        Ok(read_all(&is_wanted, &|error| {
+            print_message(&format!("{error:#}"));
+        }))
     }
 }
 
-fn last_key(path: &KeyPath) -> Result<String> {
-    match path.last() {
-        Some(PathStep::Member(name)) => Ok(name.clone()),
-        _ => bail!("--entry: wanted the path of a table, such as servers.github"),
+/// Reads the configurations of clients that exist.
+fn read_all(is_wanted: &dyn Fn(&str) -> bool, report: &dyn Fn(anyhow::Error)) -> Selected {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let variable = |name: &str| {
+        let value = std::env::var_os(name).map(PathBuf::from);
+        value.filter(|path| !path.as_os_str().is_empty())
+    };
+    let mut all: Selected = Vec::new();
+    for config in CONFIGS.iter().filter(|config| is_wanted(config.client)) {
+        let path = config.path(home.as_deref(), &variable);
+        let Some(path) = path.filter(|path| path.is_file()) else {
+            continue;
+        };
+        match ConfigFile::read(&path, config.client) {
+            // In the home folder, two paths name one file.
+            Ok(file) if all.iter().any(|(other, _)| other.is_same(&file)) => {}
+            Ok(file) => {
+                let entries = entries(&file, config.tables);
+                all.push((file, entries));
+            }
+            Err(error) => report(error),
+        }
     }
+    all
 }
 
 /// Returns the servers in the tables at these keys. Other settings may stand beside them.
@@ -192,13 +199,29 @@ fn entries(file: &ConfigFile, tables: &[ServerTable]) -> Vec<Entry> {
     found
 }
 
-/// Calls `add` with the name and the path of each member of the tables at these keys.
+/// Calls `add` with the name and the path of each member of the tables at these keys, and of each item of lists there.
 fn collect(
     table: &Placed,
     keys: &[&str],
     steps: &mut Vec<PathStep>,
     add: &mut dyn FnMut(&str, &[PathStep]),
 ) {
+    if keys.is_empty() {
+        for (n, item) in table.items().unwrap_or_default().iter().enumerate() {
+            let named = item.member("name").ok().flatten();
+            let named = named.and_then(|member| member.value.text());
+            let name = named.map_or_else(|| n.to_string(), str::to_owned);
+            steps.push(PathStep::Element(n));
+            add(&name, steps);
+            // Continue has the command one level below.
+            if matches!(item.member("transport"), Ok(Some(_))) {
+                steps.push(PathStep::Member("transport".to_owned()));
+                add(&name, steps);
+                steps.pop();
+            }
+            steps.pop();
+        }
+    }
     for member in table.members() {
         if keys
             .first()
@@ -235,11 +258,12 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         return list(&files, &program);
     }
     let found = select(files, &args.names, args.place.entry.is_some())?;
+    let all = read_all(&|_| true, &|_| {});
     let mut exit = Exit::Clean;
     for (mut file, entries) in found {
         let mut changed = Vec::new();
         for entry in &entries {
-            let name = format!("@{}", state::file_name(&entry.name));
+            let name = format!("@{}", recording_name(&file, entry, &all));
             let recorder = Recorder {
                 program: &program,
                 name: &name,
@@ -260,7 +284,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
                 }
                 Server::Started(_) => {
                     file.wrap(&entry.path, recorder)?;
-                    changed.push(entry);
+                    changed.push((entry, name));
                 }
             }
         }
@@ -275,7 +299,7 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
 }
 
 /// Prints what comes next.
-fn note_next(place: &PlaceArgs, entries: &[&Entry], shared: &SharedArgs) {
+fn note_next(place: &PlaceArgs, entries: &[(&Entry, String)], shared: &SharedArgs) {
     let mut undo = vec!["wiretool", "unwrap"];
     let file = place.file.as_ref().map(|path| path.to_string_lossy());
     if let Some(file) = &file {
@@ -288,12 +312,11 @@ fn note_next(place: &PlaceArgs, entries: &[&Entry], shared: &SharedArgs) {
     let entry = place.entry.as_ref().map(KeyPath::to_string);
     match &entry {
         Some(entry) => undo.extend(["--entry", entry]),
-        None => undo.extend(entries.iter().map(|entry| &*entry.name)),
+        None => undo.extend(entries.iter().map(|(entry, _)| &*entry.name)),
     }
-    let name = entries.first().map_or("", |entry| &*entry.name);
+    let name = entries.first().map_or("", |(_, name)| name);
     shared.note(&format!(
-        "restart the client; then: wiretool watch @{}; undo: {}",
-        state::file_name(name),
+        "restart the client; then: wiretool watch {name}; undo: {}",
         shell_words::join(undo)
     ));
 }

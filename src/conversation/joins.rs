@@ -4,6 +4,7 @@
 //!   agent.jsonl   #3 session/prompt                  begins operation 3
 //!   tools.jsonl   #5 tools/call, the same trace      begins operation 5, inside of 3 (recorded)
 //!   after.jsonl   #6 tools/call, the same bytes      begins operation 6, inside of 5 (inferred: the next leg of a relay)
+//!   other.jsonl   #7 call, the same UUID, subject    begins operation 7, inside of the call that has them (recorded)
 //! ```
 //!
 //! A span that a request names as its parent states it. If one other operation names a request as its start, the request is
@@ -18,7 +19,7 @@ use crate::capture::{Relation, Sources};
 use crate::decoder::Decoded;
 use crate::protocol::session::Link;
 use crate::protocol::session::http;
-use crate::protocol::{Direction, TraceMember};
+use crate::protocol::{Direction, Id, TraceMember};
 use crate::tape::Node;
 use foldhash::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -50,6 +51,8 @@ struct Open {
     direction: Option<Direction>,
     trace: Trace,
     content: u64,
+    /// The hash of its protocol, its UUID and its subject; 0 without a UUID.
+    id: u64,
     /// The session that the head of an HTTP request names.
     session: Option<Box<str>>,
     parent: Option<u64>,
@@ -63,6 +66,7 @@ pub(super) struct Joins {
     open: HashMap<u64, Open>,
     by_trace: HashMap<Box<str>, Vec<u64>>,
     by_content: HashMap<u64, Vec<u64>>,
+    by_id: HashMap<u64, Vec<u64>>,
     by_start: HashMap<Box<str>, Vec<u64>>,
     /// Those that clients began, by connection.
     by_conn: HashMap<Option<u32>, Vec<u64>>,
@@ -78,6 +82,7 @@ impl Joins {
             open: HashMap::default(),
             by_trace: HashMap::default(),
             by_content: HashMap::default(),
+            by_id: HashMap::default(),
             by_start: HashMap::default(),
             by_conn: HashMap::default(),
             hasher: RandomState::new(),
@@ -95,11 +100,13 @@ impl Joins {
             direction: origin.direction,
             trace: trace_of(decoded),
             content: self.content(decoded),
+            id: self.id(decoded),
             session: session_of(decoded),
             parent: None,
             relayed: Vec::new(),
         };
-        let by_trace = self.by_trace(&seen).map(|found| (found, Link::Recorded));
+        let by_trace = self.by_trace(&seen).or_else(|| self.by_id(&seen));
+        let by_trace = by_trace.map(|found| (found, Link::Recorded));
         let inferred = |found| (found, Link::Inferred);
         let found = by_trace
             .or_else(|| self.by_start(&seen).map(inferred))
@@ -114,6 +121,18 @@ impl Joins {
         let body = decoded.message.body.of(decoded.frame.view.bytes);
         let (protocol, direction) = (decoded.protocol.name(), decoded.origin.direction);
         self.hasher.hash_one((protocol, direction, body))
+    }
+
+    /// Returns a hash of a UUID, which no other call has, with the protocol and the subject; 0 without one.
+    fn id(&self, decoded: &Decoded<'_>) -> u64 {
+        let message = decoded.message;
+        match &message.id {
+            Id::Uuid(id) => {
+                let subject = message.subject.as_deref();
+                self.hasher.hash_one((decoded.protocol.name(), id, subject))
+            }
+            _ => 0,
+        }
     }
 
     /// Adds the operation that the last request begins.
@@ -131,6 +150,9 @@ impl Joins {
                 .push(index);
         }
         self.by_content.entry(seen.content).or_default().push(index);
+        if seen.id != 0 {
+            self.by_id.entry(seen.id).or_default().push(index);
+        }
         if seen.direction == Some(Direction::ToServer) {
             self.by_conn.entry(seen.conn).or_default().push(index);
         }
@@ -149,6 +171,7 @@ impl Joins {
             remove(&mut self.by_start, started, index);
         }
         remove(&mut self.by_content, &open.content, index);
+        remove(&mut self.by_id, &open.id, index);
         remove(&mut self.by_conn, &open.conn, index);
     }
 
@@ -188,6 +211,12 @@ impl Joins {
         };
         let called: Vec<u64> = all.into_iter().filter(is_called).collect();
         self.outermost(&called)
+    }
+
+    /// Finds the call that a runtime forwards with its UUID: the last one of them.
+    fn by_id(&self, seen: &Open) -> Option<u64> {
+        let all = self.by_id.get(&seen.id)?;
+        self.innermost(&self.of_other_sources(all, seen)?)
     }
 
     /// Finds the only operation that started what a request is a part of.

@@ -526,7 +526,7 @@ impl Operations {
 
     /// Closes the request that a message answers, and the operation, if it ends with it.
     fn close(&mut self, operation: u64, judged: &Judged<'_>, facts: OperationFacts) {
-        let answered = judged.last_answer();
+        let answered = judged.last_answer().or(facts.leaves);
         if answered.is_none() && facts.ends != Some(true) {
             return;
         }

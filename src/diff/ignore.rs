@@ -151,6 +151,19 @@ impl PathPattern {
         steps(pattern).1 || steps(path).1
     }
 
+    /// Returns the steps before the first wildcard.
+    pub(crate) fn first_steps(pattern: &str) -> Path {
+        let steps = Self::new(pattern).steps.into_iter();
+        let steps = steps.map_while(|step| match step {
+            PatternStep::Any | PatternStep::Deep => None,
+            PatternStep::Bare(name) => Some(PathStep::Member(name)),
+            PatternStep::Is(step) => Some(step),
+        });
+        let mut path = Path::new();
+        steps.for_each(|step| path.push(step));
+        path
+    }
+
     /// Returns `true` if the pattern matches a path of such a message.
     pub fn fits(&self, name: MessageName<'_>, path: &[PathStep]) -> bool {
         let part = name.part(path);

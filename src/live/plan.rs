@@ -205,7 +205,7 @@ pub struct Plan<'p> {
     pub matched: u64,
     /// The number of selected steps. Steps that only a connection or an answer needs are not counted.
     pub chosen: u64,
-    /// A hello is among the steps.
+    /// A hello is among the steps, or they need none.
     pub has_hello: bool,
     /// The recording is complete: the steps include all messages that were sent before the connections ended.
     pub has_end: bool,

@@ -17,7 +17,7 @@ mod tests;
 
 use crate::path::Path;
 use crate::protocol::session::{Need, Rule};
-use crate::select::{Expr, Key};
+use crate::select::{Expr, Key, KeyTest};
 pub(crate) use read::{read, read_rules};
 pub(crate) use session::wrap_with_rules;
 use std::sync::{Arc, RwLock};
@@ -67,6 +67,20 @@ impl Form {
             Self::Must(one) | Self::Never(one) | Self::Once(one) => Some(one),
             Self::After(one) | Self::NotAfter(one) | Self::Then(one, _) => Some(one),
             Self::Increases(_) | Self::AtMost(..) => None,
+        }
+    }
+
+    /// Returns its key in a rule.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Must(_) => "must",
+            Self::Never(_) => "never",
+            Self::Once(_) => "once",
+            Self::After(_) => "after",
+            Self::NotAfter(_) => "not-after",
+            Self::Then(..) => "then",
+            Self::Increases(_) => "increases",
+            Self::AtMost(..) => "at-most",
         }
     }
 
@@ -125,6 +139,36 @@ impl Scope {
             Self::Session => "session",
             Self::Request => "request",
             Self::Capture => "capture",
+        }
+    }
+}
+
+impl OwnRule {
+    /// Visits each path of the rule with its key, and what a condition compares it with.
+    pub(crate) fn each_path(&self, visit: &mut dyn FnMut(&'static str, &Path, Option<&KeyTest>)) {
+        let conditions = [
+            ("when", self.when.as_ref()),
+            (self.form.name(), self.form.condition()),
+        ];
+        for (key, condition) in conditions {
+            let Some(condition) = condition else {
+                continue;
+            };
+            condition.each_test(&mut |test| {
+                if let Key::Message(path) = &test.key {
+                    visit(key, path, Some(&test.what));
+                }
+            });
+        }
+        if let Form::Increases(path) = &self.form {
+            visit(self.form.name(), path, None);
+        }
+        let texts = self.text.iter().flat_map(Template::keys);
+        let keys = texts.map(|key| ("text", key));
+        for (name, key) in keys.chain(self.same.iter().map(|key| ("same", key))) {
+            if let Key::Message(path) = key {
+                visit(name, path, None);
+            }
         }
     }
 }

@@ -40,6 +40,14 @@ impl Template {
         Ok(Self(parts))
     }
 
+    /// Returns the keys of its values.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.0.iter().filter_map(|part| match part {
+            Part::Text(_) => None,
+            Part::Value(key) => Some(key),
+        })
+    }
+
     /// Returns the text about a message.
     pub fn fill(&self, decoded: &Decoded<'_>, answer: Option<&Answer>) -> String {
         let part = |part: &Part| match part {

@@ -126,7 +126,8 @@ pub struct Descriptor<'p> {
     pub is_read_only: bool,
     /// The members of requests that say to which trace they belong.
     pub traces: &'p [(&'p [&'p str], TraceMember)],
-    /// The members of answers that state what a call costs: objects of numbers. The first that is there counts.
+    /// The members of answers that state what a call costs: objects of numbers. Those of later members that differ from
+    /// the first that is there count under their own name.
     pub costs: &'p [&'p str],
     /// The lists of what a server offers.
     pub definitions: &'p [Definitions<'p>],

@@ -1,6 +1,7 @@
 //! Ids of messages.
 
 use crate::encoding::lossless::hex16;
+use crate::tape::unescape;
 use std::borrow::Cow;
 use std::hash::{BuildHasher, Hash, Hasher as _};
 
@@ -44,7 +45,8 @@ impl Id<'_> {
         scope.hash(&mut hasher);
         match self {
             Self::None => return None,
-            Self::Json(text) | Self::Text(text) => text.hash(&mut hasher),
+            Self::Json(text) => same_spelling(text).hash(&mut hasher),
+            Self::Text(text) => text.hash(&mut hasher),
             Self::Uuid(uuid) => uuid.hash(&mut hasher),
             Self::Number(number) => number.hash(&mut hasher),
         }
@@ -65,6 +67,21 @@ impl Id<'_> {
     }
 }
 
+/// Returns an id of JSON in the spelling that equal texts and equal whole numbers share: `7` for `7.0`.
+fn same_spelling(text: &str) -> Cow<'_, str> {
+    if text.starts_with('"') {
+        return match text.contains('\\') {
+            true => format!("\"{}\"", unescape(text.trim_matches('"'))).into(),
+            false => text.into(),
+        };
+    }
+    let is_whole = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse::<f64>().ok().filter(|_| !is_whole);
+    // The limit of exact whole numbers.
+    let number = number.filter(|n| n.fract() == 0.0 && n.abs() <= 9_007_199_254_740_992.0);
+    number.map_or(text.into(), |n| format!("{}", n as i64).into())
+}
+
 /// Formats a UUID: lower-case and hyphenated.
 pub fn uuid_text(uuid: &[u8; 16]) -> [u8; 36] {
     let digits = hex16(uuid);
@@ -79,4 +96,30 @@ pub fn uuid_text(uuid: &[u8; 16]) -> [u8; 36] {
         text[to].copy_from_slice(&digits[from]);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::same_spelling;
+
+    #[test]
+    fn equal_ids_have_one_spelling() {
+        for (one, other) in [
+            ("7", "7.0"),
+            ("-7", "-7e0"),
+            ("0", "-0.0"),
+            (r#""\u00e9""#, "\"é\""),
+            (r#""a\"""#, r#""\u0061\u0022""#),
+        ] {
+            assert_eq!(same_spelling(one), same_spelling(other), "{one}");
+        }
+        for (one, other) in [
+            ("7", "\"7\""),
+            ("7.5", "7"),
+            ("9007199254740993", "9007199254740992"),
+            ("null", "0"),
+        ] {
+            assert_ne!(same_spelling(one), same_spelling(other), "{one}");
+        }
+    }
 }

@@ -385,6 +385,11 @@ pub trait Protocol: Sync {
     fn is_hello(&self, message: &Message<'_>) -> bool {
         message.role == Some(Role::Hello)
     }
+    /// Returns true for a request that belongs to no session: its side sends no opening before it.
+    fn needs_no_session(&self, root: Node<'_>) -> bool {
+        let _ = root;
+        false
+    }
     /// Returns the requests inside one message, each as a whole: the calls of a batch.
     fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
         let _ = (root, message);

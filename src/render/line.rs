@@ -15,6 +15,7 @@ mod pairs;
 use super::style::{Highlight, escape};
 use super::wrap::write_wrapped;
 use super::{DisplayOptions, arrow, context_sign, findings, kind_text, short_id, subject};
+use crate::capture::Sources;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::framing::Framing;
@@ -182,7 +183,7 @@ impl Lines {
     ) {
         let (columns, answer) = (Columns::new(display), verdict.answer);
         if !self.follows {
-            self.expect_usual(decoded, &columns);
+            self.expect_usual(decoded, &columns, display.sources);
         }
         self.fill_cells(decoded, verdict, display, &columns);
         let (is_error, style) = (decoded.message.is_error(), display.style);
@@ -334,7 +335,12 @@ impl Lines {
     }
 
     /// Widens columns for what is usual in a protocol and in a capture with times.
-    fn expect_usual(&mut self, decoded: &Decoded<'_>, columns: &Columns) {
+    fn expect_usual(
+        &mut self,
+        decoded: &Decoded<'_>,
+        columns: &Columns,
+        sources: Option<&Sources>,
+    ) {
         let protocol = decoded.protocol;
         if self.kinds.0 != protocol.name() {
             let kinds = protocol.kinds().iter().map(|kind| kind.name.len());
@@ -354,6 +360,10 @@ impl Lines {
             }
         };
         expect(Column::Kind, self.kinds.1);
+        if let Some(sources) = sources {
+            let wide = sources.short_names().map(columns::width).max();
+            expect(Column::Source, wide.unwrap_or_default());
+        }
         if !columns.cuts {
             expect(Column::Subject, SUBJECT_WIDTH);
         }

@@ -16,6 +16,7 @@ use crate::encoding::{json, lossless, msgpack};
 use crate::protocol::{Definitions, Direction, Role, with_name};
 use crate::tape::{Node, Tape};
 use flate2::{Compress, Compression, FlushCompress, Status};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 
@@ -145,6 +146,17 @@ type Stream = (Option<u32>, Option<Direction>);
 /// A direction, a kind, a subject with its name, and the hash of the arguments or the operation: what has a state.
 type State = (Stream, String, String, u64);
 
+fn number_of(value: Node<'_>) -> Option<f64> {
+    let text = json_text(value);
+    str::from_utf8(&text).ok()?.parse().ok()
+}
+
+/// Returns the members that are numbers.
+fn numbers_of(stated: Node<'_>) -> impl Iterator<Item = (Cow<'_, str>, f64)> {
+    let members = stated.members().take(MAX_VALUES);
+    members.filter_map(|(key, value)| Some((key.text()?, number_of(value)?)))
+}
+
 impl Cost {
     /// Adds a message.
     pub fn add_message(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
@@ -215,23 +227,33 @@ impl Cost {
 
     /// Adds the numbers that an answer states.
     fn add_stated(&mut self, what: &str, client: Option<&str>, root: Node<'_>, members: &[&str]) {
-        let stated = members.iter().find_map(|member| root.get(member));
-        let what = match client.filter(|_| stated.is_some()) {
+        let mut stated = members
+            .iter()
+            .filter_map(|member| Some((*member, root.get(member)?)));
+        let Some((_, first)) = stated.next() else {
+            return;
+        };
+        let what = match client {
             Some(client) => &format!("{client}: {what}"),
             None => what,
         };
-        for (key, value) in stated.into_iter().flat_map(Node::members).take(MAX_VALUES) {
-            let text = json_text(value);
-            let number = str::from_utf8(&text)
-                .ok()
-                .and_then(|text| text.parse().ok());
-            if let (Some(key), Some(number)) = (key.text(), number) {
-                let by_member = entry(&mut self.stated, what);
-                let sum = entry(by_member, &key);
-                sum.answers += 1;
-                sum.sum += f64::max(number, 0.0);
+        for (key, number) in numbers_of(first) {
+            self.add_number(what, &key, number);
+        }
+        for (member, other) in stated {
+            for (key, number) in numbers_of(other) {
+                let same = first.get(&key).and_then(number_of);
+                if same != Some(number) {
+                    self.add_number(what, &format!("{key} ({member})"), number);
+                }
             }
         }
+    }
+
+    fn add_number(&mut self, what: &str, key: &str, number: f64) {
+        let sum = entry(entry(&mut self.stated, what), key);
+        sum.answers += 1;
+        sum.sum += f64::max(number, 0.0);
     }
 
     /// Adds the definitions of a list.

@@ -125,6 +125,67 @@ fn facts_of_unknown_captures_are_found() {
 }
 
 #[test]
+fn a_few_broken_frames_hide_nothing() {
+    let mut lines = String::new();
+    for n in 0..20 {
+        lines += &format!("{{\"id\":{n},\"method\":\"m{}\",\"params\":[]}}\n", n % 3);
+        lines += &format!("{{\"id\":{n},\"result\":{{}}}}\n");
+    }
+    let few = lines.replacen("\n", "\nWARN {\n{\"id\":\n", 1);
+    let many = lines.replace("\n", "\nWARN {\n");
+    for (text, wanted) in [
+        (
+            &few,
+            "# 40 messages, but 2 frames cannot be read: lines; json",
+        ),
+        (&many, "# 80 lines of text, and no byte is left"),
+    ] {
+        let path = file(&folder(), "broken.txt", text.as_bytes());
+        let (code, draft, err) = ran(&["protocol", "draft", &path]);
+        let is_there = draft.lines().any(|line| line == wanted);
+        assert!(code == 0 && is_there, "{err}{draft}");
+        let is_json = stated(&draft).contains(&"encodings = [\"json\"]");
+        assert_eq!(
+            is_json,
+            draft.contains("when = \".method and .id\""),
+            "{draft}"
+        );
+    }
+}
+
+#[test]
+fn a_usual_name_of_kinds_may_have_many_values() {
+    let mut lines = "{\"wiretool\":1,\"started\":\"2026-01-01T00:00:00Z\"}\n".to_owned();
+    for (side, kind, seq) in [
+        ('>', "HEY", None),
+        ('<', "HEY", None),
+        ('>', "SUB", Some(1)),
+        ('<', "RES", Some(1)),
+        ('<', "EVT", Some(1)),
+        ('<', "EVT", Some(1)),
+        ('>', "UNS", Some(1)),
+        ('>', "INV", Some(2)),
+        ('<', "RES", Some(2)),
+        ('>', "SUB", Some(3)),
+        ('<', "ERR", Some(3)),
+        ('>', "BYE", None),
+    ] {
+        let seq = seq.map_or(String::new(), |seq| format!(",\"seq\":{seq}"));
+        let text = format!("{{\"kind\":\"{kind}\"{seq}}}\n");
+        let (time, dir) = (lines.len(), if side == '>' { "c2s" } else { "s2c" });
+        lines += &format!("{{\"t\":{time},\"conn\":1,\"dir\":\"{dir}\",\"text\":{text:?}}}\n");
+    }
+    let path = file(&folder(), "kinds.jsonl", lines.as_bytes());
+    let (code, draft, err) = ran(&["protocol", "draft", &path]);
+    assert_eq!(code, 0, "{err}");
+    let roles = draft
+        .lines()
+        .filter(|line| line.starts_with("kind") || line.starts_with("role"));
+    let roles: Vec<_> = roles.collect();
+    insta::assert_snapshot!(roles.join(" "), @r#"kind = "HEY" role = "notification" kind = "SUB" role = "request" kind = "RES" role = "response" kind = "EVT" role = "notification" kind = "UNS" role = "notification" kind = "INV" role = "request" kind = "ERR" role = "response" kind = "BYE" role = "notification""#);
+}
+
+#[test]
 fn what_is_not_found_is_a_comment() {
     let noise: Vec<u8> = (0..999_u32)
         .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8 | 1)

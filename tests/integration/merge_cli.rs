@@ -696,6 +696,36 @@ fn saikuro(from: u32, id: u32, ids: &Value) -> Raw {
     ]
 }
 
+/// A runtime forwards a call with its UUID, to the side that opened the connection.
+#[test]
+fn calls_that_a_runtime_forwards_are_joined_by_their_uuid() {
+    let plain = json!({});
+    let forwarded = |id: u32| {
+        let mut messages = saikuro(20, id, &plain);
+        for (_, dir, _) in &mut messages {
+            *dir = if *dir == "c2s" { "s2c" } else { "c2s" };
+        }
+        messages
+    };
+    for (id, wanted) in [(1, &["b1 in a1 recorded"][..]), (2, &[])] {
+        let recordings = [
+            (plain.clone(), saikuro(10, 1, &plain)),
+            (plain.clone(), forwarded(id)),
+        ];
+        assert_eq!(links_of("saikuro", &recordings), wanted, "{id}");
+    }
+}
+
+#[test]
+fn the_names_of_captures_align_all_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let messages = [(1, "c2s", call(1, &json!({}))), (2, "s2c", answer(1, "x"))];
+    let paths = ["a", "longer"].map(|name| recording(folder.path(), name, &json!({}), &messages));
+    let out = merged(&["decode"], &[&paths[0], &paths[1]]);
+    let columns: Vec<_> = out.lines().map(|line| line.find(" c")).collect();
+    assert!(columns.windows(2).all(|two| two[0] == two[1]), "{out}");
+}
+
 /// A call of mcp over HTTP with fields of its head.
 fn posted(from: u32, id: u32, fields: &Value) -> Raw {
     let body = call(id, &json!({"name": format!("t{id}")})).to_string();

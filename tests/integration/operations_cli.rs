@@ -52,6 +52,34 @@ fn each_operation_has_a_line() {
 }
 
 #[test]
+fn lines_of_stderr_are_below_the_operation_during_which_they_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = [
+        r#"{"wiretool":1,"protocol":"mcp","started":"2026-01-01T00:00:00Z"}"#,
+        r#"{"t":1000000,"conn":1,"dir":"stderr","text":"starts\n"}"#,
+        r#"{"t":2000000,"conn":1,"dir":"c2s","text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"}"#,
+        r#"{"t":3000000,"conn":1,"dir":"stderr","text":"works\n"}"#,
+        r#"{"t":4000000,"conn":1,"dir":"s2c","text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"}"#,
+        r#"{"t":5000000,"conn":1,"dir":"stderr","text":"ends\n"}"#,
+    ];
+    let file = common::file(folder.path(), "a.jsonl", lines.join("\n") + "\n");
+    insta::assert_snapshot!(stdout(&["decode", "--ops", "--stderr", "-v", &file]), @r"
+        00:00:00.001 c1 stderr: starts
+    #0 c1 00:00:00.002 ping                             answered       2 ms server; 2 messages, 76 bytes
+       #0        0 c1 00:00:00.002 → request       ping                 1
+            00:00:00.003 c1 stderr: works
+       #1        0 c1 00:00:00.004 ← response      ping                 1        2 ms {}
+        00:00:00.005 c1 stderr: ends
+    ");
+    insta::assert_snapshot!(stdout(&["decode", "--ops", "--stderr", &file]), @r"
+        00:00:00.001 c1 stderr: starts
+        00:00:00.003 c1 stderr: works
+    #0 c1 00:00:00.002 ping                             answered       2 ms server; 2 messages, 76 bytes
+        00:00:00.005 c1 stderr: ends
+    ");
+}
+
+#[test]
 fn each_operation_is_an_object() {
     let out = stdout(&["decode", "--ops", "-f", "json", CALLS]);
     insta::assert_snapshot!(out, @r#"

@@ -25,6 +25,32 @@ fn run(args: &[&str]) -> Ran {
 }
 
 #[test]
+fn costs_under_two_names_count_once_if_they_are_equal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = "{\"wiretool\":1,\"protocol\":\"sael\"}\n".to_owned();
+    for (dir, body) in [
+        ("c2s", r#"{"kind":"INV","seq":1,"tool":"t","input":{}}"#),
+        (
+            "s2c",
+            r#"{"kind":"RES","seq":1,"output":1,"cost":{"usd":1.5},"cost_used":{"usd":1.5,"tokens":7}}"#,
+        ),
+        ("c2s", r#"{"kind":"INV","seq":2,"tool":"t","input":{}}"#),
+        (
+            "s2c",
+            r#"{"kind":"RES","seq":2,"output":1,"cost_used":{"usd":4},"cost":{"usd":0.5}}"#,
+        ),
+    ] {
+        let line = serde_json::json!({"conn": 1, "dir": dir, "text": format!("{body}\n")});
+        text += &format!("{line}\n");
+    }
+    let file = common::file(folder.path(), "a.jsonl", text);
+    let (code, out, err) = run(&["--cost", "-f", "json", &file]);
+    assert_eq!(code, 0, "{err}");
+    let json: Value = serde_json::from_str(&out).unwrap();
+    insta::assert_snapshot!(json["cost"]["stated"], @r#"[{"answers":1,"member":"tokens (cost_used)","sum":7.0,"what":"t"},{"answers":2,"member":"usd","sum":2.0,"what":"t"},{"answers":1,"member":"usd (cost_used)","sum":4.0,"what":"t"}]"#);
+}
+
+#[test]
 fn statistics_print_as_tables() {
     let (code, out, err) = run(&[MIXED]);
     assert_eq!((code, err.as_str()), (0, ""));

@@ -202,6 +202,32 @@ allow = ["one-call"]
 }
 
 #[test]
+fn an_unusual_end_of_a_server_is_a_note_or_a_failure() {
+    let tests = Tests::new(
+        r#"
+[[case]]
+name = "another status"
+command = ["sh", "-c", "cat > /dev/null; exit 5"]
+baseline = "none.json"
+timeout = "300ms"
+[[case]]
+name = "a wrong status"
+command = ["sh", "-c", "cat > /dev/null; exit 5"]
+exit = 4
+baseline = "none.json"
+timeout = "300ms"
+"#,
+    );
+    let found = tests.results(&[]);
+    for (wanted, count) in [
+        ("the server ended with status 5\n", 1),
+        ("test/exit the server ended with status 5, not 4\n", 1),
+    ] {
+        assert_eq!(found.matches(wanted).count(), count, "{wanted}: {found}");
+    }
+}
+
+#[test]
 fn latency_has_a_budget() {
     let tests = Tests::new(
         "[[case]]\nname = \"slow\"\nsend = [\"tools/call slow\"]\nbudget = { latency = \"100ms\" }\n",

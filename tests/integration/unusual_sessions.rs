@@ -230,6 +230,23 @@ ACP
 1- end",
     },
     Session {
+        name: "fields that repeat arguments have their values",
+        protocol: "mcp",
+        transport: "http",
+        rules: &["mcp/header-mismatch", "mcp/header-mismatch"],
+        script: r#"
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/list LIST_2026
+1< 200 {"jsonrpc":"2.0","id":0,"result":{"tools":[{"name":"a","inputSchema":{"type":"object","properties":{"r":{"type":"string","x-mcp-header":"R"},"in":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}}}],"resultType":"complete","ttlMs":0,"cacheScope":"private"}}
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:a mcp-param-r:=?base64?w6k=?= mcp-param-n:42.0 ARGUMENTS_2026
+1< 200 {"jsonrpc":"2.0","id":1,"result":{"content":[],"resultType":"complete"}}
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:a mcp-param-r:e ARGUMENTS_2026
+1< 400 {"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"m"}}
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:a CALL_2026
+1< 200 {"jsonrpc":"2.0","id":1,"result":{"content":[],"resultType":"complete"}}
+1> end
+1< end"#,
+    },
+    Session {
         name: "a client that only ends its direction gets the answer",
         protocol: "mcp",
         transport: "http",
@@ -529,7 +546,21 @@ fn record(number: usize, session: &Session) -> PathBuf {
         .replace("INITIALIZED", INITIALIZED);
     let script = script
         .replace("INITIALIZE", INITIALIZE)
-        .replace("CALL_2026", CALL_2026);
+        .replace("CALL_2026", CALL_2026)
+        .replace(
+            "ARGUMENTS_2026",
+            &CALL_2026.replace(
+                "\"_meta\"",
+                r#""arguments":{"r":"é","in":{"n":42}},"_meta""#,
+            ),
+        )
+        .replace(
+            "LIST_2026",
+            &CALL_2026
+                .replace("\"id\":1", "\"id\":0")
+                .replace("tools/call", "tools/list")
+                .replace("\"name\":\"a\",", ""),
+        );
     let mut opened = Vec::new();
     for line in script.lines().filter(|line| !line.is_empty()) {
         let (place, message) = line.split_once(' ').expect("a place and a message");

@@ -122,6 +122,89 @@ fn wrapped_servers_are_recorded_and_restored_byte_for_byte() {
 }
 
 #[test]
+fn folders_of_clients_come_from_the_environment() {
+    for (variable, name, client) in [
+        ("CODEX_HOME", "config.toml", "codex"),
+        ("CLAUDE_CONFIG_DIR", ".claude.json", "claude-code"),
+        ("GEMINI_CLI_HOME", ".gemini/settings.json", "gemini-cli"),
+        ("XDG_CONFIG_HOME", "helix/languages.toml", "helix"),
+        ("XDG_CONFIG_HOME", "zed/settings.json", "zed"),
+        ("XDG_CONFIG_HOME", "Code/User/mcp.json", "vscode"),
+    ] {
+        let home = Home::new();
+        let text = match client {
+            "codex" => "[mcp_servers.one]\ncommand = 'cat'\n",
+            "helix" => "[language-server.one]\ncommand = 'cat'\n",
+            "zed" => "{\"context_servers\": {\"one\": {\"command\": \"cat\"}}}",
+            "vscode" => "{\"servers\": {\"one\": {\"command\": \"cat\"}}}",
+            _ => "{\"mcpServers\": {\"one\": {\"command\": \"cat\"}}}",
+        };
+        home.write(&format!("own/{name}"), text);
+        let mut command = home.command();
+        command.env(variable, home.path().join("own"));
+        let (_, out, err) = common::run(command.args(["wrap", "--client", client]), "");
+        assert!(out.contains("one  stdio  "), "{client}: {out}{err}");
+    }
+}
+
+#[test]
+fn servers_can_be_items_of_lists() {
+    let text = r#"{"mcpServers":[{"name":"a","command":"cat"},{"command":"tac"}],
+"experimental":{"modelContextProtocolServers":[{"transport":{"command":"rev","args":[]}}]},"own":[["sort"]]}"#;
+    let home = Home::new();
+    home.write("x.json", text);
+    let (_, out, _) = home.run(&["wrap", "--in", "x.json"]);
+    let rows: Vec<_> = out.lines().skip(1).map(str::trim).collect();
+    assert_eq!(
+        rows,
+        ["a  stdio     cat", "1  stdio     tac", "0  stdio     rev"]
+    );
+    for args in [
+        &["a"][..],
+        &["1"],
+        &["--entry", "mcpServers[1]"],
+        &[
+            "--entry",
+            "experimental.modelContextProtocolServers[0].transport",
+        ],
+    ] {
+        let (code, _, err) = home.run(&[&["wrap", "--in", "x.json"], args].concat());
+        assert_eq!(code, 0, "{args:?}: {err}");
+        assert!(home.read("x.json").contains("\"record\""), "{args:?}");
+        let (code, _, err) = home.run(&[&["unwrap", "--in", "x.json"], args].concat());
+        assert_eq!(
+            (code, home.read("x.json").as_str()),
+            (0, text),
+            "{args:?}: {err}"
+        );
+    }
+    let (code, _, err) = home.run(&["wrap", "--in", "x.json", "--entry", "mcpServers[7]"]);
+    assert!(code == 2 && err.contains("there is no [7]"), "{err}");
+}
+
+#[test]
+fn servers_with_one_name_have_recordings_of_their_own() {
+    let home = Home::new();
+    home.write(
+        ".gemini/settings.json",
+        "{\"mcpServers\":{\"s\":{\"command\":\"cat\"}}}",
+    );
+    home.write(
+        ".cursor/mcp.json",
+        "{\"mcpServers\":{\"s\":{\"command\":\"cat\"},\"a b\":{\"command\":\"cat\"},\"a/b\":{\"command\":\"cat\"}}}",
+    );
+    for (client, server, start) in [
+        ("gemini-cli", "s", "\"@s-gemini-cli\""),
+        ("cursor", "s", "\"@s-cursor\""),
+        ("cursor", "a b", "\"@a-b-806c5cd3\""),
+        ("cursor", "a/b", "\"@a-b-07f4401c\""),
+    ] {
+        let (_, out, _) = home.run(&["wrap", "--dry-run", "--client", client, server]);
+        assert!(out.contains(start), "{client} {server}: {out}");
+    }
+}
+
+#[test]
 fn what_is_not_understood_is_not_changed() {
     let home = Home::new();
     for (text, wanted) in [
@@ -242,6 +325,12 @@ fn named_recordings_are_found_by_every_command() {
             .join(name);
         assert!(err.contains(folder.to_str().unwrap()), "{err}");
         let file = folder.read_dir().unwrap().next().unwrap().unwrap();
+        // A long recording goes on in other files.
+        let part = file
+            .file_name()
+            .to_string_lossy()
+            .ends_with("-000001.jsonl");
+        assert!(part, "{file:?}");
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(
             folder.metadata().unwrap().permissions().mode() & 0o777,

@@ -12,6 +12,8 @@ use std::rc::Rc;
 pub struct FixtureConfigs {
     /// The settings by file.
     files: BTreeMap<PathBuf, Rc<SettingsFile>>,
+    /// The protocol of fixtures that name none.
+    pub protocol: Option<String>,
     /// Warnings that were not printed yet.
     pub warnings: Vec<String>,
 }
@@ -42,10 +44,15 @@ impl FixtureConfigs {
 
     /// Returns the options to read and show a fixture; flags in its comment override them.
     pub fn options(&mut self, fixture: &Path) -> Result<FixtureOptions> {
-        match self.file(fixture)? {
-            Some(file) => Ok(FixtureOptions::of_file(&file, fixture)?),
-            None => Ok(FixtureOptions::default()),
-        }
+        let options = match self.file(fixture)? {
+            Some(file) => FixtureOptions::of_file(&file, fixture)?,
+            None => FixtureOptions::default(),
+        };
+        let protocol = self.protocol.clone().or(options.protocol);
+        Ok(FixtureOptions {
+            protocol,
+            ..options
+        })
     }
 
     /// Returns true if the settings exclude a file from the fixtures.

@@ -469,9 +469,8 @@ impl<'a> DecodeScreen<'a> {
         if let Some((_, facts)) = &mut self.rows {
             facts.see(decoded);
         }
-        if let Some(stderr) = &mut self.stderr {
-            stderr.see(decoded.index);
-        }
+        let stderr = self.stderr.iter_mut();
+        stderr.for_each(|stderr| stderr.see(decoded.index));
         if self.operations.is_some() {
             let ended = verdict.map_or(&[][..], |verdict| verdict.ended);
             return self.show_operations(Some((decoded, verdict)), ended);
@@ -490,7 +489,9 @@ impl<'a> DecodeScreen<'a> {
             Some(event) => stderr.add(event, format, display, &mut self.scratch),
             None => stderr.end(format, display, &mut self.scratch),
         }
-        if self.scratch.is_empty() || self.has_all() {
+        let below = self.operations.as_mut().zip(event);
+        let is_below = below.is_some_and(|(all, event)| all.keep_stderr(event.conn, &self.scratch));
+        if is_below || self.scratch.is_empty() || self.has_all() {
             return Ok(());
         }
         self.put_scratch()

@@ -37,10 +37,14 @@ impl FileVersion {
 impl Folders {
     /// # Errors
     ///
-    /// Fails if one of them is no folder.
+    /// Fails if one of them is no folder. `@NAME` is that of the recordings of this name.
     pub fn new(given: &[PathBuf]) -> Result<Self> {
         let real = |path: &PathBuf| {
-            let real = path.canonicalize();
+            let is_name = path.to_string_lossy().starts_with('@') && !path.exists();
+            let named = is_name.then(|| state::find(path.clone())).transpose();
+            let named = named.map_err(anyhow::Error::msg)?;
+            let folder = named.as_deref().and_then(Path::parent);
+            let real = folder.unwrap_or(path).canonicalize();
             let real = real.with_context(|| format!("cannot read {}", path.display()))?;
             anyhow::ensure!(
                 real.is_dir(),

@@ -8,6 +8,7 @@
 
 mod facts;
 mod framing;
+mod items;
 mod print;
 mod text;
 

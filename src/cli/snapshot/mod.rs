@@ -92,7 +92,7 @@ enum SnapshotCommand {
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
 struct Paths {
     /// Fixtures, or folders with fixtures
-    #[arg(value_name = "PATH", default_value = ".")]
+    #[arg(value_name = "PATH", default_value = ".", value_parser = options::capture())]
     paths: Vec<PathBuf>,
 }
 
@@ -114,7 +114,10 @@ struct List {
 pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<Exit> {
     let mut configs = super::config::FixtureConfigs::default();
     let exit = match &args.command {
-        SnapshotCommand::Test(args) => test::run(args, shared, display, &mut configs),
+        SnapshotCommand::Test(args) => {
+            configs.protocol.clone_from(&args.protocol);
+            test::run(args, shared, display, &mut configs)
+        }
         SnapshotCommand::Review(args) => {
             review::ensure_terminal(&args.paths)?;
             let pending = find::pending(&args.paths, &mut configs)?;

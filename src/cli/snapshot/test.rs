@@ -5,6 +5,7 @@ use super::find::{FixtureState, FoundFixture, find_with_others};
 use super::show::{fixture_json, write_difference};
 use super::{EXAMPLES, EXIT_CODES, MORE};
 use crate::cli::config::FixtureConfigs;
+use crate::cli::descriptions::protocol;
 use crate::cli::options::{self, SharedArgs};
 use crate::cli::output::CommandOutput;
 use crate::cli::report::{FilePlace, LineColumn, ReportArgs, ReportWriter, ReportedProblem};
@@ -21,8 +22,11 @@ use std::path::PathBuf;
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
 pub struct Args {
     /// Fixtures, or folders with fixtures
-    #[arg(value_name = "PATH", default_value = ".")]
+    #[arg(value_name = "PATH", default_value = ".", value_parser = options::capture())]
     paths: Vec<PathBuf>,
+    /// Protocol, or FILE.toml that describes it, of fixtures that name none
+    #[arg(short, long, value_name = "PROTOCOL", value_parser = protocol(), help_heading = "Protocol")]
+    pub protocol: Option<String>,
     /// Action for snapshots without a fixture
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Unreferenced::Warn, help_heading = "Comparison")]
     unreferenced: Unreferenced,

@@ -1,7 +1,7 @@
 //! Runs a case: starts its stubs, then sends, replays or starts the client, and checks the messages.
 
 use super::changes::{OfferChange, changes};
-use super::check::{CaseProblem, CheckedMessages, check};
+use super::check::{CaseProblem, CheckedMessages, ExitStatus, check};
 use super::limited::{Cut, LimitedClient};
 use super::offers::{OfferRequests, Offered};
 use super::programs::{CaseStub, ClientEnd, filled, filled_words, names, run_client};
@@ -463,6 +463,23 @@ impl CaseRun<'_> {
             let waiting = checked.waiting.into_iter();
             let unanswered = waiting.map(|text| CaseProblem::new("unanswered", text));
             self.result.problems.extend(unanswered);
+        }
+        if !is_client {
+            let exit = self.case.exit;
+            self.result.notes.extend(checked.end.notes(exit.is_some()));
+            let wrong = exit.and_then(|exit| match checked.end.exit {
+                Some((ExitStatus::Code(code), _)) if code == i64::from(exit) => None,
+                Some((ExitStatus::Code(code), _)) => {
+                    Some(format!("with status {code}, not {exit}"))
+                }
+                Some((ExitStatus::Signal(signal), _)) => {
+                    Some(format!("by signal {signal}, not with status {exit}"))
+                }
+                None => None,
+            });
+            let wrong =
+                wrong.map(|how| CaseProblem::new("exit", format!("the server ended {how}")));
+            self.result.problems.extend(wrong);
         }
         self.compare_offered(&checked.offered)
     }

@@ -3,7 +3,7 @@
 use super::offers::Offered;
 use super::suite::{Budget, Case, Condition};
 use crate::capture::line_table::LineColumn;
-use crate::capture::{CaptureInput, Form};
+use crate::capture::{CaptureInput, Event, EventKind, Form, Item, Time};
 use crate::conversation::{Finding, Judge, Output, RuleSettings, Run, Verdict};
 use crate::decoder::{DecodeOptions, Decoded};
 use crate::encoding::Want;
@@ -58,6 +58,77 @@ pub struct CheckedMessages {
     /// Messages without an answer, each with the side that must send it.
     pub waiting: Vec<String>,
     pub offered: Offered,
+    pub end: ServerEnd,
+}
+
+/// How the process of a server ended. Times are in nanoseconds.
+#[derive(Default)]
+pub struct ServerEnd {
+    /// When it ended its output, although its input had not ended.
+    pub closed: Option<Time>,
+    /// When its input ended.
+    input_ended: Option<Time>,
+    /// Its exit status, or the signal that ended it, with the time.
+    pub exit: Option<(ExitStatus, Time)>,
+}
+
+pub enum ExitStatus {
+    Code(i64),
+    Signal(i64),
+}
+
+/// A process that lives longer than this after the end of its output or input did not end by itself.
+const LINGERS: Time = 1_000_000_000;
+const SIGKILL: i64 = 9;
+const SIGTERM: i64 = 15;
+
+impl ServerEnd {
+    fn add(&mut self, event: &Event<'_>) {
+        let Some(time) = event.time else {
+            return;
+        };
+        let number = |key: &str| event.more?.get(key)?.as_i64();
+        match (event.what, event.direction) {
+            (EventKind::Eof, Some(Direction::ToClient)) if self.input_ended.is_none() => {
+                self.closed = Some(time);
+            }
+            (EventKind::Eof, Some(Direction::ToServer)) => self.input_ended = Some(time),
+            (EventKind::Exit, _) => {
+                let code = number("code").map(ExitStatus::Code);
+                let status = code.or_else(|| number("signal").map(ExitStatus::Signal));
+                self.exit = status.map(|status| (status, time));
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns sentences about an unusual end. `is_named`: the exit status is checked by itself.
+    pub fn notes(&self, is_named: bool) -> Vec<String> {
+        let mut notes = Vec::new();
+        let lives_after = |time: Option<Time>| {
+            let ended = self.exit.as_ref().map(|(_, ended)| *ended);
+            time.is_some_and(|time| ended.is_none_or(|ended| ended.saturating_sub(time) > LINGERS))
+        };
+        if lives_after(self.closed) {
+            notes.push("the server closed its stdout and did not end".to_owned());
+        }
+        match &self.exit {
+            Some((ExitStatus::Signal(SIGKILL), _)) if lives_after(self.input_ended) => {
+                let text =
+                    "the server did not end when its stdin ended, nor with SIGTERM: it was killed";
+                notes.push(text.to_owned());
+            }
+            Some((ExitStatus::Signal(SIGTERM), _)) if lives_after(self.input_ended) => {
+                let text = "the server did not end when its stdin ended: SIGTERM ended it";
+                notes.push(text.to_owned());
+            }
+            Some((ExitStatus::Code(code), _)) if *code != 0 && !is_named => {
+                notes.push(format!("the server ended with status {code}"));
+            }
+            _ => {}
+        }
+        notes
+    }
 }
 
 pub fn check(case: &Case, recording: &[u8]) -> CheckedMessages {
@@ -140,6 +211,7 @@ impl MessageCheck<'_> {
         match output {
             Output::Message(decoded, verdict) => self.message(decoded, verdict.unwrap_or_default()),
             Output::BeforeEnd(run) => self.wait(run),
+            Output::Item(Item::Event(event), _) => self.found.end.add(event),
             _ => self.findings(output.findings()),
         }
     }

@@ -327,7 +327,6 @@ impl Reader<'_> {
             ("wait", "send"),
             ("ignore", "replay"),
             ("strict", "replay"),
-            ("exit", "client"),
             ("watch", "client"),
         ] {
             if let Some((key, _)) = at(key).filter(|_| at(of).is_none()) {
@@ -348,7 +347,7 @@ impl Reader<'_> {
             Some(Action::Client { argv, .. }) => Action::Client {
                 argv,
                 stub: self.watched(case.watch, table)?,
-                exit: case.exit,
+                exit: case.exit.unwrap_or_default(),
             },
             _ if case.baseline.is_some() => Action::Offers,
             _ => {
@@ -360,6 +359,9 @@ impl Reader<'_> {
         Ok(Case {
             name,
             at: self.at(table),
+            exit: case
+                .exit
+                .filter(|_| !matches!(action, Action::Client { .. })),
             common: case.common,
             action,
             conditions: case.conditions,
@@ -400,8 +402,9 @@ impl Reader<'_> {
             }
             "exit" => {
                 let status = self.number(word, item)?;
-                case.exit = i32::try_from(status)
+                let status = i32::try_from(status)
                     .map_err(|_| self.toml.wrong_value(word, item, "an exit status"))?;
+                case.exit = Some(status);
             }
             "watch" => {
                 let name = self.toml.string(word, item)?;
@@ -558,7 +561,7 @@ struct CaseParts {
     waits: Option<bool>,
     ignore: Vec<String>,
     strict: bool,
-    exit: i32,
+    exit: Option<i32>,
     watch: Option<String>,
     conditions: Vec<Condition>,
     baseline: Option<(PathBuf, LineColumn)>,

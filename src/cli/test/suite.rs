@@ -85,6 +85,8 @@ pub struct Case {
     pub at: LineColumn,
     pub common: Common,
     pub action: Action,
+    /// The exit status that the server must have.
+    pub exit: Option<i32>,
     pub conditions: Vec<Condition>,
     /// The file with what the server offered.
     pub baseline: Option<(PathBuf, LineColumn)>,

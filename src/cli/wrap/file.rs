@@ -74,8 +74,13 @@ impl ConfigFile {
         let mut place = root;
         let context = || format!("{}: {path}", self.name);
         for step in path.iter() {
-            let PathStep::Member(key) = step else {
-                bail!("{}: wanted a table of servers, got a list", context());
+            let key = match step {
+                PathStep::Member(key) => key,
+                PathStep::Element(n) => {
+                    let item = place.items().and_then(|items| items.get(*n));
+                    place = item.with_context(|| format!("{}: there is no [{n}]", context()))?;
+                    continue;
+                }
             };
             let member = place.member(key).with_context(context)?;
             place = &member

@@ -16,6 +16,7 @@ use std::ops::ControlFlow;
 type Row = (u64, char, &'static str, OperationFacts);
 
 const NONE: OperationFacts = OperationFacts {
+    leaves: None,
     part_of: None,
     inside: None,
     ends: None,

@@ -167,6 +167,19 @@ impl Dispatcher {
         self.changed();
     }
 
+    /// Counts a request whose answer cannot be written.
+    pub(super) fn miss(&mut self, request: &Request, why: &str) {
+        let subject = request.subject.as_deref();
+        let what = MessageName {
+            kind: &request.kind,
+            subject,
+            ..MessageName::default()
+        };
+        let what = what.to_string();
+        let what = shorten(&what, MAX_NAME_LENGTH);
+        self.report.miss(request.index, request.conn, &what, why);
+    }
+
     pub(super) fn receive(&mut self, received: Received<'_>, decisions: &mut Vec<Decision>) {
         let Received {
             decoded,

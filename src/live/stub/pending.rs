@@ -377,10 +377,13 @@ impl Stub<'_> {
         let why = format!("{}: {why}", job.place);
         if !job.answered && job.part.is_some() {
             self.part_done(job.part, (no(&why), false), now, commands);
-        } else if !job.answered
-            && let Ok(outgoing) = self.endpoint.encode_reply(&job.request, no(&why), now)
-        {
-            let _ = self.endpoint.send_message(&outgoing, None, now, commands);
+        } else if !job.answered {
+            let sent = self.endpoint.encode_reply(&job.request, no(&why), now);
+            let sent = sent
+                .and_then(|outgoing| self.endpoint.send_message(&outgoing, None, now, commands));
+            if sent.is_err() && !job.is_hello {
+                self.dispatcher.miss(&job.request, &why);
+            }
         }
         self.log_problem(why, now, commands);
     }

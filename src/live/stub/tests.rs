@@ -215,6 +215,29 @@ fn request_without_rule_is_a_miss() {
 }
 
 #[test]
+fn an_answer_that_cannot_be_written_is_a_miss() {
+    let description = "name = \"tx\"\nframings = [\"lines\"]\nencodings = [\"text\"]\n\
+        text = [\"{code:int} {text...}\", \"{verb}\"]\npair = \"order\"\n\
+        [[message]]\nwhen = \".verb\"\nrole = \"request\"\nsubject = \".verb\"\n\
+        [[message]]\nrole = \"response\"\nerror = \".code>=400\"\noutcome = \".code\"\n";
+    let protocol = crate::protocol::described::Described::from_toml(description).unwrap();
+    let script = "[[on]]\nmatch = 'subject=GET'\nmessage = { text = \"ok\" }\n";
+    let mut stub_test = StubTest::new(&protocol, script);
+    stub_test.open();
+    assert!(
+        stub_test
+            .receive("GET\n")
+            .starts_with("(my.toml:1: message: wanted ")
+    );
+    let report = stub_test.stub.report();
+    let misses: Vec<_> = report.misses.iter().map(|one| one.what.as_str()).collect();
+    assert_eq!(
+        (report.requests, report.answered, misses),
+        (1, 0, vec!["request GET"])
+    );
+}
+
+#[test]
 fn script_mutations_reach_the_wire() {
     let answer = |id: u32| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[]}}\n");
     for (script, want) in [

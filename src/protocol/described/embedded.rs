@@ -198,6 +198,10 @@ impl Protocol for Embedded {
         self.described.is_hello(message)
     }
 
+    fn needs_no_session(&self, root: Node<'_>) -> bool {
+        self.described.needs_no_session(root)
+    }
+
     fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
         self.described.parts(root, message)
     }

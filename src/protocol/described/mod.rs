@@ -436,6 +436,10 @@ impl Protocol for Described {
         }
     }
 
+    fn needs_no_session(&self, root: Node<'_>) -> bool {
+        self.base.is_some_and(|base| base.needs_no_session(root))
+    }
+
     fn is_hello(&self, message: &Message<'_>) -> bool {
         if let Some(base) = self.base {
             return base.is_hello(message);

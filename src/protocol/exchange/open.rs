@@ -276,13 +276,20 @@ where
         (slot.len() == 1 && slots.next().is_none()).then_some(&slot.key)
     }
 
-    /// Returns the only open request of a side in a scope; `None` also if there are too many requests to look at each.
-    pub fn only_of(&self, scope: S, requester: Direction) -> Option<&(OpenRequest, T)> {
+    /// Returns the only open request of a side in a scope, apart from those that do not count; `None` also if there are too
+    /// many requests to look at each.
+    pub fn only_of(
+        &self,
+        scope: S,
+        requester: Direction,
+        counts: impl Fn(&T) -> bool,
+    ) -> Option<&(OpenRequest, T)> {
         let slots = self.scopes.get(&scope).filter(|slots| !slots.is_large())?;
         work::count_visits(slots.len());
         let mut own = slots
             .iter()
-            .filter(|slot| slot.key.requester == Some(requester));
+            .filter(|slot| slot.key.requester == Some(requester))
+            .filter(|slot| slot.len() > 1 || counts(&slot.first.1));
         let slot = own.next()?;
         (slot.len() == 1 && own.next().is_none()).then_some(&slot.first)
     }

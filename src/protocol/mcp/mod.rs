@@ -25,6 +25,7 @@ mod session;
 use super::rpc::read;
 use super::{Definitions, Descriptor, Message, Protocol, SpanNames, TraceMember};
 use crate::framing::Framing;
+use crate::tape::Node;
 
 /// The protocol.
 #[derive(Debug)]
@@ -97,6 +98,10 @@ impl Protocol for Mcp {
         |root, notes| read::annotate(root, notes, schema::CODES),
         message::content,
     );
+
+    fn needs_no_session(&self, root: Node<'_>) -> bool {
+        peer::is_stateless(root.get("params"))
+    }
 
     fn is_hello(&self, message: &Message<'_>) -> bool {
         matches!(

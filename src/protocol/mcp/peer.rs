@@ -150,7 +150,7 @@ fn with_usual(result: Object, key: &str, usual: &str, about: Option<&str>) -> Ob
 }
 
 /// Returns true for the params of a request of a version without sessions.
-fn is_stateless(params: Option<Node<'_>>) -> bool {
+pub(super) fn is_stateless(params: Option<Node<'_>>) -> bool {
     let meta = params.and_then(|params| params.get("_meta"));
     meta.is_some_and(|meta| meta.get(schema::VERSION_KEY).is_some())
 }

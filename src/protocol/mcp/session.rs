@@ -29,6 +29,8 @@ use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Current, Severity, broken, http};
 use crate::tape::Node;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use handshake::{Handshake, own_version};
 use inputs::{Inputs, Repeatable};
 use progress::{Key, Tokens};
@@ -84,10 +86,15 @@ impl McpSession {
         let Some(head) = http::head(&seen).filter(|_| !message.is("initialize")) else {
             return;
         };
-        let check = |rule, name, wanted: &str| {
+        let check = |rule, name: &str, wanted: &str, is_number| {
             let (value, place) = http::field(head, name);
-            let is_encoded = value.as_ref().is_some_and(|value| value.starts_with("=?"));
-            if value.as_deref() != Some(wanted) && !is_encoded {
+            let value = value.map(decoded_field);
+            let number = |text: &str| text.parse::<f64>().ok();
+            let is_equal = |value: &str| {
+                value == wanted
+                    || is_number && number(value).is_some_and(|n| Some(n) == number(wanted))
+            };
+            if !value.as_deref().is_some_and(is_equal) {
                 let value = value.map_or("missing".into(), |value| short(&value));
                 broken!(message, rule, seen.span(place);
                     "{name} is {value}; it should be {}", short(wanted));
@@ -97,8 +104,19 @@ impl McpSession {
             let name = message.param("name").or(message.param("uri"));
             for (field, node) in [("Mcp-Method", message.call.method), ("Mcp-Name", name)] {
                 if let Some(wanted) = node.and_then(Node::text) {
-                    check(rule::HEADER_MISMATCH, field, &wanted);
+                    check(rule::HEADER_MISMATCH, field, &wanted, false);
                 }
+            }
+            let tool = message.param("name").filter(|_| message.is(schema::CALL));
+            let tool = tool.and_then(Node::text).unwrap_or_default();
+            for repeated in self.tools.repeated_arguments(&tool) {
+                let path = repeated.path.iter();
+                let argument = path.fold(message.param("arguments"), |node, name| node?.get(name));
+                let Some(wanted) = argument.and_then(field_text) else {
+                    continue;
+                };
+                let field = format!("Mcp-Param-{}", repeated.field);
+                check(rule::HEADER_MISMATCH, &field, &wanted, repeated.is_number);
             }
             return;
         }
@@ -110,6 +128,7 @@ impl McpSession {
                 rule::VERSION_HEADER,
                 "MCP-Protocol-Version",
                 schema::name(version),
+                false,
             );
         }
     }
@@ -135,6 +154,26 @@ impl McpSession {
             message.report().at_most(Severity::Info);
         }
     }
+}
+
+/// Returns the value of a field, decoded if it has the form `=?base64?…?=`.
+fn decoded_field(value: String) -> String {
+    let encoded = value.strip_prefix("=?base64?");
+    let encoded = encoded.and_then(|value| value.strip_suffix("?="));
+    let bytes = encoded.and_then(|text| STANDARD.decode(text).ok());
+    let decoded = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    decoded.unwrap_or(value)
+}
+
+/// Returns the text with which a field repeats an argument; `None` for null, objects and lists, which none repeats.
+fn field_text(argument: Node<'_>) -> Option<String> {
+    if let Some(flag) = argument.as_bool() {
+        return Some(flag.to_string());
+    }
+    let number = argument.number_text().map(str::to_owned);
+    let number = number.or_else(|| argument.as_i128().map(|number| number.to_string()));
+    let text = argument.text().filter(|_| argument.is_string());
+    number.or_else(|| text.map(|text| text.into_owned()))
 }
 
 impl Extension for McpSession {

@@ -297,10 +297,18 @@ impl<E: Extension> RpcSession<E> {
         if let Some(asked) = self.pairs.cancel((&key, id), message.seen, lacks) {
             let state = self.sessions.state(message.origin.conn);
             state.cancelled(message, asked);
-            let heard = self.heard.get(&asked.index()).copied();
+            let index = asked.index();
+            let heard = self.heard.get(&index).copied();
             let certain = self.pairs.open.get(&key).filter(|_| !ambiguous);
             if let Some((asked, request)) = certain.filter(|(_, request)| request.needs_answer()) {
                 super::cancel::report_wait::<E>(message, (asked, request), heard);
+            }
+            let open = self.pairs.open.get(&key);
+            let is_left = open.is_some_and(|(asked, request)| {
+                asked.index() == index && !request.may_be_missed && E::is_cancelled(request)
+            });
+            if is_left && message.operation().cancels {
+                message.operation().leaves = Some(index);
             }
         }
         if ambiguous {

@@ -6,10 +6,12 @@
 //! ```
 //!
 //! All keywords of the applicator and validation vocabularies are checked, apart from `unevaluatedItems` and
-//! `unevaluatedProperties`; `format` and the content keywords are annotations. References inside the document are followed.
+//! `unevaluatedProperties`; the content keywords are annotations, and `format` is one where its draft says so.
+//! References inside the document are followed.
 //! The work of a check is bounded: a value that is not fully checked is one that fits, and
 //! [`SchemaCheck::unchecked`] says so.
 
+mod formats;
 mod keywords;
 mod names;
 

@@ -90,6 +90,8 @@ pub struct OperationFacts {
     /// `ends` says that it ends here; without an answer after it, or with an error, it is cancelled. An answer with it says
     /// that the operation was cancelled.
     pub cancels: bool,
+    /// The request that gets no answer after the message, which cancels it: the operation ends if no other one is open.
+    pub leaves: Option<u64>,
     /// The message says that the operation failed, and is no error itself.
     pub fails: bool,
     /// The request is an item of the operation that it belongs to: it is no retry, and waits for no answer of its own.

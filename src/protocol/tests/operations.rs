@@ -36,6 +36,9 @@ fn shown(facts: &OperationFacts) -> String {
     if let Some(count) = facts.unacknowledged {
         all.push(format!("{count} unacknowledged"));
     }
+    if let Some(request) = facts.leaves {
+        all.push(format!("leaves {request}"));
+    }
     if let Some(ends) = facts.ends {
         all.push(if ends { "ends" } else { "goes on" }.to_owned());
     }

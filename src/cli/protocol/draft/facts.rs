@@ -340,47 +340,6 @@ pub fn pair_by_order(
     (unanswered <= 1 && pairs.of.len() >= MIN_BY_ORDER).then_some(pairs)
 }
 
-/// Adds the further answers of requests that are answered by several messages of one kind. Returns those kinds.
-pub fn add_items(
-    values: &Values,
-    messages: &[DraftMessage],
-    pairs: &mut Pairs,
-    kind: &Kind,
-) -> BTreeSet<String> {
-    let names: HashMap<usize, &str> = kind
-        .values
-        .iter()
-        .flat_map(|(name, of)| of.iter().map(move |n| (*n, name.as_str())))
-        .collect();
-    let name = |n: &usize| names.get(n).copied().unwrap_or_default();
-    let first: HashMap<usize, &str> = pairs
-        .of
-        .iter()
-        .map(|(n, asked)| (*asked, name(n)))
-        .collect();
-    let asked = pairs.asked();
-    let (mut latest, mut more) = (HashMap::new(), Vec::new());
-    for (n, message) in messages.iter().enumerate() {
-        let value = |path: &str| text(values.get(path, n)?);
-        if asked.contains(&n) {
-            latest.insert((message.conn, message.direction, value(&pairs.id)), n);
-        } else if let (false, Some(value)) = (pairs.of.contains_key(&n), value(&pairs.reply_to)) {
-            let key = (
-                message.conn,
-                message.direction.map(Direction::other),
-                Some(value),
-            );
-            more.extend(latest.get(&key).map(|asked| (n, *asked)));
-        }
-    }
-    let of = |asked: &usize| first.get(asked).copied().unwrap_or_default();
-    let items = more.iter().filter(|(n, asked)| of(asked) == name(n));
-    let items: BTreeSet<_> = items.map(|(n, _)| name(n).to_owned()).collect();
-    more.retain(|(_, asked)| items.contains(of(asked)));
-    pairs.of.extend(more);
-    items
-}
-
 /// The member that names the kind.
 pub struct Kind {
     pub path: String,
@@ -424,7 +383,12 @@ pub fn find_kind(
                 answers == 0 || requests == 0
             })
         });
-        let least = if names_kind(path) { 1 } else { 2 };
+        // A usual name may have many values.
+        let least = match path.as_str() {
+            _ if is_usual_kind(path) => 0,
+            path if names_kind(path) => 1,
+            _ => 2,
+        };
         let is_few = (2..=MAX_KINDS).contains(&groups.len())
             && (groups.len() * (least + 1) <= count.max(9) && groups.len() < count);
         let rank = (!names_kind(path), groups.len());
@@ -459,8 +423,11 @@ pub fn only_in(values: &Values, these: &[usize], others: &[usize]) -> Option<Str
 
 /// Returns true for the usual names of a member that names the kind.
 pub fn names_kind(path: &str) -> bool {
-    let is_usual = ["type", "kind", "op"].contains(&last_name(path));
-    is_usual || [".[0]", ".body.[0]"].contains(&path)
+    is_usual_kind(path) || [".[0]", ".body.[0]"].contains(&path)
+}
+
+fn is_usual_kind(path: &str) -> bool {
+    ["type", "kind", "op"].contains(&last_name(path))
 }
 
 /// Returns true for fields of a header that follow from the body.

@@ -45,6 +45,13 @@ pub struct Found {
     pub is_read: bool,
 }
 
+impl Found {
+    /// Returns true if the framing is a header of fields.
+    pub fn has_header(&self) -> bool {
+        self.toml.contains("[header]")
+    }
+}
+
 /// The framings of this program that are tried, the most particular first, with their encodings.
 const BUILT_IN: [(&str, &[&str]); 7] = [
     ("\"content-length\"", &["json"]),
@@ -56,19 +63,34 @@ const BUILT_IN: [(&str, &[&str]); 7] = [
     ("\"message\"", &["json", "msgpack", "cbor"]),
 ];
 
+/// The frames that may be unreadable in a capture of a known framing: one of so many.
+const BROKEN: usize = 10;
+
 /// Returns the framing and the encoding that read all bytes.
 pub fn find(capture: &Capture) -> Option<Found> {
+    find_with(capture, false)
+}
+
+/// Returns the framing of this program and the encoding that read most frames.
+pub fn find_most(capture: &Capture) -> Option<Found> {
+    find_with(capture, true)
+}
+
+fn find_with(capture: &Capture, may_break: bool) -> Option<Found> {
     let mut headers = None;
     let mut best: Option<Found> = None;
     for (framing, encodings) in BUILT_IN {
         // Values and lines could read what has a header: a header that fits is less likely by accident.
+        if framing == "\"values\"" && may_break {
+            break;
+        }
         if framing == "\"values\"" {
             let found = headers.get_or_insert_with(|| find_header(capture)).take();
             best = best.or(found);
         }
         for encoding in encodings {
             let toml = format!("framings = [{framing}]\nencodings = [\"{encoding}\"]\n");
-            let Some(trial) = trial_of(capture, &toml) else {
+            let Some(trial) = trial_of(capture, &toml, may_break) else {
                 continue;
             };
             // A description of HTTP or WebSocket also reads JSON without it.
@@ -85,8 +107,13 @@ pub fn find(capture: &Capture) -> Option<Found> {
                     Some((http, _)) if !has_websocket => (http, toml.replace(framing, http)),
                     _ => (framing, toml),
                 };
+                let left = match trial.bad {
+                    0 => "and no byte is left".to_owned(),
+                    1 => "but 1 frame cannot be read".to_owned(),
+                    bad => format!("but {bad} frames cannot be read"),
+                };
                 let why = format!(
-                    "{count} messages, and no byte is left: {}; {encoding}",
+                    "{count} messages, {left}: {}; {encoding}",
                     framing.replace('"', "").replace(", ", ", then ")
                 );
                 best = Some(Found {
@@ -104,8 +131,9 @@ pub fn find(capture: &Capture) -> Option<Found> {
     best
 }
 
-/// Reads a capture by a framing and an encoding; `None` if bytes are left, or values that are no messages.
-fn trial_of(capture: &Capture, toml: &str) -> Option<Trial> {
+/// Reads a capture by a framing and an encoding; `None` if bytes are left, or values that are no messages. `may_break`: a few
+/// frames may be unreadable.
+fn trial_of(capture: &Capture, toml: &str, may_break: bool) -> Option<Trial> {
     let text = format!("name = \"draft\"\n{toml}[[message]]\nrole = \"notification\"\n");
     let trial = capture.try_description(&text)?;
     let count = trial.messages.len();
@@ -133,7 +161,8 @@ fn trial_of(capture: &Capture, toml: &str) -> Option<Trial> {
     } else {
         trial.containers() >= least.max(1)
     };
-    (trial.bad == 0 && count > 0 && fits).then_some(trial)
+    let may_be_bad = if may_break { count / BROKEN } else { 0 };
+    (trial.bad <= may_be_bad && count > 0 && fits).then_some(trial)
 }
 
 /// The bytes of each direction of each connection.
@@ -278,6 +307,11 @@ impl Length {
 /// Returns the header that splits all streams into frames whose bodies are readable.
 fn find_header(capture: &Capture) -> Option<Found> {
     let streams = streams(capture);
+    let is_text = |byte: &u8| !byte.is_ascii_control() || byte.is_ascii_whitespace();
+    // Each character of a text is a length of something by accident.
+    if (streams.iter()).all(|(_, stream)| stream.iter().all(is_text)) {
+        return None;
+    }
     let mut tried = 0;
     // With a checksum that is right, nothing better is found.
     let mut opaque: Option<(Found, bool)> = None;
@@ -368,7 +402,7 @@ impl Header<'_> {
     fn read(&self, capture: &Capture, encoding: &str, checksum: &str) -> Option<Trial> {
         let toml = self.toml(encoding, checksum);
         if encoding != "bytes" {
-            return trial_of(capture, &toml);
+            return trial_of(capture, &toml, false);
         }
         let text = format!("name = \"draft\"\n{toml}[[message]]\nrole = \"notification\"\n");
         capture

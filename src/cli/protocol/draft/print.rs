@@ -1,10 +1,11 @@
 //! Writes what was found as a description, with the numbers that support it as comments.
 
 use super::facts::{
-    self, Kind, MIN_PAIRS, Pairs, Values, add_items, find_content, find_error, find_kind,
-    find_pairs, find_subject, is, is_one_way, only_in, pair_by_order,
+    self, Kind, MIN_PAIRS, Pairs, Values, find_content, find_error, find_kind, find_pairs,
+    find_subject, is, is_one_way, only_in, pair_by_order,
 };
 use super::framing;
+use super::items::{add_items, remove_answers_to_repeats};
 use super::text::{self, Turns};
 use super::{Capture, DraftMessage};
 use crate::protocol::Direction;
@@ -41,7 +42,15 @@ pub fn description(capture: &Capture) -> String {
         "# A draft from {}: check each line. Next: wiretool protocol check, and wiretool help describe.\n",
         capture.name.escape_debug()
     );
-    let Some(found) = framing::find(capture).or_else(|| text::find(capture)) else {
+    let found = framing::find(capture);
+    // Some header fits any text by accident: a known framing that reads most is more likely.
+    let is_known = found.as_ref().is_some_and(|found| !found.has_header());
+    let found = if is_known {
+        found
+    } else {
+        framing::find_most(capture).or(found)
+    };
+    let Some(found) = found.or_else(|| text::find(capture)) else {
         return format!(
             "{head}# Not found: a framing. No built-in framing and no header with a length reads all bytes; part of the\n\
              # capture may be missing, or it is compressed or encrypted.\n\
@@ -76,7 +85,7 @@ pub fn description(capture: &Capture) -> String {
         };
         // Two one-way files are read one after the other.
         let has_pairs = !capture.is_ordered() || trial.pairs * 10 >= expected * 9;
-        if trial.bad == 0 && trial.unknown == 0 && has_pairs {
+        if trial.bad <= found.trial.bad && trial.unknown == 0 && has_pairs {
             let _ = write!(
                 text,
                 "\n# Read again with this description: {} messages",
@@ -103,12 +112,18 @@ impl Draft<'_> {
             return turns.answers.len();
         }
         let pairs = find_pairs(&self.values, messages).filter(|_| with_pairs);
-        let (mut pairs, guess) = match pairs {
+        let (mut pairs, mut guess) = match pairs {
             Some((pairs, true)) => (Some(pairs), None),
             Some((pairs, false)) => (None, Some(pairs)),
             None => (None, None),
         };
         let mut kind = find_kind(&self.values, messages, pairs.as_ref());
+        if let (Some(all), Some(kind)) = (&mut pairs, &kind) {
+            remove_answers_to_repeats(&self.values, messages, all, kind);
+            if all.of.len() < MIN_PAIRS {
+                guess = pairs.take();
+            }
+        }
         let mut by_subject = false;
         if pairs.is_none() && guess.is_none() && capture.is_ordered() && with_pairs {
             let path = self.order_kind(kind.as_ref());

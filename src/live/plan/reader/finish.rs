@@ -4,6 +4,7 @@ use super::super::{Expected, Plan, PlanError};
 use super::PlanReader;
 use crate::framing::Framing;
 use crate::live::names::{Binding, Names};
+use crate::protocol::peer::with_json;
 use std::collections::{HashMap, HashSet};
 
 impl<'p> PlanReader<'p> {
@@ -163,7 +164,13 @@ impl<'p> PlanReader<'p> {
             };
             self.notes.push(text);
         }
-        let has_hello = self.steps.iter().any(|step| step.is_hello);
+        // A version without sessions has no opening either.
+        let first = self.steps.first();
+        let is_alone = |message: &str| {
+            with_json(message, |root| protocol.needs_no_session(root)).unwrap_or_default()
+        };
+        let is_alone = first.is_some_and(|step| step.verbatim.is_none() && is_alone(&step.message));
+        let has_hello = is_alone || self.steps.iter().any(|step| step.is_hello);
         let has_end = !self.is_truncated && self.unselected + self.unreadable == 0;
         Ok(Plan {
             protocol,

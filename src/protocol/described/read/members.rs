@@ -6,7 +6,9 @@ use super::super::description::{Description, MessageKind, Word};
 use super::super::message::UNKNOWN;
 use super::super::text::{TextForm, TextPart};
 use super::{Entries, Reader, get};
+use crate::diff::PathPattern;
 use crate::encoding::Encoding;
+use crate::own_rules::OwnRule;
 use crate::path::{Path, PathStep};
 use crate::select::{Expr, Key, KeyTest, Operand};
 use crate::toml_text::Item;
@@ -37,17 +39,64 @@ impl<'t> Reader<'t> {
                 );
             }
         }
+        if let Some(marks) = get(entries, "marks") {
+            self.check_marked_paths(marks, &description.body);
+        }
+        let rules = get(entries, "rule").map(|item| self.toml.list("rule", item, ""));
+        let rules = rules.and_then(Result::ok).unwrap_or_default();
+        for (item, rule) in rules.iter().zip(&description.rules) {
+            self.check_paths_of_rule(item, rule, &description.body);
+        }
         // The kinds of a base are those of its schema, and a path tells any kind.
         let fixed: Option<Vec<&str>> = kinds.iter().map(MessageKind::fixed_kind).collect();
         if let (Some(fixed), None) = (fixed, &description.base) {
             if let Some(marks) = get(entries, "marks") {
                 self.check_marked_kinds(marks, &fixed);
             }
-            let rules = get(entries, "rule").map(|item| self.toml.list("rule", item, ""));
-            for rule in rules.and_then(Result::ok).unwrap_or_default() {
+            for rule in rules {
                 self.check_kinds_of_rule(rule, &fixed);
             }
         }
+    }
+
+    /// Checks the paths of a rule against the members that the header and the forms of texts have.
+    fn check_paths_of_rule(&mut self, item: &Item<'t>, rule: &OwnRule, body: &Body) {
+        let mut wrong: Vec<(&str, String)> = Vec::new();
+        rule.each_path(&mut |key, path, what| {
+            let error = unknown_member(path, body);
+            let error = error.or_else(|| unknown_name(path, what?, body));
+            wrong.extend(error.map(|error| (key, error)));
+        });
+        for (key, error) in wrong {
+            self.error_of_key(item, key, &error);
+        }
+    }
+
+    /// Checks the paths of marks, up to their first wildcard.
+    fn check_marked_paths(&mut self, item: &Item<'t>, body: &Body) {
+        if let Some(list) = item.get_ref().as_array() {
+            list.iter()
+                .for_each(|item| self.check_marked_paths(item, body));
+        } else if let Some(table) = item.get_ref().as_table() {
+            // A secret is the name of a member, and the others in a table are words.
+            const PATHS: [&str; 5] = ["volatile", "unordered", "generated", "references", "path"];
+            for (key, item) in table {
+                if PATHS.contains(&key.get_ref().as_ref()) {
+                    self.check_marked_paths(item, body);
+                }
+            }
+        } else if let Some(pattern) = item.get_ref().as_str()
+            && let Some(error) = unknown_member(&PathPattern::first_steps(pattern), body)
+        {
+            self.error(&item.span(), error);
+        }
+    }
+
+    /// Adds an error about the value of a key.
+    fn error_of_key(&mut self, item: &Item<'t>, key: &str, error: &str) {
+        let value = item.get_ref().get(key);
+        let span = value.map_or(item.span(), toml::Spanned::span);
+        self.error(&span, format!("{key}: {error}"));
     }
 
     /// Checks the kinds that the conditions of a rule compare with.
@@ -141,9 +190,7 @@ impl<'t> Reader<'t> {
             wrong.extend(error.map(|error| (key, error)));
         }
         for (key, error) in wrong {
-            let value = item.get_ref().get(key);
-            let span = value.map_or(item.span(), toml::Spanned::span);
-            self.error(&span, format!("{key}: {error}"));
+            self.error_of_key(item, key, &error);
         }
     }
 }

@@ -163,6 +163,35 @@ role -> content = ".body"\nrole
 "#,
     );
     check(
+        r#"name = "x"
+[header]
+fields = [{ name = "op", type = "u8" }, { name = "size", type = "u8", length = "body" }]
+[[message]]
+role = "notification"
+[marks]
+volatile = ["*:header.op", "**.op", "header.*", "body.any"]
+[[rule]]
+name = "a"
+when = ".header.op=1"
+increases = ".header.size"
+text = "{.header.op}"
+"#,
+        r#"
+header.*" -> header.po"
+    7:37: the header has no field po: did you mean op?
+body.any -> any
+    7:49: wanted .header or .body first, such as .body.any, got .any
+when = ".header.op -> when = ".header.po
+    10:8: when: the header has no field po: did you mean op?
+increases = ".header.size -> increases = ".header.sum
+    11:13: increases: the header has no field sum: there are op, size
+text = "{.header.op} -> text = "{.header.po}
+    12:8: text: the header has no field po: did you mean op?
+text = -> same = ".po"\ntext =
+    12:8: same: wanted .header or .body first, such as .body.po, got .po
+"#,
+    );
+    check(
         FORMS,
         r#"
 ".header.op=get" -> ".header.po=get"

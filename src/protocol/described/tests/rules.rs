@@ -169,7 +169,7 @@ fn answers_name_their_request_in_another_member() {
         check(&described(&own.replace("content-length", "lines")), lines)
     };
     let found = text(&[
-        r#">{"seq":1,"type":"request","command":"initialize"}"#,
+        r#">{"seq":1,"type":"request","command":"initialize","arguments":{"supportsRunInTerminalRequest":true}}"#,
         r#"<{"seq":1,"type":"request","command":"runInTerminal"}"#,
         r#">{"seq":2,"type":"response","request_seq":1,"success":true,"command":"runInTerminal"}"#,
         r#"<{"seq":2,"type":"event","event":"initialized"}"#,
@@ -189,19 +189,31 @@ fn dap_knows_the_side_of_each_request() {
         );
         format!("Content-Length: {}\r\n\r\n{text}", text.len() + 1)
     };
+    let answer = |seq: u32, of: u32, command: &str| {
+        let text = format!(
+            r#"{{"seq":{seq},"type":"response","request_seq":{of},"success":true,"command":"{command}","body":{{"threads":[]}}}}"#
+        );
+        format!("Content-Length: {}\r\n\r\n{text}", text.len() + 1)
+    };
     let lines = [
         format!(">{}", message(1, "initialize")),
         format!("<{}", message(1, "runInTerminal")),
         format!("<{}", message(2, "startDebugging")),
         format!("<{}", message(3, "launch")),
         format!(">{}", message(2, "runInTerminal")),
+        format!("<{}", answer(4, 1, "threads")),
     ];
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let found = check(crate::protocol::described::embedded()[0], &lines);
-    let found = found.iter().filter(|one| one.contains("wrong-side"));
+    let rules = ["wrong-side", "not-announced", "other-command"];
+    let is_one = |one: &&String| rules.iter().any(|rule| one.contains(rule));
+    let found = found.iter().filter(is_one);
     let found: Vec<&str> = found.map(String::as_str).collect();
     insta::assert_snapshot!(found.join("\n"), @r"
+    1 reverse-not-announced: the adapter sends runInTerminal, but the client does not announce supportsRunInTerminalRequest
+    2 debugging-not-announced: the adapter sends startDebugging, but the client does not announce supportsStartDebuggingRequest
     3 wrong-side: the adapter sends launch, which only the client sends
     4 reverse-wrong-side: the client sends runInTerminal, which only the adapter sends
+    5 other-command: the command of the answer is threads, but that of its request is initialize
     ");
 }

@@ -121,6 +121,18 @@ impl Tools {
         }
     }
 
+    /// Returns the arguments that fields of the head repeat, each with its path, the field and whether it is a number
+    /// (2026-07-28, Transports: Custom Headers).
+    pub(super) fn repeated_arguments(&self, tool: &str) -> Vec<RepeatedArgument<'_>> {
+        let mut found = Vec::new();
+        let tool = self.known.get(&*stored(tool));
+        let schema = tool.and_then(|tool| tool.schemas[INPUT].as_ref());
+        if let Some((schema, _)) = schema {
+            add_repeated(schema.root(), &mut Vec::new(), &mut found);
+        }
+        found
+    }
+
     /// Checks the result of a call.
     pub(super) fn check_result(
         &mut self,
@@ -158,6 +170,34 @@ impl Tools {
         let tool = self.known.get_mut(&*stored(tool))?;
         let (schema, told) = tool.schemas.get_mut(which)?.as_mut()?;
         Some((tool.index, schema, told))
+    }
+}
+
+/// An argument that a field of the head of a call repeats.
+pub(super) struct RepeatedArgument<'s> {
+    pub(super) path: Vec<&'s str>,
+    pub(super) field: &'s str,
+    pub(super) is_number: bool,
+}
+
+fn add_repeated<'s>(
+    schema: &'s Value,
+    path: &mut Vec<&'s str>,
+    found: &mut Vec<RepeatedArgument<'s>>,
+) {
+    if let Some(field) = schema.get("x-mcp-header").and_then(Value::as_str) {
+        let ty = schema.get("type").and_then(Value::as_str);
+        found.push(RepeatedArgument {
+            path: path.clone(),
+            field,
+            is_number: matches!(ty, Some("integer" | "number")),
+        });
+    }
+    let members = schema.get("properties").and_then(Value::as_object);
+    for (name, member) in members.into_iter().flatten() {
+        path.push(name);
+        add_repeated(member, path, found);
+        path.pop();
     }
 }
 

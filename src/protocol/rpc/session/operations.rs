@@ -66,7 +66,9 @@ impl<E: Extension> RpcSession<E> {
     /// Returns the only open request of the other side, if nothing is missing and the message may be sent during it.
     fn surrounding(&self, message: &RpcMessage<'_, '_>) -> Option<&OpenRequest> {
         let asker = message.direction.filter(|_| message.order)?.other();
-        let (outer, sent) = self.pairs.open.only_of(message.id_space, asker)?;
+        let counts = |sent: &_| !E::is_cancelled(sent);
+        let open = &self.pairs.open;
+        let (outer, sent) = open.only_of(message.id_space, asker, counts)?;
         let inner = message.call.method?.text()?;
         let is_certain = !sent.may_be_missed && !self.pairs.may_lack(message.id_space, Some(asker));
         (is_certain && E::NESTED.allows(outer.subject(), &inner)).then_some(outer)
@@ -88,7 +90,8 @@ impl<E: Extension> RpcSession<E> {
         let all = all.flat_map(|(key, conns)| conns.iter().map(move |conn| (key, *conn)));
         let shared = all.filter(|(_, other)| self.may_share(conn, *other));
         let keys = shared.map(|(key, other)| key.at(IdSpace::One(other)));
-        let mut open = keys.filter_map(|key| self.pairs.open.get(&key));
+        let open = keys.filter_map(|key| self.pairs.open.get(&key));
+        let mut open = open.filter(|(_, sent)| !E::is_cancelled(sent));
         let ((outer, sent), None) = (open.next()?, open.next()) else {
             return None;
         };

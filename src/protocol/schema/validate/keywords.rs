@@ -1,7 +1,7 @@
 //! The keywords of schemas.
 
 use super::super::check::number;
-use super::{At, Validation, Wrong, plain, wrong};
+use super::{At, Validation, Wrong, formats, plain, wrong};
 use crate::protocol::session::text::short;
 use crate::tape::{Node, Scalar, Value as Shape};
 use serde_json::{Map, Value};
@@ -197,10 +197,24 @@ impl<'s> Validation<'s> {
     fn text(&self, schema: &'s Schema, value: Node<'_>, at: &At<'_>) -> Wrong {
         let (least, most) = (count(schema, "minLength"), count(schema, "maxLength"));
         let pattern = schema.get("pattern").and_then(Value::as_str);
-        if least.is_none() && most.is_none() && pattern.is_none() {
+        let format = schema.get("format").and_then(Value::as_str);
+        let format = format.filter(|_| self.document.names.asserts_formats);
+        if least.is_none() && most.is_none() && pattern.is_none() && format.is_none() {
             return None;
         }
         let text = value.text()?;
+        if let Some(format) = format
+            && self.spend(text.len() / 64)
+            && let Some(wanted) = formats::mismatch(format, &text)
+        {
+            return wrong(
+                value,
+                format_args!(
+                    "{at} is not {wanted}, as its format {} demands",
+                    short(format)
+                ),
+            );
+        }
         if let Some(text) = out_of(text.chars().count(), "character", least, most) {
             return wrong(value, format_args!("{at} has {text}"));
         }

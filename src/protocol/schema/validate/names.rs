@@ -25,14 +25,21 @@ pub(super) struct Names {
     size: usize,
     /// In draft 7 and before, keywords beside `$ref` are ignored.
     pub(super) is_ref_alone: bool,
+    /// A value must have its `format`: in draft 7 and before, and where the vocabulary of format assertions is used. In
+    /// later drafts a format is only a note.
+    pub(super) asserts_formats: bool,
 }
 
 impl Names {
     pub(super) fn of(root: &Value) -> Self {
         let version = root.get("$schema").and_then(Value::as_str);
         let old = ["draft-04", "draft-06", "draft-07"];
+        let is_old = version.is_some_and(|v| old.iter().any(|old| v.contains(old)));
+        let vocabularies = root.get("$vocabulary").and_then(Value::as_object);
+        let mut vocabularies = vocabularies.into_iter().flat_map(|all| all.keys());
         let mut names = Self {
-            is_ref_alone: version.is_some_and(|v| old.iter().any(|old| v.contains(old))),
+            is_ref_alone: is_old,
+            asserts_formats: is_old || vocabularies.any(|one| one.ends_with("/format-assertion")),
             ..Self::default()
         };
         names.visit(root, &mut String::new());

@@ -253,6 +253,119 @@ fn each_keyword_is_checked() {
 }
 
 #[test]
+fn formats_are_checked_where_the_draft_asserts_them() {
+    let old = "http://json-schema.org/draft-07/schema#";
+    let new = "https://json-schema.org/draft/2020-12/schema";
+    for (format, fit, others) in [
+        (
+            "date-time",
+            &[
+                "2024-02-29T23:59:60Z",
+                "2026-01-01t00:00:00.5+05:30",
+                "2026-12-31T00:00:00z",
+            ][..],
+            &[
+                "2023-02-29T00:00:00Z",
+                "2026-01-01 00:00:00Z",
+                "2026-01-01T00:00:00",
+                "2026-01-01T24:00:00Z",
+                "2026-1-1T00:00:00Z",
+                "x",
+            ][..],
+        ),
+        (
+            "date",
+            &["2000-02-29"],
+            &["1900-02-29", "2026-13-01", "2026-00-10", "2026-01-01T"],
+        ),
+        (
+            "time",
+            &["12:00:00Z", "12:00:00.123-08:00"],
+            &["12:00:00", "12:00Z", "12:00:00.Z", "12:00:00+8"],
+        ),
+        (
+            "uri",
+            &[
+                "https://example.com/a?b=%20#c",
+                "urn:x:y",
+                "mailto:a@b.c",
+                "http://[::1]:80/",
+            ],
+            &[
+                "example.com",
+                "/a",
+                "1a:b",
+                "http://a b",
+                "http://a/%2",
+                "http://a/\u{fc}",
+            ],
+        ),
+        (
+            "email",
+            &["a.b+c@example.com", "\"a b\"@example.com", "a@[127.0.0.1]"],
+            &["a", "@b", "a@", "a b@c.d", "a..b@c.d", "a@-c.d", "a@c..d"],
+        ),
+        (
+            "ipv4",
+            &["127.0.0.1"],
+            &["127.0.0", "256.0.0.1", "01.0.0.1", "::1"],
+        ),
+        (
+            "ipv6",
+            &["::1", "::", "::ffff:1.2.3.4", "1:2:3:4:5:6:7:8", "1::8"],
+            &[
+                "127.0.0.1",
+                ":::",
+                "fe80::1%lo",
+                "1:2:3:4:5:6:7",
+                "1::2::3",
+                "1:2:3:4:5:6:7:8:9",
+                "1.2.3.4::",
+                "12345::",
+                "1:2:3:4:5:6:7::8:9",
+            ],
+        ),
+        (
+            "uuid",
+            &["2EB8AA08-aa98-11ea-b4aa-73b441d16380"],
+            &[
+                "2eb8aa08aa9811eab4aa73b441d16380",
+                "2eb8aa08-aa98-11ea-b4aa-73b441d1638g",
+            ],
+        ),
+        (
+            "regex",
+            &["^(?=a)[(]b*?\\)c{2,3}$", "(?<n>a)\\k<n>|[^\\]]+", "a??", ""],
+            &["(a", "a)", "[a", "*a", "a|+", "a\\", "a***"],
+        ),
+        ("hostname", &["anything -- is fine"], &[]),
+    ] {
+        let document = |version| {
+            SchemaDocument::new(json!({"$schema": version, "type": "string", "format": format}))
+        };
+        for text in fit {
+            let found = wrong(&document(old), &json!(text).to_string());
+            assert_eq!(found, None, "{format} {text}");
+        }
+        for text in others {
+            let text = json!(text).to_string();
+            assert_ne!(wrong(&document(old), &text), None, "{format} {text}");
+            assert_eq!(wrong(&document(new), &text), None, "{format} {text}");
+        }
+    }
+    let asserted = json!({
+        "$vocabulary": {"https://json-schema.org/draft/2020-12/vocab/format-assertion": true},
+        "format": "date",
+    });
+    let asserted = SchemaDocument::new(asserted);
+    assert_eq!(
+        wrong(&asserted, "\"x\"").as_deref(),
+        Some("input is not a date such as 2026-01-31, as its format date demands")
+    );
+    assert_eq!(wrong(&asserted, "1"), None);
+}
+
+#[test]
 fn unknown_references_are_said_to_be_unchecked() {
     for (schema, text, why) in [
         (

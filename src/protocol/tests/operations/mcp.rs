@@ -17,7 +17,16 @@ fn requests_inside_of_calls() {
             > {"id":3,"result":{"roots":[]}}
             < {"method":"notifications/progress","params":{"progressToken":1,"progress":1}}  => part of 0 recorded
             < {"method":"notifications/progress","params":{"progressToken":"1","progress":1}}
-            > {"method":"notifications/cancelled","params":{"requestId":1}}  => part of 0 recorded, cancels
+            > {"method":"notifications/cancelled","params":{"requestId":1}}  => part of 0 recorded, cancels, leaves 0
+            "#,
+        ),
+        (
+            "a cancelled call is not open",
+            r#"
+            > {"id":1,"method":"tools/call","params":{"name":"a"}}
+            > {"id":2,"method":"tools/call","params":{"name":"b"}}
+            > {"method":"notifications/cancelled","params":{"requestId":1}}  => part of 0 recorded, cancels, leaves 0
+            < {"id":1,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}  => inside 1 inferred, person
             "#,
         ),
         (
@@ -93,7 +102,7 @@ fn one_stream_for_all_calls() {
         1< {"id":0,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}  => inside 3 inferred
         3> ? {"id":0,"result":{"role":"user","content":{"type":"text","text":""},"model":"m"}}
         3< accepted
-        3> ? {"method":"notifications/cancelled","params":{"requestId":1}}  => part of 3 recorded, cancels
+        3> ? {"method":"notifications/cancelled","params":{"requestId":1}}  => part of 3 recorded, cancels, leaves 3
         3< accepted
         1< {"id":1,"result":{"content":[]}}
         4> ? {"id":2,"method":"tools/call","params":{"name":"a"}}
