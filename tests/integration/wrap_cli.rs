@@ -69,6 +69,7 @@ impl Home {
         let command_line = command.current_dir(self.path()).env("HOME", self.path());
         command_line
             .env_remove("XDG_STATE_HOME")
+            .env_remove("XDG_CONFIG_HOME")
             .env("COLUMNS", "200");
         command
     }
@@ -218,7 +219,7 @@ fn what_is_not_understood_is_not_changed() {
         ),
         ("{\"mcpServers\":", "x.json: it is not JSON"),
         (
-            "{\"mcpServers\":[{\"name\":\"one\",\"command\":\"a\"}]}",
+            "{\"mcpServers\":[\"one\",{\"name\":\"one\"}]}",
             "x.json has no table of servers that is known; --entry names",
         ),
         (
