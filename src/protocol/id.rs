@@ -69,11 +69,12 @@ impl Id<'_> {
 
 /// Returns an id of JSON in the spelling that equal texts and equal whole numbers share: `7` for `7.0`.
 fn same_spelling(text: &str) -> Cow<'_, str> {
-    if text.starts_with('"') {
-        return match text.contains('\\') {
-            true => format!("\"{}\"", unescape(text.trim_matches('"'))).into(),
-            false => text.into(),
-        };
+    if let Some(inner) = text.strip_prefix('"') {
+        if !text.contains('\\') {
+            return text.into();
+        }
+        let inner = inner.strip_suffix('"').unwrap_or(inner);
+        return format!("\"{}\"", unescape(inner)).into();
     }
     let is_whole = text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse::<f64>().ok().filter(|_| !is_whole);

@@ -34,6 +34,7 @@ use base64::engine::general_purpose::STANDARD;
 use handshake::{Handshake, own_version};
 use inputs::{Inputs, Repeatable};
 use progress::{Key, Tokens};
+use std::borrow::Cow;
 use tasks::{OfTask, TaskCall, Tasks};
 use tools::Tools;
 
@@ -173,7 +174,7 @@ fn field_text(argument: Node<'_>) -> Option<String> {
     let number = argument.number_text().map(str::to_owned);
     let number = number.or_else(|| argument.as_i128().map(|number| number.to_string()));
     let text = argument.text().filter(|_| argument.is_string());
-    number.or_else(|| text.map(|text| text.into_owned()))
+    number.or_else(|| text.map(Cow::into_owned))
 }
 
 impl Extension for McpSession {
