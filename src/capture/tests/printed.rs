@@ -297,3 +297,25 @@ fn bodies_of_followed_http_are_chunks() {
         "{text}"
     );
 }
+
+/// The text column of a dump may begin with a blank and hex digits: it follows two other blanks.
+#[test]
+fn text_of_a_row_that_begins_as_hex_is_no_data() {
+    let data = b"0123456789abcdef 52 ab cd ef gh.";
+    let half = |half: &[u8]| {
+        let pairs: Vec<String> = half.iter().map(|byte| format!("{byte:02X}")).collect();
+        pairs.join(" ")
+    };
+    let rows = data.chunks(16).zip(0..).map(|(row, number)| {
+        let (first, second) = row.split_at(8);
+        let text = String::from_utf8_lossy(row);
+        format!(
+            "{:08X}: {}  {}  {text}\n",
+            number * 16,
+            half(first),
+            half(second)
+        )
+    });
+    let dump: String = rows.collect();
+    assert_eq!(auto(&dump).bytes, data, "{dump}");
+}
