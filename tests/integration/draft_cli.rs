@@ -131,8 +131,8 @@ fn a_few_broken_frames_hide_nothing() {
         lines += &format!("{{\"id\":{n},\"method\":\"m{}\",\"params\":[]}}\n", n % 3);
         lines += &format!("{{\"id\":{n},\"result\":{{}}}}\n");
     }
-    let few = lines.replacen("\n", "\nWARN {\n{\"id\":\n", 1);
-    let many = lines.replace("\n", "\nWARN {\n");
+    let few = lines.replacen('\n', "\nWARN {\n{\"id\":\n", 1);
+    let many = lines.replace('\n', "\nWARN {\n");
     for (text, wanted) in [
         (
             &few,
