@@ -3,11 +3,11 @@
 mod context;
 mod counts;
 mod findings;
-mod first;
 mod lookup;
 mod recorder;
 mod screen;
 mod stderr;
+mod text_writer;
 
 use super::Exit;
 use super::input::{self, InputState};
@@ -17,10 +17,9 @@ use super::output::{CommandOutput, print};
 use crate::conversation::Sink as _;
 use crate::encoding::Want;
 use crate::framing::Framing;
-use crate::protocol::Role;
 use crate::render::format::Format;
 use crate::render::{DisplayOptions, json};
-use crate::select::{Expr, Filter, Select};
+use crate::select::{Filter, Select};
 use anyhow::{Context as _, Result};
 use screen::DecodeScreen;
 use std::path::PathBuf;
@@ -130,14 +129,12 @@ impl Args {
     /// Returns the selected messages.
     fn filter(&self) -> Result<Filter> {
         let s = &self.select;
-        let mut conditions = s.replaced_conditions()?;
-        conditions.extend(self.condition.conditions.iter().cloned());
         let select = Select {
             kinds: s.kind.clone(),
             ids: s.id.clone(),
             subjects: s.subject.clone(),
             direction: self.input.dir,
-            conditions,
+            conditions: self.condition.conditions.clone(),
             grep: s.grep.clone().filter(|_| !s.ignore_case),
             grep_pattern: s.caseless()?,
         };
@@ -147,10 +144,8 @@ impl Args {
     /// Returns true if only the exit code is wanted, as of `grep -q`: with `-q`, a condition, and nothing that asks for output.
     fn is_silent(&self, shared: &SharedArgs) -> bool {
         let s = &self.select;
-        let words = [&s.kind, &s.id, &s.subject, &s.role];
+        let words = [&s.kind, &s.id, &s.subject];
         let selects = words.iter().any(|words| !words.is_empty())
-            || !s.conn.is_empty()
-            || s.faults
             || s.grep.is_some()
             || !self.condition.conditions.is_empty();
         let files = self.format.is_some() || self.output.is_some();
@@ -201,21 +196,12 @@ struct DecodeSelection {
     /// Only these kinds; `*` matches any text
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     kind: Vec<String>,
-    /// Only these roles
-    #[arg(long, hide = true, value_name = "ROLE", value_delimiter = ',', value_parser = options::names(Role::ALL.map(Role::name)))]
-    role: Vec<String>,
     /// Only these ids
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     id: Vec<String>,
     /// Only these methods, targets, selectors, tools or topics
     #[arg(long, value_name = "SUBJECT", value_delimiter = ',')]
     subject: Vec<String>,
-    /// Only these connections
-    #[arg(long, hide = true, value_name = "N", value_delimiter = ',')]
-    conn: Vec<u32>,
-    /// Only messages with a fault
-    #[arg(long, hide = true)]
-    faults: bool,
     /// Only messages that contain or show this text
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
@@ -244,21 +230,6 @@ impl DecodeSelection {
             builder.case_insensitive(true).build()
         };
         text.map(build).transpose().context("--grep is too long")
-    }
-
-    /// Returns the conditions of the flags that `--where` has replaced.
-    fn replaced_conditions(&self) -> Result<Vec<Expr>> {
-        let list = |key, values: &[String]| {
-            (!values.is_empty()).then(|| format!("{key}={}", values.join(",")))
-        };
-        let conns: Vec<String> = self.conn.iter().map(u32::to_string).collect();
-        let texts = [
-            list("role", &self.role),
-            list("conn", &conns),
-            self.faults.then(|| "fault".to_owned()),
-        ];
-        let texts = texts.into_iter().flatten();
-        texts.map(|text| Ok(text.parse::<Expr>()?)).collect()
     }
 }
 

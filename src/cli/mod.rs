@@ -42,7 +42,6 @@ mod proxy;
 mod record;
 mod recording;
 mod redact;
-mod replaced;
 mod replay;
 mod report;
 mod review;
@@ -73,6 +72,7 @@ use crate::protocol::described::{DescriptionError, embedded};
 use crate::protocol::{Protocol, registry};
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -302,12 +302,10 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Result<Exi
         return Err(failed_with_lines(&error));
     }
     descriptions::add_recorded(&args).map_err(|error| failed_with_lines(&error))?;
-    let replaced = replaced::notes(&matches);
     let mut matches = with_defaults(matches, &args)?;
-    let is_format_given = (matches.subcommand())
-        .is_some_and(|(_, of_command)| replaced::is_given(of_command, "format"));
+    let is_format_given = is_format_given(&matches);
     let cli = Cli::from_matches(&mut matches).map_err(|error| print_usage(&error, &args))?;
-    for text in warnings.iter().chain(&replaced) {
+    for text in warnings {
         cli.shared.note(text);
     }
     run_parsed(cli, is_format_given).or_else(|error| match error {
@@ -315,6 +313,14 @@ fn run_command(mut args: Vec<OsString>, added: anyhow::Result<()>) -> Result<Exi
         // The errors of a description show its lines.
         error if error.is::<DescriptionError>() => Err(failed_with_lines(&error)),
         error => Err(failed(&error)),
+    })
+}
+
+/// Returns true if `--format` is on the command line; settings do not count.
+fn is_format_given(matches: &ArgMatches) -> bool {
+    matches.subcommand().is_some_and(|(_, matches)| {
+        matches.try_contains_id("format").is_ok()
+            && matches.value_source("format") == Some(ValueSource::CommandLine)
     })
 }
 

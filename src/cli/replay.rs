@@ -67,12 +67,6 @@ pub struct Args {
     max_depth: u32,
     #[command(flatten)]
     condition: options::WhereArgs,
-    /// Say only messages from this index on; hellos always are
-    #[arg(long, hide = true, value_name = "INDEX", help_heading = "Selection")]
-    first: Option<u64>,
-    /// Say only messages up to this index
-    #[arg(long, hide = true, value_name = "INDEX", help_heading = "Selection")]
-    last: Option<u64>,
     /// Send ids, sequence numbers and times as recorded, not new ones
     #[arg(long, help_heading = "Replay")]
     keep_ids: bool,
@@ -125,7 +119,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         message: args.max_message,
         depth: args.max_depth,
     };
-    let choice = condition(args)?.filter();
+    let choice = args.condition.filter();
     let recording = recording::read(&args.recording)?;
     let plan = Plan::of(&recording, &known, None, limits, choice);
     let mut plan = plan.map_err(|unfit| anyhow::anyhow!("{name}: {unfit}"))?;
@@ -188,23 +182,6 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         }
     }
     Ok(Exit::Clean)
-}
-
-/// Returns the condition on messages, with the flags that --where has replaced.
-fn condition(args: &Args) -> Result<options::WhereArgs> {
-    let mut condition = args.condition.clone();
-    for (test, index) in [("index>=", args.first), ("index<=", args.last)] {
-        if let Some(index) = index {
-            condition.conditions.push(format!("{test}{index}").parse()?);
-        }
-    }
-    if let Some((first, last)) = args.first.zip(args.last) {
-        anyhow::ensure!(
-            first <= last,
-            "--first {first} --last {last}: no message is between the two"
-        );
-    }
-    Ok(condition)
 }
 
 /// A peer that does not speak HTTP has one connection.

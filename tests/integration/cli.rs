@@ -135,7 +135,7 @@ fn selection_flags_choose_messages() {
     for (args, wanted) in [
         (&["--kind", "call"][..], (0, 1)),
         (&["--kind", "c*,nothing"], (0, 1)),
-        (&["--role", "response"], (0, 1)),
+        (&["--where", "role=response"], (0, 1)),
         (&["--subject", "math.*"], (0, 1)),
         (&["--id", "A1B2C3D4-E5F6-7890-ABCD-EF1234567890"], (0, 2)),
         (&["--grep", "math"], (0, 1)),
@@ -143,7 +143,7 @@ fn selection_flags_choose_messages() {
         (&["--skip", "1"], (0, 1)),
         (&["--tail", "1"], (0, 1)),
         (&["--dir", "c2s"], (0, 2)),
-        (&["--faults"], (1, 0)),
+        (&["--where", "fault"], (1, 0)),
         (&["--kind", "cast"], (1, 0)),
     ] {
         assert_eq!(count(args), wanted, "{args:?}");

@@ -1,77 +1,112 @@
-//! Findings and operations of a conversation do not depend on the split of its bytes, and damage never panics.
+//! Findings and operations of a run do not depend on the split of its bytes, and damage never panics.
 
-use wiretool::capture::{CaptureInput, Form, Item};
-use wiretool::conversation::{Conversation, Finding, Judge, Verdict};
-use wiretool::decoder::{Decoder, Origin};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::Value;
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+use wiretool::capture::{CaptureInput, Form};
+use wiretool::conversation::{Finding, Operation, Output, RuleSettings, Run};
 use wiretool::encoding::Want;
 use wiretool::protocol::rules::Severity;
-use wiretool::protocol::session::{SessionConfig, Waiting};
+use wiretool::protocol::session::Waiting;
 use wiretool::protocol::{Protocol, registry};
 
 use crate::common::{Setup, assert_same};
 
-/// The findings of a recording whose chunks are first split by `pieces`.
-fn findings_of(
-    protocol: &dyn Protocol,
-    recording: &str,
-    pieces: &mut dyn FnMut(&[u8]) -> Vec<Vec<u8>>,
-) -> String {
-    let setup = Setup {
-        protocol: registry::find(protocol.name()).map(Protocol::name),
-        ..Setup::default()
-    };
-    let options = setup.options(Want::Places);
-    let mut decoder = Decoder::new(options.clone());
-    let mut conversation = Conversation::new(
-        &options.protocols,
-        &Judge::default(),
-        SessionConfig::default(),
-    );
-    conversation.follow_operations();
-    let mut out = String::new();
-    let mut tell = |verdict: Verdict<'_>| {
-        for finding in verdict.findings {
-            let (name, place) = (finding.name(), finding.place);
-            out.push_str(&format!("{name} {place:?} {}\n", finding.text));
-        }
-        if let Some(answer) = verdict.answer {
-            out.push_str(&format!("{answer:?}\n"));
-        }
-        if let Some(operation) = verdict.operation {
-            out.push_str(&format!("{operation:?}\n"));
-        }
-        for operation in verdict.ended {
-            out.push_str(&format!("{operation:?}\n"));
-        }
-    };
-    let mut input = CaptureInput::new(Form::Recording);
-    let mut item = |item: Item<'_>| match item {
-        Item::Chunk(chunk) => {
-            let origin = Origin {
-                conn: Some(chunk.conn),
-                direction: chunk.direction,
-                time: chunk.time.and_then(|t| i64::try_from(t).ok()),
-                ..Origin::default()
-            };
-            for piece in pieces(chunk.bytes) {
-                decoder.push(origin, &piece, &mut |decoded| {
-                    tell(conversation.see(decoded));
-                });
+/// A recording that is read to its end.
+#[derive(Default)]
+struct Told {
+    findings: Vec<Finding>,
+    operations: Vec<Operation>,
+    /// Answers and the operations of messages.
+    verdicts: String,
+    /// The peers that must send next, before the end is checked.
+    waiting: Vec<Waiting>,
+}
+
+impl Told {
+    fn of(protocol: &dyn Protocol, recording: &str) -> Self {
+        let setup = Setup {
+            protocol: registry::find(protocol.name()).map(Protocol::name),
+            ..Setup::default()
+        };
+        let rules = RuleSettings {
+            operations: true,
+            ..RuleSettings::default()
+        };
+        let input = CaptureInput::new(Form::Recording);
+        let mut run = Run::new(input, setup.options(Want::Places), Some(rules));
+        let mut told = Self::default();
+        let ControlFlow::Continue(()) =
+            run.read_all(recording.as_bytes(), &mut |output: Output<'_>| {
+                told.take(&output);
+                ControlFlow::<Infallible>::Continue(())
+            });
+        told
+    }
+
+    fn take(&mut self, output: &Output<'_>) {
+        self.findings.extend_from_slice(output.findings());
+        let ended = match output {
+            Output::Message(_, Some(verdict)) => {
+                self.verdicts += &format!("{:?} {:?}\n", verdict.answer, verdict.operation);
+                verdict.ended
             }
+            Output::Event(_, verdict) => verdict.ended,
+            Output::BeforeEnd(run) => {
+                self.waiting = run.conversation().expect("rules").waiting();
+                return;
+            }
+            Output::End(run, _) => run.conversation().expect("rules").ended_operations(),
+            _ => return,
+        };
+        self.operations.extend_from_slice(ended);
+    }
+
+    /// All that must not depend on the split.
+    fn text(&self) -> String {
+        let findings = self.findings.iter();
+        let findings = findings.map(|f| format!("{} {:?} {}\n", f.name(), f.place, f.text));
+        let findings: String = findings.collect();
+        let (operations, waiting) = (&self.operations, &self.waiting);
+        format!("{findings}{}{operations:#?}\n{waiting:#?}", self.verdicts)
+    }
+}
+
+/// Returns the recording with other chunks: `pieces` returns those that take the place of one.
+fn rewritten(recording: &str, pieces: &mut dyn FnMut(&[u8]) -> Vec<Vec<u8>>) -> String {
+    let mut out = String::new();
+    for line in recording.lines() {
+        let mut chunk: Value = serde_json::from_str(line).expect("a line of a recording");
+        let Some(bytes) = bytes_of(&mut chunk) else {
+            out += &format!("{line}\n");
+            continue;
+        };
+        let pieces = pieces(&bytes);
+        for (n, piece) in pieces.iter().enumerate() {
+            let mut chunk = chunk.clone();
+            chunk["b64"] = BASE64_STANDARD.encode(piece).into();
+            if n + 1 < pieces.len() {
+                chunk.as_object_mut().expect("an object").remove("fin");
+            }
+            out += &format!("{chunk}\n");
         }
-        Item::Event(event) => {
-            tell(conversation.event(&event));
-        }
-        _ => {}
-    };
-    input.push(recording.as_bytes(), &mut item);
-    input.finish(&mut item);
-    decoder.finish(&mut |decoded| tell(conversation.see(decoded)));
-    tell(conversation.finish());
-    for waiting in conversation.waiting() {
-        out.push_str(&format!("{waiting:?}\n"));
     }
     out
+}
+
+/// Takes the bytes out of a line of a recording; `None` if it has none, or if a datagram must not be split.
+fn bytes_of(chunk: &mut Value) -> Option<Vec<u8>> {
+    let line = chunk.as_object_mut()?;
+    if line.contains_key("datagram") {
+        return None;
+    }
+    if let Some(text) = line.remove("text") {
+        return Some(text.as_str()?.as_bytes().to_vec());
+    }
+    let encoded = line.remove("b64")?;
+    BASE64_STANDARD.decode(encoded.as_str()?).ok()
 }
 
 fn examples() -> impl Iterator<Item = (&'static dyn Protocol, String, &'static str)> {
@@ -89,10 +124,10 @@ fn examples() -> impl Iterator<Item = (&'static dyn Protocol, String, &'static s
 #[test]
 fn any_split_gives_same_findings() {
     for (protocol, name, recording) in examples() {
-        let whole = findings_of(protocol, recording, &mut |bytes| vec![bytes.to_vec()]);
-        let split = findings_of(protocol, recording, &mut |bytes| {
+        let bytes = rewritten(recording, &mut |bytes| {
             bytes.iter().map(|byte| vec![*byte]).collect()
         });
+        let [whole, split] = [recording, &bytes].map(|text| Told::of(protocol, text).text());
         assert_same(&whole, &split, || name.clone());
     }
 }
@@ -103,7 +138,7 @@ fn damaged_conversations_do_not_panic() {
     for (n, (protocol, _, recording)) in examples().enumerate() {
         for change in 0..6 {
             let mut chunk = 0;
-            findings_of(protocol, recording, &mut |bytes| {
+            let damaged = rewritten(recording, &mut |bytes| {
                 chunk += 1;
                 let mut copy = bytes.to_vec();
                 let len = copy.len().max(1);
@@ -112,55 +147,9 @@ fn damaged_conversations_do_not_panic() {
                 }
                 vec![copy]
             });
+            Told::of(protocol, &damaged);
         }
     }
-}
-
-/// The findings of a recording, and the peers that must send next, before its end is checked.
-fn findings_before_end(protocol: &dyn Protocol, recording: &str) -> (Vec<Finding>, Vec<Waiting>) {
-    let setup = Setup {
-        protocol: registry::find(protocol.name()).map(Protocol::name),
-        ..Setup::default()
-    };
-    let options = setup.options(Want::Places);
-    let mut decoder = Decoder::new(options.clone());
-    let mut conversation = Conversation::new(
-        &options.protocols,
-        &Judge::default(),
-        SessionConfig::default(),
-    );
-    let mut found = Vec::new();
-    let mut input = CaptureInput::new(Form::Recording);
-    let mut item = |item: Item<'_>| match item {
-        Item::Chunk(chunk) => {
-            let origin = Origin {
-                conn: Some(chunk.conn),
-                direction: chunk.direction,
-                time: chunk.time.and_then(|t| i64::try_from(t).ok()),
-                ..Origin::default()
-            };
-            decoder.push(origin, chunk.bytes, &mut |decoded| {
-                found.extend_from_slice(conversation.see(decoded).findings);
-            });
-        }
-        Item::Event(event) => {
-            if let Some(origin) = event.end() {
-                decoder.end(origin, &mut |decoded| {
-                    found.extend_from_slice(conversation.see(decoded).findings);
-                });
-            }
-            found.extend_from_slice(conversation.event(&event).findings);
-        }
-        _ => {}
-    };
-    input.push(recording.as_bytes(), &mut item);
-    // A last message without an end, such as a line without LF, is part of the recording.
-    decoder.finish(&mut |decoded| {
-        found.extend_from_slice(conversation.see(decoded).findings);
-    });
-    let waiting = conversation.waiting();
-    found.extend_from_slice(conversation.finish().findings);
-    (found, waiting)
 }
 
 /// A conversation that is cut after any message and then ends in any way: lint reports the peer that must send next,
@@ -183,8 +172,9 @@ fn every_cut_reports_peer_that_must_send_next() {
             if !is_chunk || is_over(&cut) {
                 continue;
             }
-            let (found_before, waiting) = findings_before_end(protocol, &cut);
-            let Some((first, owes)) = waiting.first().and_then(|w| Some((w, w.owes?))) else {
+            let before = Told::of(protocol, &cut);
+            let Some((first, owes)) = (before.waiting.first()).and_then(|w| Some((w, w.owes?)))
+            else {
                 continue;
             };
             // A refused oracle that has ended has to send nothing more; most adapters cannot close a channel.
@@ -192,7 +182,7 @@ fn every_cut_reports_peer_that_must_send_next() {
             let why = first.why.as_deref().unwrap_or_default();
             let is_sent = why.contains("acknowledged by a runtime");
             // Of two requests with one id, either answer may be missing.
-            let has_duplicate = found_before
+            let has_duplicate = (before.findings)
                 .iter()
                 .any(|f| f.rule.name == "duplicate-id" && f.text.contains(first.what.as_str()));
             if is_sent
@@ -208,7 +198,11 @@ fn every_cut_reports_peer_that_must_send_next() {
                 let event = format!(
                     "{{\"t\":9000000000000,\"conn\":{conn},\"dir\":\"{dir}\",\"event\":\"{end}\"}}\n"
                 );
-                let (found, after) = findings_before_end(protocol, &format!("{cut}{event}"));
+                let Told {
+                    findings: found,
+                    waiting: after,
+                    ..
+                } = Told::of(protocol, &format!("{cut}{event}"));
                 cuts += 1;
                 // An answer that its requester cannot receive has the finding.
                 let reported = found.iter().find(|f| {

@@ -4,10 +4,10 @@ use super::Args;
 use super::context::{ContextMessages, Use};
 use super::counts::SourceCounts;
 use super::findings::{FindingReporter, shown, worst};
-use super::first::{FirstMessage, FirstScreen};
 use super::lookup::{Lookup, write_line, write_owner, write_range};
 use super::recorder::DecodeRecorder;
 use super::stderr::StderrAmongMessages;
+use super::text_writer::{FirstMessage, TextWriter};
 use crate::capture::{Event, Item};
 use crate::cli::input::{Flow, InputState};
 use crate::cli::operation_lines::OperationLines;
@@ -22,7 +22,7 @@ use crate::encoding::Want;
 use crate::export::facts::Facts;
 use crate::protocol::Direction;
 use crate::protocol::session::Severity;
-use crate::render::format::{Format, Renderer};
+use crate::render::format::Format;
 use crate::render::json::flat::Rows;
 use crate::render::{DisplayOptions, json};
 use crate::select::{Filter, Key};
@@ -49,15 +49,11 @@ pub struct DecodeScreen<'a> {
     last: VecDeque<Vec<u8>>,
     context: ContextMessages,
     display: DisplayOptions,
-    output: CommandOutput,
+    writer: TextWriter,
     quiet: bool,
-    renderer: Renderer,
     delta_states: Option<DeltaStates>,
     scratch: Vec<u8>,
     text: String,
-    first_message: Option<FirstMessage>,
-    /// Present while the first lines of a file wait for their layout.
-    first_screen: Option<FirstScreen>,
     matched: u64,
     shown: u64,
     /// The number of faulty messages, of all sources.
@@ -103,14 +99,11 @@ impl<'a> DecodeScreen<'a> {
             last: VecDeque::new(),
             context,
             display,
-            output,
+            writer: TextWriter::new(output),
             quiet: shared.quiet,
-            renderer: Renderer::default(),
             delta_states: args.state.then(DeltaStates::default),
             scratch: Vec::new(),
             text: String::new(),
-            first_message: None,
-            first_screen: None,
             matched: 0,
             shown: 0,
             faulty: 0,
@@ -145,9 +138,9 @@ impl<'a> DecodeScreen<'a> {
                 let (display, out) = (self.display, &mut self.scratch);
                 if self.filter.expr().uses(&Key::Latency) || self.context.is_active() {
                     // Beside a latency, or if lines are kept, the time since another line misleads.
-                    self.renderer.restart_times();
+                    self.writer.renderer.restart_times();
                 }
-                self.renderer.write(format, decoded, verdict, display, out);
+                self.writer.renderer.write(format, decoded, verdict, display, out);
                 self.write_state(format);
             }
         }
@@ -164,56 +157,24 @@ impl<'a> DecodeScreen<'a> {
         }
     }
 
-    /// Writes the first message as a line, because it is not the only one.
-    fn release(&mut self) -> Result<()> {
-        if let Some(first_message) = self.first_message.take() {
-            self.put(&first_message.line)?;
-        }
-        Ok(())
-    }
-
-    /// Writes a message, or keeps it for the first screen.
-    fn put(&mut self, text: &[u8]) -> Result<()> {
-        let Some(first) = &mut self.first_screen else {
-            self.output.push(text);
-            return self.output.written();
-        };
-        if first.add(text) {
-            self.lay_out();
-        }
-        Ok(())
-    }
-
-    /// Writes the first screen.
-    fn lay_out(&mut self) {
-        if let Some(first) = self.first_screen.take() {
-            let out = self.output.buffer();
-            self.renderer.lay_out(&first.text, self.display, out);
-        }
-    }
-
     /// Writes all output that waits.
     pub fn flush(&mut self) -> Result<()> {
-        self.release()?;
-        self.lay_out();
-        self.output.flush()
+        self.writer.flush(self.display)
     }
 
     pub fn finish(mut self, run: &InputState) -> Result<Exit> {
         if let Some(recorder) = self.recorder.take() {
             recorder.finish()?;
         }
-        if let Some(first_message) = self.first_message.take() {
-            self.output.push(&first_message.tree);
-        }
+        self.writer.release_as_tree();
         let last = Vec::from(std::mem::take(&mut self.last)).concat();
-        self.put(&last)?;
-        self.lay_out();
+        self.writer.put(&last, self.display)?;
+        self.writer.lay_out(self.display);
         let cut_short = run.cut_short().is_some();
         if self.verify.is_some() && !cut_short {
-            self.output.push_line(&self.counts.to_string());
+            self.writer.output.push_line(&self.counts.to_string());
         }
-        let exit = run.finish(self.output, "decode")?;
+        let exit = run.finish(self.writer.output, "decode")?;
         let closing = self.closing.iter().filter(|_| !cut_short);
         closing.for_each(|text| print_message(text));
         if let Some(exit) = exit {
@@ -256,8 +217,8 @@ impl<'a> DecodeScreen<'a> {
             if let Some(display) = operations.display(self.display).filter(|_| of.is_some()) {
                 let shown = verdict.map(Verdict::without_findings);
                 self.scratch.clear();
-                self.renderer.restart_times();
-                self.renderer
+                self.writer.renderer.restart_times();
+                self.writer.renderer
                     .write(Format::Line, decoded, shown, display, &mut self.scratch);
                 operations.keep(decoded, verdict, &self.scratch);
             }
@@ -269,8 +230,8 @@ impl<'a> DecodeScreen<'a> {
             if self.matched > self.args.select.skip && !self.has_all() {
                 self.shown += 1;
                 let heading = self.source.heading.take().unwrap_or_default();
-                self.output.push(&heading);
-                self.put(&text)?;
+                self.writer.output.push(&heading);
+                self.writer.put(&text, self.display)?;
             }
         }
         Ok(())
@@ -303,9 +264,9 @@ impl<'a> DecodeScreen<'a> {
             if verdict != verify::FrameVerdict::Identical(None) {
                 self.text.clear();
                 write_line(decoded, &verdict.to_string(), self.display, &mut self.text);
-                self.output.push(&self.text);
+                self.writer.output.push(&self.text);
             }
-            return self.output.written();
+            return self.writer.output.written();
         }
         let mut before = Vec::new();
         if self.context.is_active() {
@@ -316,13 +277,13 @@ impl<'a> DecodeScreen<'a> {
             && self.lookup.is_none()
         {
             self.shown += 1;
-            self.output.push(&before);
+            self.writer.output.push(&before);
             let display = self.display;
             if decoded.message.body.len <= json::MAX_WHOLE {
-                json::write(decoded, verdict, display, self.output.buffer());
-                return self.output.written();
+                json::write(decoded, verdict, display, self.writer.output.buffer());
+                return self.writer.output.written();
             }
-            return self.output.write_with(|out, full| {
+            return self.writer.output.write_with(|out, full| {
                 json::write_in_parts(decoded, verdict, display, out, full);
             });
         }
@@ -331,7 +292,9 @@ impl<'a> DecodeScreen<'a> {
             return Ok(());
         }
         let heading = self.source.heading.take().unwrap_or_default();
-        self.lay_out_kept(&mut before);
+        if self.format == Some(Format::Line) {
+            self.writer.lay_out_kept(&mut before, self.display);
+        }
         if !heading.is_empty() || !before.is_empty() {
             self.scratch.splice(0..0, heading.bytes().chain(before));
         }
@@ -345,16 +308,16 @@ impl<'a> DecodeScreen<'a> {
         }
         if self.format.is_none() && self.shown == 1 && self.lookup.is_none() {
             let (mut tree, display) = (heading.into_bytes(), self.display);
-            self.renderer
+            self.writer.renderer
                 .write(Format::Tree, decoded, verdict, display, &mut tree);
             self.text.clear();
             self.write_state(Format::Tree);
             tree.extend_from_slice(self.text.as_bytes());
             let line = std::mem::take(&mut self.scratch);
-            self.first_message = Some(FirstMessage { line, tree });
+            self.writer.hold_message(FirstMessage { line, tree });
             return Ok(());
         }
-        self.release()?;
+        self.writer.release(self.display)?;
         self.put_scratch()
     }
 
@@ -363,17 +326,14 @@ impl<'a> DecodeScreen<'a> {
         if let Some((rows, facts)) = &mut self.rows {
             self.shown += 1;
             let facts = facts.of(decoded);
-            rows.write(decoded, verdict, facts, self.output.buffer());
+            rows.write(decoded, verdict, facts, self.writer.output.buffer());
         }
-        self.output.written()
+        self.writer.output.written()
     }
 
     /// Writes the rendered text.
     fn put_scratch(&mut self) -> Result<()> {
-        let text = std::mem::take(&mut self.scratch);
-        self.put(&text)?;
-        self.scratch = text;
-        Ok(())
+        self.writer.put(&self.scratch, self.display)
     }
 
     /// Shows or keeps a message that is not selected, if it is near a selected one or of its pair.
@@ -381,7 +341,7 @@ impl<'a> DecodeScreen<'a> {
         let place = self.context.place(decoded, verdict);
         if place == Use::Skip {
             if self.format != Some(Format::Json) {
-                self.renderer.skip(decoded);
+                self.writer.renderer.skip(decoded);
             }
             return Ok(());
         }
@@ -396,14 +356,6 @@ impl<'a> DecodeScreen<'a> {
         self.context.show(decoded, &mut before);
         self.scratch.splice(0..0, before);
         self.put_scratch()
-    }
-
-    /// Lays out texts that were kept while the first screen was held back.
-    fn lay_out_kept(&mut self, text: &mut Vec<u8>) {
-        if !text.is_empty() && self.first_screen.is_none() && self.format == Some(Format::Line) {
-            let kept = std::mem::take(text);
-            self.renderer.lay_out(&kept, self.display, text);
-        }
     }
 
     /// Returns what is shown of a verdict.
@@ -437,8 +389,7 @@ impl<'a> DecodeScreen<'a> {
         if let Some(operations) = &mut self.operations {
             operations.restart();
         } else if lines && self.display.width.is_some() && self.args.reads_files() {
-            self.renderer.hold();
-            self.first_screen.get_or_insert_default();
+            self.writer.hold_screen();
         }
         self.reporter.begin(&source.name);
         if let Some((_, facts)) = &mut self.rows {
@@ -500,7 +451,7 @@ impl<'a> DecodeScreen<'a> {
     fn idle(&mut self) -> Result<()> {
         self.flush()?;
         // A followed file may never grow again, and then no write would detect the closed pipe.
-        if self.output.is_reader_gone() {
+        if self.writer.output.is_reader_gone() {
             return Err(StdoutClosed.into());
         }
         Ok(())
@@ -521,10 +472,10 @@ impl<'a> DecodeScreen<'a> {
         let text = std::mem::take(&mut self.source).fault_text(&run.source().name, is_shown);
         self.closing.extend(text.filter(|_| !self.quiet));
         // Messages before notes about them: both may go to the same terminal.
-        let is_written = self.first_message.is_none() && self.args.select.tail.is_none();
+        let is_written = !self.writer.holds_message() && self.args.select.tail.is_none();
         if is_written {
-            self.lay_out();
-            self.output.flush()?;
+            self.writer.lay_out(self.display);
+            self.writer.output.flush()?;
         }
         self.reporter.finish(run.conversation(), findings);
         if is_written {
@@ -587,7 +538,7 @@ impl Sink for DecodeScreen<'_> {
         let taken = match self.output(output) {
             // The recording is complete all the same.
             Err(error) if self.recorder.is_some() && crate::cli::is_closed_pipe(&error) => {
-                self.output = CommandOutput::nothing();
+                self.writer.output = CommandOutput::nothing();
                 Ok(())
             }
             taken => taken,

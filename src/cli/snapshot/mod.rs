@@ -105,9 +105,6 @@ struct List {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = options::text_or_json("One line per fixture", "One JSON object per fixture"), help_heading = "Output")]
     format: options::OutputFormat,
-    /// One JSON object per fixture; same as -f json
-    #[arg(long, hide = true, help_heading = "Output")]
-    json: bool,
 }
 
 /// Runs the command.
@@ -133,7 +130,7 @@ pub fn run(args: &Args, shared: &SharedArgs, display: DisplayOptions) -> Result<
         }
         SnapshotCommand::List(args) => {
             let found = find::find(&args.paths.paths, &mut configs)?;
-            show::list(&found, args.json || args.format.is_json(), display)
+            show::list(&found, args.format.is_json(), display)
         }
     };
     configs.warnings.iter().for_each(|text| shared.note(text));

@@ -44,9 +44,6 @@ pub struct Args {
     /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// A JSON object per fixture
-    #[arg(long, hide = true, help_heading = "Output", conflicts_with = "report")]
-    json: bool,
 }
 
 /// The action for snapshots without a fixture; the names are those of `insta`.
@@ -146,7 +143,7 @@ pub fn run(
         shared,
         display,
         ci: is_ci(),
-        json: args.json || args.format.is_json(),
+        json: args.format.is_json(),
         report: args.report.new_report("wiretool snapshot test"),
         // With a report, the text is on stdout and the report in the file.
         output: CommandOutput::open(args.report.text_path(args.output.as_deref()), &[])?,

@@ -143,7 +143,7 @@ fn tip_of_own_value(arg: &str, value: &str) -> Option<String> {
     }
     if arg.starts_with("--conn") && value.trim_start_matches('c').parse::<u32>().is_ok() {
         return Some(format!(
-            "a connection is its number: --conn {}",
+            "a connection is its number: --where conn={}",
             value.trim_start_matches('c')
         ));
     }

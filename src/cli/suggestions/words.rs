@@ -903,7 +903,7 @@ pub(super) const FLAGS: &[(&[&str], &str, &str)] = &[
     (
         READERS,
         "--last --first",
-        "the first N messages are --head N, the last --tail N",
+        "messages from N on are --where 'index>=N', up to N 'index<=N'; the first N messages are --head N, the last --tail N",
     ),
     (
         READERS,
