@@ -204,7 +204,6 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     refuse_useless_flags(args)?;
     let protocols = options::protocols_for_writing(args.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
-    let framing = framing(args, protocol)?;
     let mut script = match read_script(args, protocol) {
         Ok(script) => script,
         Err(error) if error.is::<TomlError>() => {
@@ -213,14 +212,19 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         }
         Err(error) => return Err(error),
     };
-    let listen = listen(args, protocol, framing);
-    let stdio = listen.is_none() && args.connect.is_none();
-    if stdio {
+    let place = |recorded: Option<Framing>| -> Result<_> {
+        let framing = framing(args, protocol, recorded)?;
+        let listen = listen(args, protocol, framing);
+        let stdio = listen.is_none() && args.connect.is_none();
+        Ok((framing, listen, stdio))
+    };
+    if let (.., true) = place(None)? {
         refuse_socket_flags(args)?;
     }
     if let Some(path) = &args.from_recording {
         script.extend(compile_recording(args, path, protocol)?);
     }
+    let (framing, listen, stdio) = place(script.framing)?;
     if args.connect.is_some() {
         add_announcement(&mut script, protocol)?;
     }

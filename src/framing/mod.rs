@@ -73,7 +73,7 @@ pub const FAULTS: &[(&str, &str)] = &[
     ("bad-deflate", "a compressed message that does not inflate"),
     (
         "compressed",
-        "an HTTP body with a content coding other than gzip and deflate",
+        "an HTTP body with a content coding other than gzip, deflate and br",
     ),
     (
         "bad-http",

@@ -67,6 +67,8 @@ pub struct ServedSessions {
     pub events: bool,
     /// Requests after the opening are accepted at once, and their answers are events of the streams that GET opens.
     pub accepts: bool,
+    /// The status of responses to messages without an answer, if it is not 202: 200 or 204.
+    pub notified: Option<u16>,
 }
 
 impl ServedSessions {

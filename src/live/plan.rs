@@ -147,10 +147,12 @@ pub struct Expected {
     pub answers: Option<usize>,
     /// It answers a message that is not sent.
     pub is_orphan: bool,
+    /// The time since the message before it in the recording, in nanoseconds.
+    pub pause: i64,
     /// The run is incomplete without it.
     pub is_required: bool,
-    /// A step answers it.
-    pub is_answered: bool,
+    /// The step that answers it.
+    pub answered_by: Option<usize>,
 }
 
 impl Expected {
@@ -173,6 +175,10 @@ pub struct PlannedConnection {
     pub ended_before: usize,
     /// The number of messages that the peer had sent before this side ended its direction, if more of them followed.
     pub received_before_eof: Option<usize>,
+    /// The time between its last request and its end by this side, in nanoseconds, if no answer came.
+    pub leaves_after: Option<i64>,
+    /// The number of messages that the peer had sent up to the last one on the connection.
+    pub received: usize,
 }
 
 /// The messages to send, and the recorded answers.

@@ -58,6 +58,8 @@ pub struct Script {
     pub sessions: ServedSessions,
     /// Answers to messages that cannot be read, in order, then the last one again.
     pub unreadable: Vec<OpenValue>,
+    /// The framing of the recorded requests.
+    pub framing: Option<Framing>,
     /// Answers to hellos that replace those of the protocol.
     pub hellos: Vec<HelloReply>,
     /// The rules. The first one whose condition is true answers; rules with a request come after all others.
@@ -77,6 +79,7 @@ impl Script {
         if self.sessions == ServedSessions::default() {
             self.sessions = recorded.sessions;
         }
+        self.framing = self.framing.or(recorded.framing);
     }
 }
 

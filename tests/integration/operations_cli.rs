@@ -346,3 +346,60 @@ fn callbacks_of_another_run_are_not_of_an_execute() {
         assert_eq!(last["parent"].to_string(), wanted, "{out}{err}");
     }
 }
+
+/// After a cancellation of mcp, no answer follows: the operation ends with it, and late progress does not reopen it. The
+/// call is no candidate for what surrounds a later question.
+#[test]
+fn a_cancelled_call_ends_at_once() {
+    let rows = [
+        (
+            0,
+            "c2s",
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":"p"}}}"#,
+        ),
+        (
+            4,
+            "c2s",
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
+        ),
+        (
+            5,
+            "s2c",
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}"#,
+        ),
+        (
+            10,
+            "c2s",
+            r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"asks"}}"#,
+        ),
+        (
+            11,
+            "s2c",
+            r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}"#,
+        ),
+        (
+            14,
+            "c2s",
+            r#"{"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}"#,
+        ),
+        (
+            15,
+            "s2c",
+            r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#,
+        ),
+    ];
+    let mut recording =
+        r#"{"wiretool":1,"protocol":"mcp","started":"2026-01-01T00:00:00Z"}"#.to_owned();
+    for (t, dir, text) in rows {
+        let line = serde_json::json!({"t": t * 1_000_000, "dir": dir, "text": format!("{text}\n")});
+        write!(recording, "\n{line}").unwrap();
+    }
+    recording += "\n{\"t\":20000000,\"event\":\"end\"}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cancelled.jsonl");
+    std::fs::write(&path, recording).unwrap();
+    insta::assert_snapshot!(stdout(&["decode", "--ops", path.to_str().unwrap()]), @"
+    #0 c0 00:00:00.000 tools/call slow                  cancelled      4 ms server; 1 notifications/cancelled; 2 messages, 178 bytes
+    #3 c0 00:00:00.010 tools/call asks                  answered       5 ms server 2 ms, person 3 ms; ~1 elicitation/create; 4 messages, 273 bytes
+    ");
+}

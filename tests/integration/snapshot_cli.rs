@@ -1342,7 +1342,7 @@ fn secrets_are_counted_as_not_compared() {
     assert_eq!(place.run(&["test", "one.jsonl"]).2, summary);
     place.file("one.jsonl", line("Qy92", ""));
     assert_eq!(place.run(&["test", "one.jsonl"]).2, summary);
-    let (_, out, _) = place.run(&["test", "--json", "one.jsonl"]);
+    let (_, out, _) = place.run(&["test", "-f", "json", "one.jsonl"]);
     assert!(out.contains("\"secrets\":1"), "{out}");
     let more = ",\"url\":\"https://me:Zx81@host\",\"args\":[\"--otp\",\"Zx82\"]";
     place.file("one.jsonl", line("Zx81", more));

@@ -8,7 +8,7 @@ use crate::common::{self, recordings};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
@@ -486,6 +486,36 @@ fn plays(name: &str, protocol: &str, lines: &[(&str, &str)], counts: &str) {
     assert!(sent.contains(&format!("{counts}, 0 differ")), "{sent}");
 }
 
+/// A stub of a protocol with several framings has that of its recording.
+#[test]
+fn the_framing_of_a_stub_is_that_of_the_recording() {
+    let framed = |text: &str| format!("Content-Length: {}\r\n\r\n{text}", text.len());
+    let ask = framed(r#"{"jsonrpc":"2.0","id":1,"method":"add","params":[1,2]}"#);
+    let answer = framed(r#"{"jsonrpc":"2.0","id":1,"result":3}"#);
+    let lines = [
+        serde_json::json!({"wiretool":1,"protocol":"jsonrpc","started":"2026-01-01T00:00:00Z","transport":"stdio"}),
+        serde_json::json!({"t":1,"conn":1,"dir":"c2s","text":ask}),
+        serde_json::json!({"t":2,"conn":1,"dir":"s2c","text":answer}),
+        serde_json::json!({"t":3,"event":"end"}),
+    ];
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("framing-of-stub.jsonl");
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::write(&path, text).unwrap();
+    let (path, binary) = (path.to_str().unwrap(), env!("CARGO_BIN_EXE_wiretool"));
+    let stub = [
+        "--",
+        binary,
+        "stub",
+        "jsonrpc",
+        "-q",
+        "--from-recording",
+        path,
+    ];
+    let (code, sent) = run(&[&["replay", path, "--timeout", "20s"][..], &stub].concat());
+    assert_eq!(code, 0, "{sent}");
+    assert!(sent.contains("1 answer compared, 0 differ"), "{sent}");
+}
+
 /// `--strict` compares generated values of the peer, but the ids of this run are no difference of the peer.
 #[test]
 fn own_ids_are_no_strict_difference() {
@@ -557,6 +587,42 @@ fn answers_over_http_belong_to_their_exchanges() {
     let all = [&conns[..], &rest].concat();
     let path = recorded_http("callback", "acp", &all);
     plays_http("acp", &path, "4 sent, 4 answers compared");
+}
+
+/// Some clients take only the status that the recorded server sends after a notification.
+#[test]
+fn a_notification_gets_the_recorded_status() {
+    let tell = r#"{"jsonrpc":"2.0","method":"tell"}"#;
+    let (ask, answer) = (
+        r#"{"jsonrpc":"2.0","id":1,"method":"ask"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":5}"#,
+    );
+    for (status, wanted) in [
+        (200, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n"),
+        (202, "HTTP/1.1 202 Accepted\r\n"),
+        (204, "HTTP/1.1 204 No Content\r\n\r\n"),
+    ] {
+        let told = [("c2s", 0, tell), ("s2c", status, " ")];
+        let asked = [("c2s", 0, ask), ("s2c", 200, answer)];
+        let name = format!("notified-{status}");
+        let path = recorded_http(&name, "jsonrpc", &[(0, &told), (1, &asked)]);
+        let stub = Stub::start("jsonrpc", "http", &path).unwrap();
+        let address = stub.1.trim_start_matches("http://");
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let len = tell.len();
+        let post = format!(
+            "POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {len}\r\n\r\n{tell}"
+        );
+        stream.write_all(post.as_bytes()).unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        assert!(
+            response
+                .replace("connection: close\r\n", "")
+                .starts_with(wanted),
+            "{response}"
+        );
+    }
 }
 
 /// A status without a message answers a request: a stub sends it, and another status is a difference.

@@ -495,6 +495,78 @@ ACP
 1> end
 1< end"#,
     },
+    Session {
+        name: "arguments in fields of the head",
+        protocol: "mcp",
+        transport: "http",
+        rules: &[],
+        script: r#"
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/list {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+1< 200 content-type:application/json {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"r","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"of":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}}}]}}
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:r mcp-param-region:Rome mcp-param-n:4.0 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"r","arguments":{"region":"Rome","of":{"n":4}},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+1< 200 content-type:application/json {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[]}}
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:r mcp-param-region:=?base64?UsO2bQ==?= {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"r","arguments":{"region":"Röm"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+1< 200 content-type:application/json {"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","content":[]}}
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:r {"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"r","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+1< 200 content-type:application/json {"jsonrpc":"2.0","id":4,"result":{"resultType":"complete","content":[]}}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "arguments that fields of the head do not repeat",
+        protocol: "mcp",
+        transport: "http",
+        rules: &[
+            "mcp/header-mismatch",
+            "mcp/header-mismatch",
+            "mcp/header-mismatch",
+        ],
+        script: r#"
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/list {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+1< 200 content-type:application/json {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"r","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"of":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}}}]}}
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:r mcp-param-region:Paris {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"r","arguments":{"region":"Rome"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+1< 200 content-type:application/json {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[]}}
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:r {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"r","arguments":{"of":{"n":4}},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+1< 200 content-type:application/json {"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","content":[]}}
+1> POST mcp-protocol-version:2026-07-28 mcp-method:tools/call mcp-name:r mcp-param-region:=?base64?!?= {"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"r","arguments":{"region":"Röm"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+1< 200 content-type:application/json {"jsonrpc":"2.0","id":4,"result":{"resultType":"complete","content":[]}}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "a result that asks for input without saying for which",
+        protocol: "mcp",
+        transport: "stdio",
+        rules: &["mcp/result-type"],
+        script: r#"
+1> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"r","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
+1< {"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required"}}
+1> end
+1< end"#,
+    },
+    Session {
+        name: "the cells of a notebook are documents",
+        protocol: "lsp",
+        transport: "stdio",
+        rules: &["lsp/request-not-open"],
+        script: r#"
+1> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}
+1< {"jsonrpc":"2.0","id":0,"result":{"capabilities":{}}}
+1> {"jsonrpc":"2.0","method":"initialized","params":{}}
+1> {"jsonrpc":"2.0","method":"notebookDocument/didOpen","params":{"notebookDocument":{"uri":"file:///n","notebookType":"j","version":1,"cells":[{"kind":2,"document":"cell:1"}]},"cellTextDocuments":[{"uri":"cell:1","languageId":"python","version":1,"text":"a"}]}}
+1> {"jsonrpc":"2.0","id":1,"method":"textDocument/hover","params":{"textDocument":{"uri":"cell:1"},"position":{"line":0,"character":1}}}
+1< {"jsonrpc":"2.0","id":1,"result":null}
+1> {"jsonrpc":"2.0","method":"notebookDocument/didChange","params":{"notebookDocument":{"uri":"file:///n","version":2},"change":{"cells":{"structure":{"array":{"start":1,"deleteCount":0},"didOpen":[{"uri":"cell:2","languageId":"python","version":1,"text":""}],"didClose":[]},"textContent":[{"document":{"uri":"cell:1","version":2},"changes":[{"text":"abc"}]}]}}}}
+1> {"jsonrpc":"2.0","id":2,"method":"textDocument/hover","params":{"textDocument":{"uri":"cell:1"},"position":{"line":0,"character":3}}}
+1< {"jsonrpc":"2.0","id":2,"result":null}
+1> {"jsonrpc":"2.0","id":3,"method":"textDocument/hover","params":{"textDocument":{"uri":"cell:2"},"position":{"line":0,"character":0}}}
+1< {"jsonrpc":"2.0","id":3,"result":null}
+1> {"jsonrpc":"2.0","method":"notebookDocument/didClose","params":{"notebookDocument":{"uri":"file:///n"},"cellTextDocuments":[{"uri":"cell:1"},{"uri":"cell:2"}]}}
+1> {"jsonrpc":"2.0","id":4,"method":"textDocument/hover","params":{"textDocument":{"uri":"cell:2"},"position":{"line":0,"character":0}}}
+1< {"jsonrpc":"2.0","id":4,"result":null}
+1> end
+1< end"#,
+    },
 ];
 
 /// Returns the bytes of a message, or `None` for the end of a direction.

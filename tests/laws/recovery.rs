@@ -775,13 +775,13 @@ fn heads_refused_by_peers_are_faults() {
     );
     let packed = [b"\x1f\x8b\x08\0".as_slice(), &[0xc3; 60]].concat();
     let head = format!(
-        "POST / HTTP/1.1\r\nContent-Encoding: br\r\nContent-Length: {}\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Encoding: zstd\r\nContent-Length: {}\r\n\r\n",
         packed.len()
     );
     let fault = first_fault("stepflow", &[head.as_bytes(), &packed].concat(), b"");
     assert_eq!(
         fault,
-        "compressed Content-Encoding: wanted gzip or deflate, got br"
+        "compressed Content-Encoding: wanted gzip, deflate or br, got zstd"
     );
 
     let ask = b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";

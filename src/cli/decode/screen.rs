@@ -140,7 +140,9 @@ impl<'a> DecodeScreen<'a> {
                     // Beside a latency, or if lines are kept, the time since another line misleads.
                     self.writer.renderer.restart_times();
                 }
-                self.writer.renderer.write(format, decoded, verdict, display, out);
+                self.writer
+                    .renderer
+                    .write(format, decoded, verdict, display, out);
                 self.write_state(format);
             }
         }
@@ -218,8 +220,13 @@ impl<'a> DecodeScreen<'a> {
                 let shown = verdict.map(Verdict::without_findings);
                 self.scratch.clear();
                 self.writer.renderer.restart_times();
-                self.writer.renderer
-                    .write(Format::Line, decoded, shown, display, &mut self.scratch);
+                self.writer.renderer.write(
+                    Format::Line,
+                    decoded,
+                    shown,
+                    display,
+                    &mut self.scratch,
+                );
                 operations.keep(decoded, verdict, &self.scratch);
             }
         }
@@ -276,16 +283,7 @@ impl<'a> DecodeScreen<'a> {
             && self.args.select.tail.is_none()
             && self.lookup.is_none()
         {
-            self.shown += 1;
-            self.writer.output.push(&before);
-            let display = self.display;
-            if decoded.message.body.len <= json::MAX_WHOLE {
-                json::write(decoded, verdict, display, self.writer.output.buffer());
-                return self.writer.output.written();
-            }
-            return self.writer.output.write_with(|out, full| {
-                json::write_in_parts(decoded, verdict, display, out, full);
-            });
+            return self.show_json(decoded, verdict, &before);
         }
         self.render(decoded, verdict);
         if self.scratch.is_empty() {
@@ -308,7 +306,8 @@ impl<'a> DecodeScreen<'a> {
         }
         if self.format.is_none() && self.shown == 1 && self.lookup.is_none() {
             let (mut tree, display) = (heading.into_bytes(), self.display);
-            self.writer.renderer
+            self.writer
+                .renderer
                 .write(Format::Tree, decoded, verdict, display, &mut tree);
             self.text.clear();
             self.write_state(Format::Tree);
@@ -319,6 +318,25 @@ impl<'a> DecodeScreen<'a> {
         }
         self.writer.release(self.display)?;
         self.put_scratch()
+    }
+
+    /// Shows a message as an object of JSON.
+    fn show_json(
+        &mut self,
+        decoded: &Decoded<'_>,
+        verdict: Option<Verdict<'_>>,
+        before: &[u8],
+    ) -> Result<()> {
+        self.shown += 1;
+        let (output, display) = (&mut self.writer.output, self.display);
+        output.push(before);
+        if decoded.message.body.len <= json::MAX_WHOLE {
+            json::write(decoded, verdict, display, output.buffer());
+            return output.written();
+        }
+        output.write_with(|out, full| {
+            json::write_in_parts(decoded, verdict, display, out, full);
+        })
     }
 
     /// Shows a message as a row of a table.

@@ -106,7 +106,7 @@ pub fn read_json_file(path: &Path, ready: &mut VecDeque<String>) -> Result<()> {
 /// The properties of a message that the sender needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageClass {
-    /// The message is a hello of the protocol.
+    /// The message is a hello of the protocol, or a request that needs none.
     pub opens: bool,
     /// The message is not one of the protocol.
     pub is_unknown: bool,
@@ -143,7 +143,8 @@ pub fn classify(config: &ConnectionConfig<'_>, message: &str) -> MessageClass {
     let mut seen = MessageClass::default();
     let mut see = |decoded: &Decoded<'_>| {
         let message = decoded.message;
-        seen.opens |= protocol.is_hello(message);
+        seen.opens |= protocol.is_hello(message)
+            || (decoded.root()).is_some_and(|root| protocol.needs_no_session(root));
         seen.is_unknown |= !message.valid || message.role.is_none();
     };
     decoder.push(origin, &bytes, &mut see);

@@ -446,7 +446,7 @@ const GUESSES: &[(&str, &str)] = &[
     ("decode Cargo.toml -f pretty", "-f json prints"),
     ("decode Cargo.toml --color=yes", "--color always"),
     ("decode Cargo.toml --color", "--color always"),
-    ("decode Cargo.toml --conn c1", "--conn 1"),
+    ("decode Cargo.toml --conn c1", "--where conn=N"),
     ("decode Cargo.toml --no-headers", "lines have no headings"),
     ("send tools/list", "wiretool send mcp tools/list"),
     ("send mcp x --stdio y", "after --"),

@@ -141,12 +141,6 @@ fn tip_of_own_value(arg: &str, value: &str) -> Option<String> {
     if arg.starts_with("--color") {
         return Some("colour is --color always, --color never or --color auto".into());
     }
-    if arg.starts_with("--conn") && value.trim_start_matches('c').parse::<u32>().is_ok() {
-        return Some(format!(
-            "a connection is its number: --where conn={}",
-            value.trim_start_matches('c')
-        ));
-    }
     if arg.contains("<N>") && value.parse::<u64>().is_err() {
         let flag = arg.split(' ').next().unwrap_or_default();
         return Some(format!(

@@ -2,10 +2,15 @@
 
 use crate::error::DecodeError;
 use crate::span::Span;
+use brotli_decompressor::BrotliDecoderParameter::BROTLI_DECODER_PARAM_LARGE_WINDOW;
+use brotli_decompressor::Decompressor;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use std::io::Read;
 
-/// Inflates a body into `out`, at most `limit` bytes. Other codings than gzip and deflate are named in the error, which
+/// The number of bytes that are read at once.
+const BUFFER: usize = 1 << 12;
+
+/// Inflates a body into `out`, at most `limit` bytes. Other codings than gzip, deflate and br are named in the error, which
 /// covers the head.
 pub(super) fn inflate(
     coding: &str,
@@ -26,8 +31,18 @@ pub(super) fn inflate(
             read(&mut ZlibDecoder::new(body))
         }
         "deflate" => read(&mut DeflateDecoder::new(body)),
+        "br" => {
+            let mut reader = Decompressor::new(body, BUFFER);
+            // RFC 7932 section 9.1: the window has at most 16 MiB.
+            reader.set_parameter(BROTLI_DECODER_PARAM_LARGE_WINDOW, 0);
+            read(&mut reader)
+        }
         _ => {
-            let error = error("compressed", "gzip or deflate".into(), coding.to_owned());
+            let error = error(
+                "compressed",
+                "gzip, deflate or br".into(),
+                coding.to_owned(),
+            );
             return Err(error.hint("ask for another coding with Accept-Encoding: identity"));
         }
     };

@@ -84,9 +84,9 @@ impl ClientRun<'_> {
         let Some(recorded) = plan.expected.get(expected) else {
             return;
         };
-        // A step answers it.
-        if recorded.is_answered {
+        if let Some(step) = recorded.answered_by {
             received.replies.clear();
+            self.asked.insert(step);
         }
         let message = decoded.message_text();
         (self.values).receive(&plan.names, &recorded.places, stored.conn, &message);

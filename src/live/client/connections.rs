@@ -105,7 +105,7 @@ impl Client<'_> {
     /// Closes connections that had ended by now in the recording, and opens those that are due.
     pub(super) fn update_connections(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
         let mut moved = false;
-        for conn in self.run.due_to_close() {
+        for conn in self.run.due_to_close(now) {
             self.run.set_stage(conn, ConnectionStage::Closing);
             self.endpoint.close(conn, now, commands);
             moved = true;
@@ -160,7 +160,7 @@ impl<'p> ClientRun<'p> {
     }
 
     /// Returns the connections to close, because in the recording they had ended before another that may be opened now.
-    pub(super) fn due_to_close(&mut self) -> Vec<u32> {
+    pub(super) fn due_to_close(&mut self, now: i64) -> Vec<u32> {
         while let Some(planned) = self.planned(self.conns.order.get(self.conns.allowed))
             && planned.received_before <= self.answered[0]
         {
@@ -175,7 +175,16 @@ impl<'p> ClientRun<'p> {
         }
         let mut closing = std::mem::take(&mut self.conns.closing);
         closing.retain(|conn| self.stage(*conn) == ConnectionStage::Open);
+        let waits = |conn: &u32| self.leave_time(*conn).is_some_and(|time| time > now);
+        let (waiting, closing) = closing.into_iter().partition(waits);
+        self.conns.closing = waiting;
         closing
+    }
+
+    /// Returns the time at which the next connection closes that is left without an answer.
+    pub(super) fn next_leave(&self) -> Option<i64> {
+        let closing = self.conns.closing.iter();
+        closing.filter_map(|conn| self.leave_time(*conn)).min()
     }
 
     /// Returns the connections whose own direction ends now, as in the recording: everything is sent, and what preceded the

@@ -17,6 +17,10 @@ impl Client<'_> {
         if self.deadline().is_none_or(|deadline| now < deadline) {
             return;
         }
+        if self.run.skip_missing_request(now, commands) {
+            return self.advance(now, commands);
+        }
+        let run = &self.run;
         if run.feed.is_some() && run.all_sent() && self.endpoint.has_streams() {
             // Clients do not read answers on streams, so that many servers send none.
             let n = run.pending.len();

@@ -116,6 +116,8 @@ struct ClientRun<'p> {
     pushes: HashMap<(u32, String), VecDeque<usize>>,
     /// Steps by the index of the message in this run.
     step_by_index: HashMap<u64, usize>,
+    /// The steps that answer a request of the peer that has come, and are not sent so far.
+    asked: BTreeSet<usize>,
     states: BTreeMap<u32, ConnectionState>,
     conns: ConnectionOrder,
     /// The source of messages if there is no recording.
@@ -227,6 +229,7 @@ impl<'p> Client<'p> {
                 states: plan.connections.iter().map(state).collect(),
                 conns: ConnectionOrder::of(plan),
                 step_by_index: HashMap::new(),
+                asked: BTreeSet::new(),
                 feed,
                 outcome: RunOutcome::default(),
                 started: 0,
@@ -268,6 +271,9 @@ impl<'p> Client<'p> {
         while !self.run.is_stopping
             && (self.update_connections(now, commands) | self.send_steps(now, commands))
         {}
+        if !self.run.is_stopping && self.send_early_answer(now, commands) {
+            return self.advance(now, commands);
+        }
         if !self.run.is_stopping {
             self.stop_or_report_hang(now, commands);
         }
@@ -279,7 +285,6 @@ impl<'p> Client<'p> {
     /// Sends the steps that are due, one per connection.
     fn send_steps(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
         let mut moved = self.send_next(now, commands);
-        let plan = self.run.plan;
         let mut before = None;
         while let Some(conn) = self.run.conns.next_sending(before) {
             before = Some(conn);
@@ -297,45 +302,65 @@ impl<'p> Client<'p> {
                 }
                 Err(_) => continue,
             }
-            let channel = self.endpoint.channel(conn, step.stream);
-            let result = if step.is_deletion {
-                let session = step.session.as_deref();
-                Ok(self.endpoint.delete_session(conn, session, now, commands))
-            } else if let Some(body) = step.verbatim.as_ref().filter(|_| step.is_body) {
-                self.endpoint
-                    .send_body(channel, body, &step.wire, now, commands)
-            } else if let Some(bytes) = &step.verbatim {
-                Ok(self
-                    .endpoint
-                    .send_bytes(channel, bytes.clone(), now, commands))
-            } else {
-                if step.begins_session() {
-                    self.endpoint.begin_session(step.session.clone());
-                }
-                let (values, names) = (&mut self.run.values, &plan.names);
-                let message = values.rewrite(names, &step.message, &step.places, now);
-                let mut outgoing = Outgoing::new(conn, message);
-                outgoing.stream = channel.stream;
-                self.endpoint
-                    .send_message(&outgoing, Some(&step.wire), now, commands)
-            };
-            match result {
-                Ok(index) => {
-                    if step.is_last && channel.stream.is_some() {
-                        self.endpoint.finish(channel, now, commands);
-                    }
-                    self.run.record_sent(number, index, now);
-                    self.run.record_handshake(&self.endpoint, conn, now);
-                }
-                Err(refusal) => {
-                    let (what, index) = (&step.description.what, step.description.index);
-                    self.run
-                        .fail(format!("{what} #{index} cannot be sent: {refusal}"));
-                }
-            }
+            self.send_step(number, step, now, commands);
             moved = true;
         }
         moved
+    }
+
+    /// Sends the answer to a request of the peer that came earlier than in the recording, if nothing else goes on: the peer may
+    /// wait for it. Returns `true` if there was one.
+    fn send_early_answer(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
+        let Some((time, number)) = self.run.early_answer() else {
+            return false;
+        };
+        let step = self.run.plan.steps.get(number).filter(|_| time <= now);
+        let Some(step) = step.filter(|step| self.endpoint.can_send(step.conn)) else {
+            return false;
+        };
+        self.send_step(number, step, now, commands);
+        true
+    }
+
+    /// Sends a step.
+    fn send_step(&mut self, number: usize, step: &PlanStep, now: i64, commands: &mut Vec<Command>) {
+        let conn = step.conn;
+        let channel = self.endpoint.channel(conn, step.stream);
+        let result = if step.is_deletion {
+            let session = step.session.as_deref();
+            Ok(self.endpoint.delete_session(conn, session, now, commands))
+        } else if let Some(body) = step.verbatim.as_ref().filter(|_| step.is_body) {
+            self.endpoint
+                .send_body(channel, body, &step.wire, now, commands)
+        } else if let Some(bytes) = &step.verbatim {
+            Ok(self
+                .endpoint
+                .send_bytes(channel, bytes.clone(), now, commands))
+        } else {
+            if step.begins_session() {
+                self.endpoint.begin_session(step.session.clone());
+            }
+            let (values, names) = (&mut self.run.values, &self.run.plan.names);
+            let message = values.rewrite(names, &step.message, &step.places, now);
+            let mut outgoing = Outgoing::new(conn, message);
+            outgoing.stream = channel.stream;
+            self.endpoint
+                .send_message(&outgoing, Some(&step.wire), now, commands)
+        };
+        match result {
+            Ok(index) => {
+                if step.is_last && channel.stream.is_some() {
+                    self.endpoint.finish(channel, now, commands);
+                }
+                self.run.record_sent(number, index, now);
+                self.run.record_handshake(&self.endpoint, conn, now);
+            }
+            Err(refusal) => {
+                let (what, index) = (&step.description.what, step.description.index);
+                self.run
+                    .fail(format!("{what} #{index} cannot be sent: {refusal}"));
+            }
+        }
     }
 }
 
@@ -438,6 +463,8 @@ impl Handler for Client<'_> {
             self.deadline(),
             self.run.next_read(),
             self.run.next_time(&self.endpoint),
+            self.run.next_leave(),
+            self.run.early_answer().map(|(time, _)| time),
             linger,
         ]
         .into_iter()

@@ -1,15 +1,21 @@
 //! The order of the messages to send, and the pending answers.
 
 use super::feed::MessageFeed;
-use super::{ClientRun, ConnectionStage, ConnectionState, PlanStep, RunOutcome, Speed};
+use super::{
+    ClientRun, ConnectionStage, ConnectionState, PlanStep, RunDifference, RunOutcome, Speed,
+};
 use crate::diff::DiffMessage;
 use crate::live::endpoint::Endpoint;
+use crate::live::handler::Command;
 use crate::protocol::Role;
 use crate::protocol::peer::Readiness;
 
 /// Maximum time, in nanoseconds, for a request to begin before a message that ends or changes it, and for a notification
 /// that came before a request.
 const MAX_HEAD_START: i64 = 1_000_000_000;
+
+/// The number of requests of the peer that are looked at for one that came early.
+const MAX_ASKED: usize = 64;
 
 /// The reason why a step is not sent yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -444,8 +450,33 @@ impl<'p> ClientRun<'p> {
             .map(|(_, blocked)| blocked)
     }
 
+    /// Returns the time until which the run waits for messages without a request: longer if the recorded peer made a pause
+    /// before the next one.
     pub(super) fn linger_end(&self) -> i64 {
-        self.last_progress.saturating_add(self.settings.linger)
+        let next = self.plan.expected.get(self.notified);
+        let pause = next.map_or(0, |next| next.pause);
+        let pause = pause.min(self.settings.timeout / 2);
+        let end = self.last_progress.saturating_add(self.settings.linger);
+        end.saturating_add(pause)
+    }
+
+    /// Returns the time until which a connection stays open whose last request is left without an answer: its distance in
+    /// the recording, unless all that came there is here.
+    pub(super) fn leave_time(&self, conn: u32) -> Option<i64> {
+        let planned = self.plan.connections.get(&conn)?;
+        let distance = planned.leaves_after?;
+        let number = *planned.steps.last()?;
+        let before = self.plan.steps.get(number)?.received_before;
+        let last = planned
+            .received
+            .checked_sub(1)
+            .filter(|last| *last >= before);
+        if last.is_some_and(|last| self.is_received.get(last) == Some(&true)) {
+            return None;
+        }
+        let most = MAX_HEAD_START.min(self.settings.timeout / 2);
+        let sent = self.steps.get(number)?.sent?;
+        Some(sent.saturating_add(distance.clamp(0, most)))
     }
 
     /// Returns the expected messages that were not received although nothing else is pending.
@@ -491,16 +522,49 @@ impl<'p> ClientRun<'p> {
         let Some(step) = self.plan.steps.get(number) else {
             return;
         };
-        let conn = step.conn;
+        self.asked.remove(&number);
         if matches!(step.role, Some(Role::Request | Role::Notification)) {
             self.given_up = self.given_up.max(step.received_before);
         }
+        self.pass_sent(step.conn);
+    }
+
+    /// Goes on to the next step of a connection that is not sent.
+    fn pass_sent(&mut self, conn: u32) {
+        let Some(planned) = self.plan.connections.get(&conn) else {
+            return;
+        };
+        let next = self.states.get(&conn).map_or(0, |state| state.next);
+        let left = planned.steps.get(next..).unwrap_or_default();
+        let sent = left.iter().take_while(|number| self.is_sent(**number));
+        let next = next + sent.count();
         if let Some(state) = self.states.get_mut(&conn) {
-            state.next += 1;
+            state.next = next;
         }
-        if self.all_sent_on(conn) {
+        if next >= planned.steps.len() {
             self.finish_steps(conn);
         }
+    }
+
+    /// Returns the first answer to a request of the peer that came earlier than in the recording, and the time at which it is
+    /// sent if nothing else goes on.
+    pub(super) fn early_answer(&self) -> Option<(i64, usize)> {
+        if self.settings.in_order {
+            return None;
+        }
+        let mut asked = self.asked.iter().copied().take(MAX_ASKED);
+        let number = asked.find(|number| {
+            let step = self.plan.steps.get(*number);
+            step.is_some_and(|step| {
+                let is_next = self
+                    .next_step(step.conn)
+                    .is_none_or(|(next, _)| next == *number);
+                let has_values = || step.needs.iter().all(|n| self.values.value(*n).is_some());
+                !is_next && has_values()
+            })
+        })?;
+        let wait = self.settings.timeout / 2;
+        Some((self.last_progress.saturating_add(wait), number))
     }
 
     /// Marks messages as received, because they were reported as missing or depend on timing.
@@ -510,6 +574,33 @@ impl<'p> ClientRun<'p> {
                 *is_received = true;
             }
         }
+    }
+
+    /// If the run goes on after a difference: reports a request of the peer that did not come, and skips the recorded answer
+    /// to it. Returns `true` if there was one, and nothing else is waited for.
+    pub(super) fn skip_missing_request(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
+        if !self.settings.keep_going || self.has_pending() {
+            return false;
+        }
+        let next = |conn| self.next_step(conn);
+        let is_received = |expected: usize| self.is_received.get(expected) == Some(&true);
+        let answers = self.open_connections().filter_map(|conn| {
+            let (number, step) = next(conn)?;
+            let asked = step.replies_to.filter(|asked| !is_received(*asked))?;
+            Some((conn, number, asked))
+        });
+        let Some((conn, number, asked)) = answers.min_by_key(|(_, number, _)| *number) else {
+            return false;
+        };
+        let request = self.plan.expected.get(asked);
+        let missing = request.map(|request| crate::diff::describe(&request.stored));
+        let missing = RunDifference::Missing(missing.into_iter().collect());
+        self.report_difference(None, missing, commands);
+        self.mark_received(&[asked]);
+        self.update_step(number, |progress| progress.done = true);
+        self.pass_sent(conn);
+        self.record_progress(now);
+        true
     }
 
     /// Skips the remaining steps of a connection. Returns their number.

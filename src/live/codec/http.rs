@@ -323,7 +323,11 @@ impl HttpCodec {
             ("POST", true)
                 if role.is_some() || ["method", "result", "error"].map(has).contains(&true) =>
             {
-                ("202 Accepted", accepted_body.to_owned())
+                match config.sessions.notified {
+                    Some(200) => ("200 OK", String::new()),
+                    Some(204) => ("204 No Content", String::new()),
+                    _ => ("202 Accepted", accepted_body.to_owned()),
+                }
             }
             ("GET" | "HEAD", _) if path == "/health" => {
                 ("200 OK", r#"{"status":"healthy"}"#.to_owned())
@@ -447,11 +451,14 @@ impl Exchange {
         } else {
             format!("content-type: {kind}\r\n")
         };
-        let head = format!(
-            "HTTP/1.1 {status}\r\ncontent-length: {}\r\n{content}{}{close}\r\n",
-            body.len(),
-            self.fields
-        );
+        // RFC 9110 section 8.6: no Content-Length with 204.
+        let length = if status.starts_with("204") {
+            String::new()
+        } else {
+            format!("content-length: {}\r\n", body.len())
+        };
+        let fields = &self.fields;
+        let head = format!("HTTP/1.1 {status}\r\n{length}{content}{fields}{close}\r\n");
         self.out.extend_from_slice(head.as_bytes());
         if !self.is_head {
             self.out.extend_from_slice(body);

@@ -82,6 +82,8 @@ pub(super) struct PlanReader<'p> {
     unselected: usize,
     unreadable: usize,
     is_truncated: bool,
+    /// The time of the last message.
+    last_time: Option<i64>,
 }
 
 /// Returns the protocol of a recording that does not name it, if all messages are of one.
@@ -213,6 +215,7 @@ impl<'p> PlanReader<'p> {
             return Ok(());
         }
         let was_ready = self.follow(protocol, decoded);
+        let pause = self.pause_before(decoded);
         let asked = answer.as_ref();
         let request = asked.and_then(|a| self.classified.get(&a.to)).copied();
         let (message, places) = self.read_values(protocol, decoded, asked, request);
@@ -246,14 +249,23 @@ impl<'p> PlanReader<'p> {
                     places,
                     answers: None,
                     is_orphan: matches!(request, Some(RecordedMessage::Unselected)),
+                    pause,
                     // A message without a request may depend on messages that are not selected.
                     is_required: chosen && !is_refusal || role == Some(Role::Request),
-                    is_answered: false,
+                    answered_by: None,
                 };
                 self.add_expected(decoded, answer.as_ref(), request, message);
             }
         }
         Ok(())
+    }
+
+    /// Returns the time between the message before and this one.
+    fn pause_before(&mut self, decoded: &Decoded<'_>) -> i64 {
+        let time = decoded.origin.time;
+        let before = std::mem::replace(&mut self.last_time, time);
+        let times = time.zip(before);
+        times.map_or(0, |(time, before)| time.saturating_sub(before).max(0))
     }
 
     /// Returns the text of a message and its values that have a meaning.
@@ -339,6 +351,13 @@ impl<'p> PlanReader<'p> {
         }
         self.classified
             .insert(decoded.index, RecordedMessage::Expected(expected));
+        let connection = message
+            .stored
+            .conn
+            .and_then(|conn| self.connections.get_mut(&conn));
+        if let Some(connection) = connection {
+            connection.received = expected + 1;
+        }
         self.expected.push(message);
     }
 
@@ -390,7 +409,7 @@ impl<'p> PlanReader<'p> {
             .replies_to
             .and_then(|expected| self.expected.get_mut(expected))
         {
-            expected.is_answered = true;
+            expected.answered_by = Some(number);
         }
         self.classified
             .insert(decoded.index, RecordedMessage::Step(number));
@@ -455,11 +474,29 @@ impl PlanReader<'_> {
         Ok(())
     }
 
+    /// Records that this side may have left a connection before the answer to its last request.
+    fn leave(&mut self, event: &Event<'_>) {
+        let Some(connection) = self.connections.get_mut(&event.conn) else {
+            return;
+        };
+        let last = connection
+            .steps
+            .last()
+            .and_then(|step| self.steps.get(*step));
+        let last = last.filter(|step| step.role == Some(Role::Request) && !step.is_complete);
+        let left = event.time.and_then(|time| i64::try_from(time).ok());
+        let times = last.and_then(|step| step.time).zip(left);
+        if let Some((sent, left)) = times.filter(|_| connection.leaves_after.is_none()) {
+            connection.leaves_after = Some(left.saturating_sub(sent));
+        }
+    }
+
     fn add_event(&mut self, event: &Event<'_>) {
         match event.what {
             EventKind::Open => self.start_connection(event.conn),
             EventKind::Reset if event.stream.is_some() => {}
             EventKind::Close | EventKind::Reset | EventKind::Exit => {
+                self.leave(event);
                 self.end_connection(event.conn);
             }
             EventKind::Fin if event.direction == Some(Direction::ToServer) => {
@@ -469,6 +506,7 @@ impl PlanReader<'_> {
                 }
             }
             EventKind::Eof if event.direction == Some(Direction::ToServer) => {
+                self.leave(event);
                 if let Some(connection) = self.connections.get_mut(&event.conn) {
                     connection.received_before_eof = Some(self.expected.len());
                 }

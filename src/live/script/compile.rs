@@ -67,6 +67,7 @@ pub fn compile(
         unread: UnreadMessages::default(),
         directions: Vec::new(),
         exchanges: Exchanges::default(),
+        framing: None,
         failed: None,
     };
     let input = CaptureInput::new(Form::Recording);
@@ -195,6 +196,8 @@ struct CompileState<'p> {
     /// The directions of messages with their indices, in order.
     directions: Vec<(u64, Direction)>,
     exchanges: Exchanges,
+    /// The framing of the first request.
+    framing: Option<Framing>,
     /// Why a request cannot be a rule.
     failed: Option<String>,
 }
@@ -209,6 +212,7 @@ impl CompileState<'_> {
             opening: opening.collect(),
             unreadable: self.unread.answers,
             sessions: self.exchanges.sessions(self.protocol),
+            framing: self.framing,
             older_path: self.exchanges.older_path,
             ..Script::default()
         };
@@ -431,6 +435,7 @@ impl CompileState<'_> {
             }
         };
         let at = self.entries.len();
+        self.framing.get_or_insert(decoded.frame.framing);
         if decoded.frame.framing == Framing::Http {
             self.exchanges.add(decoded.origin.conn, at);
         }

@@ -86,7 +86,10 @@ fn sessions(sessions: &ServedSessions) -> String {
     let delete = sessions.delete.then(|| "delete = true".to_owned());
     let events = sessions.events.then(|| "events = true".to_owned());
     let accepts = sessions.accepts.then(|| "accepts = true".to_owned());
-    let keys = [names, stream, delete, events, accepts]
+    let notified = sessions
+        .notified
+        .map(|status| format!("notified = {status}"));
+    let keys = [names, stream, delete, events, accepts, notified]
         .into_iter()
         .flatten();
     let keys: Vec<String> = keys.collect();

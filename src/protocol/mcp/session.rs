@@ -295,7 +295,15 @@ impl Extension for McpSession {
                 "resultType is missing; version {} requires it, and its clients refuse the result",
                 schema::name(schema::STATELESS));
         }
-        let is_complete = result.get("inputRequests").is_none();
+        let input = ["inputRequests", "requestState"];
+        let has_input = input.iter().any(|name| result.get(name).is_some());
+        let kind = result.get("resultType");
+        let asks = kind.is_some_and(|kind| kind.is_text("input_required"));
+        if asks && !has_input {
+            broken!(message, RESULT_TYPE, seen.at(result);
+                "the result asks for input, but inputRequests and requestState are missing");
+        }
+        let is_complete = !asks && result.get("inputRequests").is_none();
         if own.stateless && is_complete && schema::CACHEABLE.contains(&name) {
             for need in ["ttlMs", "cacheScope"] {
                 if result.get(need).is_none() {
@@ -326,8 +334,8 @@ impl Extension for McpSession {
             message,
             result.get("structuredContent").filter(|_| !own.stateless),
         );
-        let others = [content, "task", "inputRequests", "requestState"];
-        if result.is_map() && others.iter().all(|name| result.get(name).is_none()) {
+        let has_other = asks || has_input || result.get("task").is_some();
+        if result.is_map() && !has_other && result.get(content).is_none() {
             broken!(message, rule::MISSING_CONTENT, seen.at(result);
                 "the result of {name} has no {content}");
         }

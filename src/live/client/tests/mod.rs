@@ -12,6 +12,7 @@ mod http_sessions;
 mod memory;
 pub mod recorded_peer;
 mod time_limits;
+mod waits;
 mod websocket;
 
 use self::recorded_peer::{MILLI, NOW, RecordedPeer, TestPeer, all, chosen, plan, play, settings};

@@ -19,8 +19,8 @@ pub(super) struct Exchanges {
     last: HashMap<u32, usize>,
     /// The last requests on connections that their clients have ended, and when.
     ended: Vec<(usize, Option<i64>)>,
-    /// Method and path of the last request on each connection, and whether its message must be answered.
-    requests: HashMap<u32, (String, String, bool)>,
+    /// Method and path of the last request on each connection, and the role of its message.
+    requests: HashMap<u32, (String, String, Option<Role>)>,
     /// The event streams of sessions, by connection.
     streams: BTreeMap<u32, RecordedStream>,
     /// The names of sessions, in the order in which they began.
@@ -29,6 +29,8 @@ pub(super) struct Exchanges {
     is_deleted: bool,
     /// A request was accepted with 202: its answer is an event of a stream.
     accepts: bool,
+    /// The status of the first response to a message without an answer.
+    notified: Option<u16>,
     /// The numbers of responses with one message, and of those with events, to messages that were posted.
     answers: [u64; 2],
     /// The path at which the server opened an event stream of the older transport.
@@ -56,10 +58,15 @@ impl Exchanges {
 
     /// Returns the sessions.
     pub(super) fn sessions(&self, protocol: &dyn Protocol) -> ServedSessions {
+        let notified = self.notified.filter(|status| [200, 204].contains(status));
         let Some(http) = protocol.descriptor().http else {
-            return ServedSessions::default();
+            return ServedSessions {
+                notified,
+                ..ServedSessions::default()
+            };
         };
         ServedSessions {
+            notified,
             names: self.names.clone(),
             stream: self.streams.values().next().map(|one| one.path.clone()),
             delete: self.is_deleted,
@@ -92,14 +99,14 @@ impl Exchanges {
         if status == 0 {
             let mut words = start.split([' ', '?']);
             let mut word = || words.next().unwrap_or_default().to_owned();
-            let asks = decoded.message.role == Some(Role::Request);
-            self.requests.insert(conn, (word(), word(), asks));
+            let role = decoded.message.role;
+            self.requests.insert(conn, (word(), word(), role));
             if let Some(stream) = self.streams.get_mut(&conn) {
                 stream.is_open = false;
             }
             return;
         }
-        let Some((method, path, asks)) = self.requests.get(&conn) else {
+        let Some((method, path, role)) = self.requests.get(&conn) else {
             return;
         };
         let is_accepted = (200..300).contains(&status);
@@ -114,7 +121,11 @@ impl Exchanges {
                 },
             );
         }
-        self.accepts |= *asks && status == 202;
+        self.accepts |= *role == Some(Role::Request) && status == 202;
+        let is_empty = decoded.frame.control.is_some() && !kind.starts_with(head::EVENT_STREAM);
+        if *role == Some(Role::Notification) && is_accepted && is_empty {
+            self.notified.get_or_insert(status);
+        }
         self.is_deleted |= method == "DELETE" && is_accepted;
         if method == "POST" && status == 200 {
             let [whole, events] = &mut self.answers;

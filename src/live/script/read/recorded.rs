@@ -35,7 +35,7 @@ const AFTER: [&str; 2] = ["request", "most"];
 /// The keys of a recorded message beside its text.
 pub(super) const TEMPLATE: [&str; 2] = ["fill", "event"];
 /// The keys of the sessions over HTTP.
-const SESSIONS: [&str; 5] = ["names", "stream", "delete", "events", "accepts"];
+const SESSIONS: [&str; 6] = ["names", "stream", "delete", "events", "accepts", "notified"];
 /// The keys of a value that is replaced.
 const FILL: [&str; 6] = ["at", "key", "from", "answer", "call", "keeps_form"];
 
@@ -206,6 +206,14 @@ impl ScriptReader<'_> {
                 "delete" => sessions.delete = self.toml.bool(word, item)?,
                 "events" => sessions.events = self.toml.bool(word, item)?,
                 "accepts" => sessions.accepts = self.toml.bool(word, item)?,
+                "notified" => {
+                    let status = self.number(word, item)?;
+                    let status = [200, 202, 204]
+                        .into_iter()
+                        .find(|one| u64::from(*one) == status);
+                    let wrong = || self.toml.wrong_value(word, item, "200, 202 or 204");
+                    sessions.notified = Some(status.ok_or_else(wrong)?);
+                }
                 _ => return Err(self.toml.unknown_key(key, &SESSIONS)),
             }
         }

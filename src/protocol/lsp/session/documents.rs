@@ -83,8 +83,73 @@ impl Documents {
         self.incomplete = true;
     }
 
+    /// Opens a document.
+    fn open(&mut self, document: Option<Node<'_>>) {
+        let Some(uri) = document.and_then(|document| document.get("uri")?.text()) else {
+            return;
+        };
+        if self.open.len() >= MAX_DOCUMENTS {
+            self.forget();
+        }
+        let text = document.and_then(|d| d.get("text")?.text());
+        let others = self
+            .open
+            .values()
+            .filter_map(|d| Some(d.text.as_ref()?.len()));
+        let space = MAX_TEXTS.saturating_sub(others.sum()).min(MAX_TEXT);
+        let text = text.filter(|text| text.len() <= space);
+        let version = document.and_then(|d| d.get("version"));
+        let opened = Document {
+            unit: self.unit,
+            version: version.and_then(Node::as_i128),
+            text: text.map(std::borrow::Cow::into_owned),
+        };
+        self.open.insert(stored(&uri).as_ref().into(), opened);
+    }
+
+    /// Opens and closes the texts of the cells of a notebook, and changes them.
+    fn check_notebook(&mut self, message: &RpcMessage<'_, '_>) {
+        let each = |list: Option<Node<'_>>, visit: &mut dyn FnMut(Node<'_>)| {
+            let list = list.filter(|list| list.is_array());
+            list.into_iter().flat_map(Node::children).for_each(visit);
+        };
+        let all = message.param("cellTextDocuments");
+        let cells = message
+            .param("change")
+            .and_then(|change| change.get("cells"));
+        let structure = cells.and_then(|cells| cells.get("structure"));
+        let of_structure = |name: &str| structure.and_then(|structure| structure.get(name));
+        let [opened, closed] = if message.is("notebookDocument/didOpen") {
+            [all, None]
+        } else if message.is("notebookDocument/didClose") {
+            [None, all]
+        } else {
+            ["didOpen", "didClose"].map(of_structure)
+        };
+        each(opened, &mut |document| self.open(Some(document)));
+        each(closed, &mut |document| {
+            let uri = document.get("uri").and_then(Node::text);
+            uri.map(|uri| self.open.remove(stored(&uri).as_ref()));
+        });
+        let texts = cells.and_then(|cells| cells.get("textContent"));
+        each(texts, &mut |changed| {
+            let document = changed.get("document");
+            let uri = document.and_then(|document| document.get("uri")?.text());
+            let Some(known) = uri.and_then(|uri| self.open.get_mut(stored(&uri).as_ref())) else {
+                return;
+            };
+            let version = document.and_then(|document| document.get("version")?.as_i128());
+            known.version = version.or(known.version);
+            each(changed.get("changes"), &mut |change| known.apply(change));
+        });
+    }
+
     /// Handles a request or a notification of the client.
     pub(super) fn check(&mut self, message: &RpcMessage<'_, '_>) {
+        if message.requester() == Direction::ToServer && message.param("notebookDocument").is_some()
+        {
+            return self.check_notebook(message);
+        }
         let document = message.param("textDocument");
         let Some((node, uri)) = document.and_then(|d| Some((d.get("uri")?, d.get("uri")?.text()?)))
         else {
@@ -100,27 +165,7 @@ impl Documents {
                 broken!(message, rule::DOCUMENT_OPENED_TWICE, seen.at(node);
                     "{} is opened again, but it is still open", short(&uri));
             }
-            if self.open.len() >= MAX_DOCUMENTS {
-                self.forget();
-            }
-            let text = document.and_then(|d| d.get("text")?.text());
-            let others = self
-                .open
-                .values()
-                .filter_map(|d| Some(d.text.as_ref()?.len()));
-            let space = MAX_TEXTS.saturating_sub(others.sum()).min(MAX_TEXT);
-            let text = text
-                .filter(|text| text.len() <= space)
-                .map(std::borrow::Cow::into_owned);
-            let version = version.and_then(Node::as_i128);
-            self.open.insert(
-                uri.as_ref().into(),
-                Document {
-                    unit: self.unit,
-                    version,
-                    text,
-                },
-            );
+            self.open(document);
             return;
         }
         let Some(known) = self.open.get_mut(uri.as_ref()) else {
