@@ -212,19 +212,13 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         }
         Err(error) => return Err(error),
     };
-    let place = |recorded: Option<Framing>| -> Result<_> {
-        let framing = framing(args, protocol, recorded)?;
-        let listen = listen(args, protocol, framing);
-        let stdio = listen.is_none() && args.connect.is_none();
-        Ok((framing, listen, stdio))
-    };
-    if let (.., true) = place(None)? {
+    if let (.., true) = carrier(args, protocol, None)? {
         refuse_socket_flags(args)?;
     }
     if let Some(path) = &args.from_recording {
         script.extend(compile_recording(args, path, protocol)?);
     }
-    let (framing, listen, stdio) = place(script.framing)?;
+    let (framing, listen, stdio) = carrier(args, protocol, script.framing)?;
     if args.connect.is_some() {
         add_announcement(&mut script, protocol)?;
     }
@@ -283,6 +277,18 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
         (None, Some(signal)) => Exit::of_signal(signal),
         _ => Exit::negative_if(is_refused || is_left || is_missing),
     })
+}
+
+/// Returns the framing, the address to listen on, and true for stdin and stdout. `recorded`: the framing of the recording.
+fn carrier(
+    args: &Args,
+    protocol: &dyn Protocol,
+    recorded: Option<Framing>,
+) -> Result<(Framing, Option<Address>, bool)> {
+    let framing = framing(args, protocol, recorded)?;
+    let listen = listen(args, protocol, framing);
+    let stdio = listen.is_none() && args.connect.is_none();
+    Ok((framing, listen, stdio))
 }
 
 /// Reports what the stub has answered. Returns true if answers or requests are missing that the flags ask for.

@@ -10,6 +10,7 @@
 mod items;
 #[cfg(feature = "cli")]
 mod sections;
+mod sides;
 mod sink;
 
 use super::{Conversation, Finding};

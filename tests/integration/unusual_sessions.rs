@@ -551,7 +551,7 @@ ACP
         rules: &["lsp/request-not-open"],
         script: r#"
 1> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}
-1< {"jsonrpc":"2.0","id":0,"result":{"capabilities":{}}}
+1< {"jsonrpc":"2.0","id":0,"result":{"capabilities":{"hoverProvider":true,"notebookDocumentSync":{"notebookSelector":[]}}}}
 1> {"jsonrpc":"2.0","method":"initialized","params":{}}
 1> {"jsonrpc":"2.0","method":"notebookDocument/didOpen","params":{"notebookDocument":{"uri":"file:///n","notebookType":"j","version":1,"cells":[{"kind":2,"document":"cell:1"}]},"cellTextDocuments":[{"uri":"cell:1","languageId":"python","version":1,"text":"a"}]}}
 1> {"jsonrpc":"2.0","id":1,"method":"textDocument/hover","params":{"textDocument":{"uri":"cell:1"},"position":{"line":0,"character":1}}}
@@ -760,3 +760,63 @@ fn sessions_stay_apart_after_many_connections() {
     let (_, out, _) = common::run(&mut command, "");
     assert!(!out.contains("mcp/unanswered"), "{out}");
 }
+
+/// An editor listens, and the language server connects to it: the side that sends `initialize` is the client.
+#[test]
+fn a_server_that_opens_the_connection_is_the_server() {
+    let lines = [
+        ("s2c", INITIALIZE_LSP),
+        (
+            "c2s",
+            r#"{"jsonrpc":"2.0","id":0,"result":{"capabilities":{"hoverProvider":true}}}"#,
+        ),
+        (
+            "s2c",
+            r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#,
+        ),
+        ("s2c", r#"{"jsonrpc":"2.0","id":1,"method":"shutdown"}"#),
+        ("c2s", r#"{"jsonrpc":"2.0","id":1,"result":null}"#),
+        ("s2c", r#"{"jsonrpc":"2.0","method":"exit"}"#),
+    ];
+    let mut recording =
+        r#"{"wiretool":1,"started":"2026-01-01T00:00:00Z","transport":"tcp"}"#.to_owned();
+    recording += "\n{\"t\":0,\"conn\":1,\"event\":\"open\"}";
+    for (t, (dir, text)) in (1..).zip(lines) {
+        let text = format!("Content-Length: {}\r\n\r\n{text}", text.len());
+        let line = json!({"t": t * 1_000_000, "conn": 1, "dir": dir, "text": text});
+        write!(recording, "\n{line}").unwrap();
+    }
+    recording += "\n{\"t\":8000000,\"conn\":1,\"event\":\"eof\",\"dir\":\"s2c\"}\n{\"t\":8000000,\"conn\":1,\"event\":\"close\"}\n{\"t\":9000000,\"event\":\"end\"}\n";
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("server-connects.jsonl");
+    std::fs::write(&path, recording).unwrap();
+    let path = path.to_str().unwrap();
+    let (code, out, err) = common::outcome(&["lint", path]);
+    assert_eq!((code, &*out), (0, ""), "{err}");
+    assert!(
+        err.contains("the directions of its connection are turned"),
+        "{err}"
+    );
+    assert!(err.contains("nothing found in 6 messages"), "{err}");
+    let (_, out, _) = common::outcome(&["decode", "-f", "json", "--where", "dir=c2s", path]);
+    assert_eq!(out.lines().count(), 4, "{out}");
+    let (_, out, _) = common::outcome(&["decode", "--ops", path]);
+    assert!(out.contains("server") && !out.contains(" client"), "{out}");
+    // The client is played, also over stdin and stdout.
+    let stub = [
+        "--",
+        env!("CARGO_BIN_EXE_wiretool"),
+        "stub",
+        "lsp",
+        "-q",
+        "--from-recording",
+        path,
+    ];
+    let (code, _, err) = common::outcome(&[&["replay", path][..], &stub].concat());
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        err.contains("4 sent, 2 answers compared, 0 differ"),
+        "{err}"
+    );
+}
+
+const INITIALIZE_LSP: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}"#;

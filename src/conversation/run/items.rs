@@ -8,6 +8,7 @@
 
 #[cfg(feature = "cli")]
 use super::super::continued;
+use super::sides::Sides;
 use super::{Conversation, Output, Sink};
 #[cfg(feature = "cli")]
 use crate::capture::Time;
@@ -69,6 +70,9 @@ pub(super) struct WaitingItem {
     is_announced: bool,
 }
 
+/// The note about the first connection that the server opened.
+const TURNED: &str = "the side that listened sends the opening request: it is the client, and the directions of its connection are turned";
+
 /// Reads the items of one capture.
 pub(super) struct ItemReader<'p> {
     pub decoder: Decoder<'p>,
@@ -81,6 +85,9 @@ pub(super) struct ItemReader<'p> {
     is_captured: bool,
     /// The connection of the last note about missing bytes.
     noted_conn: Option<u32>,
+    /// The connections that the server opened.
+    sides: Sides,
+    is_turn_noted: bool,
     /// Another file, which is not read, goes on where the last one ends.
     is_continued: bool,
     /// The start of the recording.
@@ -97,6 +104,8 @@ impl<'p> ItemReader<'p> {
             has_connections,
             is_captured: false,
             noted_conn: None,
+            sides: Sides::default(),
+            is_turn_noted: false,
             is_continued: false,
             #[cfg(feature = "cli")]
             started: None,
@@ -105,6 +114,16 @@ impl<'p> ItemReader<'p> {
 
     /// Reads an item, or what a break leaves of it later.
     pub fn take<S: Sink + ?Sized>(&mut self, item: &Item<'_>, out: &mut PausableSink<'_, '_, S>) {
+        let turned = self.sides.turn(item, self.decoder.options());
+        let item = match &turned {
+            Some((item, begins)) => {
+                if *begins && !std::mem::replace(&mut self.is_turn_noted, true) {
+                    out.note(TURNED);
+                }
+                item
+            }
+            None => item,
+        };
         let is_announced = !out.is_paused();
         if is_announced {
             out.item(item, self.origin_of(item));

@@ -19,6 +19,7 @@ mod outcome;
 mod schedule;
 #[cfg(test)]
 pub(crate) mod tests;
+mod waits;
 
 use crate::conversation::Judge;
 use crate::diff::{Compare, DiffMessage, Ids, Ignore};

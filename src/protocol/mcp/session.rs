@@ -290,29 +290,7 @@ impl Extension for McpSession {
         let Some(result) = message.result() else {
             return;
         };
-        if own.stateless && result.get("resultType").is_none() {
-            broken!(message, rule::RESULT_TYPE_MISSING, seen.at(result);
-                "resultType is missing; version {} requires it, and its clients refuse the result",
-                schema::name(schema::STATELESS));
-        }
-        let input = ["inputRequests", "requestState"];
-        let has_input = input.iter().any(|name| result.get(name).is_some());
-        let kind = result.get("resultType");
-        let asks = kind.is_some_and(|kind| kind.is_text("input_required"));
-        if asks && !has_input {
-            broken!(message, RESULT_TYPE, seen.at(result);
-                "the result asks for input, but inputRequests and requestState are missing");
-        }
-        let is_complete = !asks && result.get("inputRequests").is_none();
-        if own.stateless && is_complete && schema::CACHEABLE.contains(&name) {
-            for need in ["ttlMs", "cacheScope"] {
-                if result.get(need).is_none() {
-                    broken!(message, RESULT_TYPE, seen.at(result);
-                        "{need} of the result of {name} is missing; version {} requires it",
-                        schema::name(schema::STATELESS));
-                }
-            }
-        }
+        let asks = check_result_type(message, result, name, own.stateless);
         let content = match name {
             "initialize" | "server/discover" => {
                 let declared = result.get("capabilities");
@@ -334,7 +312,7 @@ impl Extension for McpSession {
             message,
             result.get("structuredContent").filter(|_| !own.stateless),
         );
-        let has_other = asks || has_input || result.get("task").is_some();
+        let has_other = asks || result.get("task").is_some();
         if result.is_map() && !has_other && result.get(content).is_none() {
             broken!(message, rule::MISSING_CONTENT, seen.at(result);
                 "the result of {name} has no {content}");
@@ -367,4 +345,37 @@ impl Extension for McpSession {
         let method = request.method.map_or("", |method| method.name);
         !Self::is_cancelled(request) && method != "subscriptions/listen"
     }
+}
+
+/// Checks the members of a result that say what it is. Returns true if it asks for input.
+fn check_result_type(
+    message: &RpcMessage<'_, '_>,
+    result: Node<'_>,
+    name: &str,
+    stateless: bool,
+) -> bool {
+    let kind = result.get("resultType");
+    if stateless && kind.is_none() {
+        broken!(message, rule::RESULT_TYPE_MISSING, message.at(result);
+            "resultType is missing; version {} requires it, and its clients refuse the result",
+            schema::name(schema::STATELESS));
+    }
+    let input = ["inputRequests", "requestState"];
+    let has_input = input.iter().any(|name| result.get(name).is_some());
+    let is_input = kind.is_some_and(|kind| kind.is_text("input_required"));
+    if is_input && !has_input {
+        broken!(message, RESULT_TYPE, message.at(result);
+            "the result asks for input, but inputRequests and requestState are missing");
+    }
+    let is_complete = !is_input && result.get("inputRequests").is_none();
+    if stateless && is_complete && schema::CACHEABLE.contains(&name) {
+        for need in ["ttlMs", "cacheScope"] {
+            if result.get(need).is_none() {
+                broken!(message, RESULT_TYPE, message.at(result);
+                    "{need} of the result of {name} is missing; version {} requires it",
+                    schema::name(schema::STATELESS));
+            }
+        }
+    }
+    is_input || has_input
 }

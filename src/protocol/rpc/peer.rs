@@ -16,6 +16,7 @@ use crate::protocol::peer::{
 };
 use crate::protocol::schema::check::fits;
 use crate::protocol::session::Seen;
+use crate::protocol::session::text::quote;
 use crate::protocol::{Direction, Id, Role};
 use crate::tape::Node;
 
@@ -246,10 +247,14 @@ impl Peer for RpcPeer {
         }
         if let Some(error) = call.error() {
             let text = error.get("message").and_then(Node::text);
+            // mcp: the versions of a server that has no handshake.
+            let supported = error.get("data").and_then(|data| data.get("supported"));
+            let supported = supported.map(|all| format!(" (supported: {})", quote(all)));
             let text = format!(
-                "{} was answered with an error: {}",
+                "{} was answered with an error: {}{}",
                 opening.method,
-                text.unwrap_or_default()
+                text.unwrap_or_default(),
+                supported.unwrap_or_default()
             );
             self.stages.insert(conn, HandshakeStage::Over(text));
             return;

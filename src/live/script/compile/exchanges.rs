@@ -122,7 +122,8 @@ impl Exchanges {
             );
         }
         self.accepts |= *role == Some(Role::Request) && status == 202;
-        let is_empty = decoded.frame.control.is_some() && !kind.starts_with(head::EVENT_STREAM);
+        let has_message = decoded.message.role != Some(Role::Control);
+        let is_empty = !has_message && !kind.starts_with(head::EVENT_STREAM);
         if *role == Some(Role::Notification) && is_accepted && is_empty {
             self.notified.get_or_insert(status);
         }

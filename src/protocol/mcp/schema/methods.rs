@@ -1,3 +1,4 @@
+// Long: one table.
 //! The messages of all versions: 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28, from the `schema.ts` of
 //! each.
 //!
@@ -154,7 +155,9 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("")
         .about("the session is open"),
     request("server/discover", ToServer)
-        .of(object![ASK_META])
+        .of(object![ASK_META.default(
+            r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"wiretool","version":"0"},"io.modelcontextprotocol/clientCapabilities":{}}"#
+        )])
         .result(object![
             must("supportedVersions", Type::Array(&TEXT)),
             must("capabilities", OBJECT),
