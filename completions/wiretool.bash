@@ -428,7 +428,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__decode)
-            opts="-p -A -B -C -f -o -w -q -v -h --from --dir --c2s --s2c --follow --merge --clock --jobs --part-size --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --kind --role --id --subject --conn --faults --grep --ignore-case --skip --head --tail --after-context --before-context --context --pair --where --dialect --allow --deny --secret-file --max-open --lint --fail-on --format --exact --flat --verify --output --write --show-secrets --stderr --ops --state --at --path --print-schema --color --quiet --verbose --config --help"
+            opts="-p -A -B -C -f -o -w -q -v -h --from --dir --c2s --s2c --follow --merge --clock --jobs --part-size --port --reassembly-limit --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --kind --id --subject --grep --ignore-case --skip --head --tail --after-context --before-context --context --pair --where --dialect --allow --deny --secret-file --max-open --lint --fail-on --format --exact --flat --verify --output --write --show-secrets --stderr --ops --state --at --path --print-schema --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -510,19 +510,11 @@ _wiretool() {
                     COMPREPLY=($(compgen -W "ACK AbortBulkRequest AllocateWtRequest AllocateWtResponse AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame BYE BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketRequest BulkRequest BulkResponse CAN CallEvent END ERR EVT Empty EventStreamRequest ExecuteDialplanRequest ExecuteDialplanResponse GetIncomingCallsRequest GetIncomingCallsResponse HBA HBT HEY INV LST ListBucketsResponse OriginateRequest OriginateResponse RES RSM STR SUB SetInboundRoutingRequest SuperviseSubscribeRequest SuperviseSubscribeResponse TerminateRequest TerminateResponse UNS WIN abort ack announce announce_ack batch batch-response blank-line call cast channel close end error event http-request http-response invoke item log notification pause port ready request resource response result resume shutdown sse-event stream stream-error unknown" -- "${cur}"))
                     return 0
                     ;;
-                --role)
-                    COMPREPLY=($(compgen -W "request response error notification item end hello heartbeat control" -- "${cur}"))
-                    return 0
-                    ;;
                 --id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --subject)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --conn)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3005,7 +2997,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__replay)
-            opts="-w -p -f -q -v -h --connect --framing --length-mode --msgpack --header --token-file --name --timeout --seed --cacert --insecure --alpn --write --protocol --schema --max-message --max-depth --where --first --last --keep-ids --order --speed --repeat --keep-going --ignore --ignore-file --strict --format --report --show-secrets --color --quiet --verbose --config --help"
+            opts="-w -p -f -q -v -h --connect --framing --length-mode --msgpack --header --token-file --name --timeout --seed --cacert --insecure --alpn --write --protocol --schema --max-message --max-depth --where --keep-ids --order --speed --repeat --keep-going --ignore --ignore-file --strict --format --report --show-secrets --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3080,14 +3072,6 @@ _wiretool() {
                     return 0
                     ;;
                 --where)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --first)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3609,7 +3593,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__snapshot__subcmd__list)
-            opts="-f -q -v -h --format --json --color --quiet --verbose --config --help"
+            opts="-f -q -v -h --format --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3683,7 +3667,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__snapshot__subcmd__test)
-            opts="-p -f -o -q -v -h --protocol --unreferenced --redact-volatile --show-new --format --report --output --json --color --quiet --verbose --config --help"
+            opts="-p -f -o -q -v -h --protocol --unreferenced --redact-volatile --show-new --format --report --output --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -232,18 +232,8 @@ sse-event\t''
 stream\t''
 stream-error\t''
 unknown\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l role -d 'Only these roles' -r -f -a "request\t''
-response\t''
-error\t''
-notification\t''
-item\t''
-end\t''
-hello\t''
-heartbeat\t''
-control\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l id -d 'Only these ids' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l subject -d 'Only these methods, targets, selectors, tools or topics' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l conn -d 'Only these connections' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l grep -d 'Only messages that contain or show this text' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l skip -d 'Skip the first N matches' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l head -d 'Stop after N messages' -r
@@ -1630,7 +1620,6 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l config -d '
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l follow -d 'Continue to read while the file grows'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l merge -d 'Several FILEs with times are one conversation on one clock (watch: always)'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l no-resync -d 'Stop at the first bad frame; do not search for the next good one'
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l faults -d 'Only messages with a fault'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l ignore-case -d 'With --grep: capitals and small letters are equal'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l pair -d 'Also show the request or the answer of each match'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l lint -d 'Check the rules of the protocol; show findings and answers'
@@ -10102,8 +10091,6 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l schema -d '
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l max-message -d 'Limit for the size of a message, also after inflation: bytes, or with K, M, G' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l max-depth -d 'Limit for the depth of nesting' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l where -d 'Only messages that match (see wiretool help where)' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l first -d 'Say only messages from this index on; hellos always are' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l last -d 'Say only messages up to this index' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l order -d 'Before a message is sent, wait for the answers that it needs, or for everything recorded before it' -r -f -a "needed\t''
 recorded\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l speed -d 'Pause between messages: as recorded (1), faster (2x), slower (0.5), or none (max)' -r
@@ -11703,7 +11690,6 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l redact-volatile -d 'Show ids, times and other values that each run generates as `[volatile]`'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l show-new -d 'Show the complete text of fixtures without a snapshot'
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l json -d 'A JSON object per fixture'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -11734,7 +11720,6 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_s
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l config -d 'Read this file instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG`' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l json -d 'One JSON object per fixture; same as -f json'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no notes and no summary; of lint, diff, snapshot test, and decode with a condition, only the exit code tells the result'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Explain on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
