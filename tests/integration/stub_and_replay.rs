@@ -499,7 +499,8 @@ fn the_framing_of_a_stub_is_that_of_the_recording() {
         serde_json::json!({"t":3,"event":"end"}),
     ];
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("framing-of-stub.jsonl");
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    let text = lines.join("\n") + "\n";
     std::fs::write(&path, text).unwrap();
     let (path, binary) = (path.to_str().unwrap(), env!("CARGO_BIN_EXE_wiretool"));
     let stub = [

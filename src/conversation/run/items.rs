@@ -70,9 +70,6 @@ pub(super) struct WaitingItem {
     is_announced: bool,
 }
 
-/// The note about the first connection that the server opened.
-const TURNED: &str = "the side that listened sends the opening request: it is the client, and the directions of its connection are turned";
-
 /// Reads the items of one capture.
 pub(super) struct ItemReader<'p> {
     pub decoder: Decoder<'p>,
@@ -87,7 +84,6 @@ pub(super) struct ItemReader<'p> {
     noted_conn: Option<u32>,
     /// The connections that the server opened.
     sides: Sides,
-    is_turn_noted: bool,
     /// Another file, which is not read, goes on where the last one ends.
     is_continued: bool,
     /// The start of the recording.
@@ -105,7 +101,6 @@ impl<'p> ItemReader<'p> {
             is_captured: false,
             noted_conn: None,
             sides: Sides::default(),
-            is_turn_noted: false,
             is_continued: false,
             #[cfg(feature = "cli")]
             started: None,
@@ -116,9 +111,9 @@ impl<'p> ItemReader<'p> {
     pub fn take<S: Sink + ?Sized>(&mut self, item: &Item<'_>, out: &mut PausableSink<'_, '_, S>) {
         let turned = self.sides.turn(item, self.decoder.options());
         let item = match &turned {
-            Some((item, begins)) => {
-                if *begins && !std::mem::replace(&mut self.is_turn_noted, true) {
-                    out.note(TURNED);
+            Some((item, note)) => {
+                if let Some(note) = note {
+                    out.note(note);
                 }
                 item
             }

@@ -16,21 +16,25 @@ const MAX_OPENED: usize = 1 << 16;
 /// The number of bytes in which the first message is looked for.
 const MAX_FIRST: usize = 1 << 16;
 
+/// The note about the first connection that the server opened.
+const TURNED: &str = "the side that listened sends the opening request: it is the client, and the directions of its connection are turned";
+
 /// The connections whose directions are turned.
 #[derive(Default)]
 pub(super) struct Sides {
     /// Those that were opened, and have no bytes so far.
     opened: BTreeSet<u32>,
     turned: BTreeSet<u32>,
+    is_noted: bool,
 }
 
 impl Sides {
-    /// Returns an item with the other direction, if its connection is turned, and true if that begins with the item.
+    /// Returns an item with the other direction, if its connection is turned, and a note with the first one.
     pub fn turn<'a>(
         &mut self,
         item: &Item<'a>,
         options: &DecodeOptions<'_>,
-    ) -> Option<(Item<'a>, bool)> {
+    ) -> Option<(Item<'a>, Option<&'static str>)> {
         match item {
             Item::Chunk(chunk) => {
                 let is_first = !self.opened.is_empty() && self.opened.remove(&chunk.conn);
@@ -43,8 +47,9 @@ impl Sides {
                     direction,
                     ..*chunk
                 };
-                self.is_turned(chunk.conn)
-                    .then_some((Item::Chunk(turned), begins))
+                let is_turned = self.is_turned(chunk.conn);
+                let is_news = begins && !std::mem::replace(&mut self.is_noted, true);
+                is_turned.then_some((Item::Chunk(turned), is_news.then_some(TURNED)))
             }
             Item::Event(event) => {
                 if event.what == EventKind::Open && self.opened.len() < MAX_OPENED {
@@ -60,7 +65,7 @@ impl Sides {
                     direction,
                     ..*event
                 };
-                is_turned.then_some((Item::Event(turned), false))
+                is_turned.then_some((Item::Event(turned), None))
             }
             _ => None,
         }
