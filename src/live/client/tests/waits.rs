@@ -8,6 +8,12 @@ use crate::live::codec::ConnectionConfig;
 use crate::live::handler::{Command, Handler as _};
 use crate::protocol::Direction;
 
+/// The recorded opening of a session, without the push after it.
+fn opening() -> String {
+    let lines: Vec<&str> = PUSH.lines().take(4).collect();
+    lines.join("\n")
+}
+
 /// A request of the peer that does not come holds the run up to the time limit; then what follows its answer is sent.
 #[test]
 fn a_missing_request_of_the_peer_is_skipped() {
@@ -17,12 +23,7 @@ fn a_missing_request_of_the_peer_is_skipped() {
     > {"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000002","method":"components/list","params":{}}
     < {"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000002","result":{"serverProtocolVersion":1}}
 "#;
-    let start: String = PUSH
-        .lines()
-        .take(4)
-        .map(|line| format!("{line}\n"))
-        .collect();
-    let recording = recorded("stepflow", &[&start, rest].concat());
+    let recording = recorded("stepflow", &(opening() + rest));
     let plan = plan(&recording);
     for (keep_going, sent, wanted) in [(true, 3, "runs/submit"), (false, 2, "hangs for 1000 ms")] {
         let mut settings = settings(plan.protocol);
@@ -87,7 +88,7 @@ fn a_connection_that_is_left_without_an_answer_keeps_its_distance() {
                     Command::Connect(conn) => client.opened(conn, now, &mut commands),
                     Command::Close(1) => left = Some((now - NOW) / MILLI),
                     Command::Finish(channel) if channel.conn == 1 => {
-                        left = Some((now - NOW) / MILLI)
+                        left = Some((now - NOW) / MILLI);
                     }
                     _ => {}
                 }
@@ -121,12 +122,7 @@ fn an_early_request_of_the_peer_is_answered() {
     > {"jsonrpc":"2.0","id":"cb-00000001","result":{"runId":"6f6e7d8c-0000-4000-8000-000000000009"}}
     < {"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000003","result":{"serverProtocolVersion":1}}
 "#;
-    let start: String = PUSH
-        .lines()
-        .take(4)
-        .map(|line| format!("{line}\n"))
-        .collect();
-    let recording = recorded("stepflow", &[&start, rest].concat());
+    let recording = recorded("stepflow", &(opening() + rest));
     let plan = plan(&recording);
     let settings = settings(plan.protocol);
     let all = Messages::default();
