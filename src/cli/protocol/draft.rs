@@ -16,7 +16,7 @@ use super::super::input::{is_c2s, other_direction};
 use super::super::options;
 use super::super::progress::ReadProgress;
 use super::super::{Exit, output};
-use crate::capture::{CaptureInput, Form};
+use crate::capture::{CaptureInput, Form, Item, KeptItem};
 use crate::conversation::{Output, Run};
 use crate::decoder::{DecodeOptions, Decoded};
 use crate::encoding::Want;
@@ -54,8 +54,27 @@ pub struct DraftArgs {
 }
 
 struct CaptureFile {
-    bytes: Vec<u8>,
+    /// What its form has in it: each description reads that, and not the form.
+    items: Vec<KeptItem>,
+    len: u64,
     direction: Option<Direction>,
+}
+
+impl CaptureFile {
+    fn read(path: &Path, direction: Option<Direction>) -> Result<Self> {
+        let bytes = read(path)?;
+        let (mut input, mut items) = (CaptureInput::new(Form::Auto), Vec::new());
+        let mut keep = |item: Item<'_>| items.push(KeptItem::of(&item));
+        for block in bytes.chunks(BLOCK) {
+            input.push(block, &mut keep);
+        }
+        input.finish(&mut keep);
+        Ok(Self {
+            items,
+            len: bytes.len() as u64,
+            direction,
+        })
+    }
 }
 
 /// A capture that is read several times.
@@ -114,15 +133,11 @@ impl Capture {
         }
         files.sort_by_key(|(_, direction)| *direction == Some(ToClient));
         let name = files.first().map(|(path, _)| path.display().to_string());
-        let parts = files.iter().map(|(path, direction)| {
-            Ok(CaptureFile {
-                bytes: read(path)?,
-                direction: *direction,
-            })
-        });
+        let parts = files.iter();
+        let parts = parts.map(|(path, direction)| CaptureFile::read(path, *direction));
         let parts: Vec<_> = parts.collect::<Result<_>>()?;
         ensure!(
-            parts.iter().any(|part| !part.bytes.is_empty()),
+            parts.iter().any(|part| part.len > 0),
             "{} is empty",
             name.unwrap_or_default()
         );
@@ -144,9 +159,7 @@ impl Capture {
                 want: Want::Places,
                 ..DecodeOptions::new(vec![protocol])
             };
-            let input = CaptureInput::new(Form::Auto);
-            let rules = with_rules.then(Default::default);
-            let mut run = Run::new(input, options, rules);
+            let mut run = Run::of_items(options, with_rules.then(Default::default));
             if let Some(direction) = part.direction {
                 run = run.with_direction(direction);
             }
@@ -154,15 +167,16 @@ impl Capture {
                 take(&output);
                 ControlFlow::Continue(())
             };
-            let all = part.bytes.len() as u64;
-            let mut progress = ReadProgress::new(all, true);
-            let mut done = 0;
-            for block in part.bytes.chunks(BLOCK) {
+            let (mut progress, mut done) = (ReadProgress::new(part.len, true), 0);
+            for item in &part.items {
+                let item = item.item();
                 if let Some(progress) = &mut progress {
                     progress.set_done(done);
                 }
-                done += block.len() as u64;
-                let ControlFlow::Continue(()) = run.read(&mut &*block, &mut sink);
+                if let Item::Chunk(chunk) = &item {
+                    done += chunk.bytes.len() as u64;
+                }
+                let ControlFlow::Continue(()) = run.item(&item, &mut sink);
             }
             let ControlFlow::Continue(()) = run.finish(&mut sink);
         }

@@ -100,7 +100,7 @@ impl Protocol for Mcp {
     );
 
     fn needs_no_session(&self, root: Node<'_>) -> bool {
-        peer::is_stateless(root.get("params"))
+        schema::own_version(root.get("params")).is_some()
     }
 
     fn is_hello(&self, message: &Message<'_>) -> bool {

@@ -150,9 +150,8 @@ fn with_usual(result: Object, key: &str, usual: &str, about: Option<&str>) -> Ob
 }
 
 /// Returns true for the params of a request of a version without sessions.
-pub(super) fn is_stateless(params: Option<Node<'_>>) -> bool {
-    let meta = params.and_then(|params| params.get("_meta"));
-    meta.is_some_and(|meta| meta.get(schema::VERSION_KEY).is_some())
+fn is_stateless(params: Option<Node<'_>>) -> bool {
+    schema::own_version(params).is_some()
 }
 
 /// Adds the members that each result must have in a version without sessions (2026-07-28, Result, `CacheableResult`).

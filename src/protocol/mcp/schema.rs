@@ -14,9 +14,11 @@ use crate::protocol::schema::{OBJECT, Releases, TEXT, Type};
 use crate::tape::Node;
 #[cfg(feature = "rules")]
 pub(super) use methods::{
-    BATCHES, CACHE_KEY, CAPABILITIES_KEY, HEADER_SINCE, NEEDS, NEWEST_SESSION, VERSION_KEY,
+    BATCHES, CACHE_KEY, CAPABILITIES_KEY, HEADER_SINCE, NEEDS, NEWEST_SESSION,
 };
-pub(super) use methods::{CALL, CODES, FIRST, HTTP, OWN_PREFIX, SIGNS, STATELESS, VERSIONS};
+pub(super) use methods::{
+    CALL, CODES, FIRST, HTTP, OWN_PREFIX, SIGNS, STATELESS, VERSION_KEY, VERSIONS,
+};
 use std::sync::LazyLock;
 
 /// An integer, also one that is written with a fraction of 0.
@@ -41,6 +43,11 @@ pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.reci
 
 /// Values that differ from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| DIALECT.marks());
+
+/// Returns the version that a request of 2026-07-28 names in the `_meta` of its params.
+pub(super) fn own_version(params: Option<Node<'_>>) -> Option<Node<'_>> {
+    params?.get("_meta")?.get(VERSION_KEY)
+}
 
 /// The requests whose results clients store, which 2026-07-28 requires to say how long (`CacheableResult`).
 #[cfg(feature = "rules")]

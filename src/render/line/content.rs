@@ -235,8 +235,7 @@ impl Content {
             }
             self.push_value(value, notes, out);
         }
-        // An empty list consists of two brackets, or of one byte.
-        if first && (node.omitted() > 0 || node.span().len > 2) {
+        if first && (node.omitted() > 0 || has_content(node)) {
             out.push('…');
         } else if !first && node.omitted() > 0 {
             out.push_str(", …");
@@ -424,4 +423,11 @@ pub(crate) fn content_text(
     let mut text = findings::outcome(decoded, answer, show_secrets).into_owned();
     content.push(decoded, notes, &mut text);
     text
+}
+
+/// Returns true unless a list consists of two brackets with blanks between them, or of one byte.
+fn has_content(node: Node<'_>) -> bool {
+    let bytes = node.span().of(node.bytes());
+    let inner = bytes.get(1..bytes.len().saturating_sub(1));
+    bytes.len() > 2 && !inner.unwrap_or_default().trim_ascii().is_empty()
 }

@@ -2,9 +2,7 @@
 
 use super::{Capture, Trial, scalar};
 use crate::capture::Item;
-use crate::conversation::Output;
 use crate::protocol::Direction;
-use crate::protocol::described::Described;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -168,31 +166,20 @@ fn trial_of(capture: &Capture, toml: &str, may_break: bool) -> Option<Trial> {
 /// The bytes of each direction of each connection.
 pub fn streams(capture: &Capture) -> Vec<(Option<Direction>, Vec<u8>)> {
     let mut streams: BTreeMap<_, (Option<Direction>, Vec<u8>)> = BTreeMap::new();
-    let text = "name = \"draft\"\nframings = [\"message\"]\n[[message]]\nrole = \"notification\"\n";
-    let Ok(plain) = Described::from_toml(text) else {
-        return Vec::new();
-    };
     for (number, part) in capture.parts.iter().enumerate() {
-        let part = Capture {
-            name: String::new(),
-            parts: vec![super::CaptureFile {
-                bytes: part.bytes.clone(),
-                direction: part.direction,
-            }],
-        };
-        part.run(&plain, false, &mut |output| {
-            if let Output::Item(Item::Chunk(chunk), origin) = output {
-                let key = (number, origin.conn, origin.direction.map(Direction::name));
-                if streams.len() < MAX_STREAMS || streams.contains_key(&key) {
-                    let stream = streams.entry(key).or_insert((origin.direction, Vec::new()));
-                    let stream = &mut stream.1;
-                    let room = MAX_STREAM
-                        .saturating_sub(stream.len())
-                        .min(chunk.bytes.len());
-                    stream.extend_from_slice(chunk.bytes.get(..room).unwrap_or_default());
-                }
+        for item in &part.items {
+            let Item::Chunk(chunk) = item.item() else {
+                continue;
+            };
+            let direction = chunk.direction.or(part.direction);
+            let key = (number, chunk.conn, direction.map(Direction::name));
+            if streams.len() < MAX_STREAMS || streams.contains_key(&key) {
+                let (_, stream) = streams.entry(key).or_insert((direction, Vec::new()));
+                let room = MAX_STREAM.saturating_sub(stream.len());
+                let room = room.min(chunk.bytes.len());
+                stream.extend_from_slice(chunk.bytes.get(..room).unwrap_or_default());
             }
-        });
+        }
     }
     streams
         .into_values()

@@ -597,7 +597,6 @@ pub(in super::super) const HEADER_SINCE: Releases = V2025_06;
 /// The member of results that clients may store.
 pub(in super::super) const CACHE_KEY: &str = "cacheScope";
 /// The members of `_meta` that say what a handshake would.
-#[cfg(feature = "rules")]
 pub(in super::super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 #[cfg(feature = "rules")]
 pub(in super::super) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";

@@ -29,7 +29,7 @@ pub(super) struct Handshake {
 
 /// Returns the version that a request names in its `_meta`.
 pub(super) fn own_version<'a>(message: &RpcMessage<'_, 'a>) -> Option<Node<'a>> {
-    message.param("_meta")?.get(schema::VERSION_KEY)
+    schema::own_version(message.call.params)
 }
 
 impl Handshake {
