@@ -201,7 +201,7 @@ impl Names {
             Fresh::Given => return Some(Binding::Given),
             Fresh::Id | Fresh::Same => {}
         }
-        let found = self.find(group, maker, &spot.val, about);
+        let found = self.find(group, (fresh, maker), &spot.val, about);
         Some(Binding::Name(found.unwrap_or_else(|| {
             self.add(Name {
                 group,
@@ -217,7 +217,7 @@ impl Names {
     fn find(
         &self,
         group: u32,
-        maker: Option<Maker>,
+        (fresh, maker): (Fresh, Option<Maker>),
         val: &Val,
         about: &MessageInfo<'_>,
     ) -> Option<usize> {
@@ -237,7 +237,9 @@ impl Names {
                 of(request_direction).or_else(|| of(request_direction.other()))
             }
             // Each peer counts its requests from its own start. Text may be an id that the peer assigned.
-            (None, Some(Role::Request | Role::Hello)) if val.is_number() => of(own),
+            (None, Some(Role::Request | Role::Hello)) if val.is_number() && fresh == Fresh::Id => {
+                of(own)
+            }
             (None, _) => of(own).or_else(|| of(other)),
         }
     }

@@ -819,4 +819,32 @@ fn a_server_that_opens_the_connection_is_the_server() {
     );
 }
 
+/// The same of a debug adapter: requests of its protocol may come from both sides, but not this one.
+#[test]
+fn an_adapter_that_opens_the_connection_is_the_adapter() {
+    let lines = [
+        (
+            "s2c",
+            r#"{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"a"}}"#,
+        ),
+        (
+            "c2s",
+            r#"{"seq":1,"type":"response","request_seq":1,"command":"initialize","success":true,"body":{}}"#,
+        ),
+        ("c2s", r#"{"seq":2,"type":"event","event":"initialized"}"#),
+    ];
+    let mut recording = "{\"wiretool\":1,\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"tcp\"}\n{\"t\":0,\"conn\":1,\"event\":\"open\"}".to_owned();
+    for (t, (dir, text)) in (1..).zip(lines) {
+        let text = format!("Content-Length: {}\r\n\r\n{text}", text.len());
+        let line = json!({"t": t * 1_000_000, "conn": 1, "dir": dir, "text": text});
+        write!(recording, "\n{line}").unwrap();
+    }
+    recording += "\n{\"t\":9000000,\"event\":\"end\"}\n";
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("adapter-connects.jsonl");
+    std::fs::write(&path, recording).unwrap();
+    let (code, out, err) = common::outcome(&["lint", path.to_str().unwrap()]);
+    assert_eq!((code, &*out), (0, ""), "{err}");
+    assert!(err.contains("nothing found in 3 messages"), "{err}");
+}
+
 const INITIALIZE_LSP: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}"#;

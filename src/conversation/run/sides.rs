@@ -94,8 +94,8 @@ fn is_from_client(chunk: &Chunk<'_>, options: &DecodeOptions<'_>) -> bool {
     let mut see = |decoded: &Decoded<'_>| {
         let (protocol, message) = (decoded.protocol, decoded.message);
         let opens = message.role == Some(Role::Request) && protocol.is_hello(message);
-        let is_sure = protocol.fixed_direction(message) == Some(Direction::ToServer);
-        first.get_or_insert(opens && is_sure && !decoded.is_faulty());
+        let is_of_server = protocol.fixed_direction(message) == Some(Direction::ToClient);
+        first.get_or_insert(opens && !is_of_server && !decoded.is_faulty());
     };
     let bytes = chunk.bytes.get(..MAX_FIRST).unwrap_or(chunk.bytes);
     let mut decoder = Decoder::new(options);

@@ -10,6 +10,7 @@ mod answers;
 mod changes;
 mod http_sessions;
 mod memory;
+mod numbers;
 pub mod recorded_peer;
 mod time_limits;
 mod waits;
