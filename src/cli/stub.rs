@@ -279,13 +279,13 @@ pub fn run(args: &Args, shared: &SharedArgs) -> Result<Exit> {
     })
 }
 
-/// Returns the framing, the address to listen on, and true for stdin and stdout. `recorded`: the framing of the recording.
+/// Returns the framing, the address to listen on, and true for stdin and stdout. `scripted`: the framing of the script.
 fn carrier(
     args: &Args,
     protocol: &dyn Protocol,
-    recorded: Option<Framing>,
+    scripted: Option<Framing>,
 ) -> Result<(Framing, Option<Address>, bool)> {
-    let framing = framing(args, protocol, recorded)?;
+    let framing = framing(args, protocol, scripted)?;
     let listen = listen(args, protocol, framing);
     let stdio = listen.is_none() && args.connect.is_none();
     Ok((framing, listen, stdio))

@@ -58,7 +58,7 @@ pub struct Script {
     pub sessions: ServedSessions,
     /// Answers to messages that cannot be read, in order, then the last one again.
     pub unreadable: Vec<OpenValue>,
-    /// The framing of the recorded requests.
+    /// The framing of messages over pipes and plain sockets, if it is not the first one of the protocol.
     pub framing: Option<Framing>,
     /// Answers to hellos that replace those of the protocol.
     pub hellos: Vec<HelloReply>,

@@ -23,8 +23,8 @@ pub fn listen(args: &Args, protocol: &dyn Protocol, framing: Framing) -> Option<
     }
 }
 
-/// Returns the framing: of the flag, of the address, of the recording, or the default of the protocol.
-pub fn framing(args: &Args, protocol: &dyn Protocol, recorded: Option<Framing>) -> Result<Framing> {
+/// Returns the framing: of the flag, of the address, of the script, or the default of the protocol.
+pub fn framing(args: &Args, protocol: &dyn Protocol, scripted: Option<Framing>) -> Result<Framing> {
     let framings = protocol.descriptor().framings;
     let has = |framing: Framing| framings.contains(&framing);
     let first = framings.first().copied().context("no framing")?;
@@ -39,12 +39,7 @@ pub fn framing(args: &Args, protocol: &dyn Protocol, recorded: Option<Framing>) 
         },
         (Some(_), None) if has(Framing::Http) && !has(Framing::WebSocket) => Framing::Http,
         _ if first == Framing::Http => Framing::WebSocket,
-        _ => {
-            let is_plain =
-                |framing: &Framing| !matches!(framing, Framing::Http | Framing::WebSocket);
-            let recorded = recorded.filter(|framing| has(*framing) && is_plain(framing));
-            recorded.unwrap_or(first)
-        }
+        _ => scripted.unwrap_or(first),
     };
     ensure!(
         has(framing),

@@ -20,7 +20,6 @@ const DIFFERENT: &[(&str, &str)] = &[
         "explain",
         "lint takes the name of a rule; sael filter explains its filter",
     ),
-    ("json", "send reads JSON from a file; snapshot prints JSON"),
     (
         "key",
         "a proxy takes the file of a private key, redact the name of a member; both are common terms",

@@ -43,6 +43,9 @@ pub fn script(script: &Script, protocol: &dyn Protocol) -> String {
     if let Some(path) = &script.older_path {
         out.push_str(&format!("events = {}\n", quote(path)));
     }
+    if let Some(framing) = script.framing {
+        out.push_str(&format!("framing = {}\n", quote(framing.name())));
+    }
     out.push_str(&sessions(&script.sessions));
     for (key, messages) in [
         ("opening", &script.opening),

@@ -5,6 +5,7 @@ mod rule;
 
 use super::value::{OpenValue, PLACEHOLDER};
 use super::{BytesTemplate, Script};
+use crate::framing::Framing;
 use crate::protocol::Protocol;
 use crate::protocol::peer::Offer;
 use crate::select::literal;
@@ -13,7 +14,7 @@ use recorded::TEMPLATE;
 use toml::de::DeValue;
 
 /// The keys of a script.
-const SCRIPT: [&str; 15] = [
+const SCRIPT: [&str; 16] = [
     "protocol",
     "name",
     "role",
@@ -25,6 +26,7 @@ const SCRIPT: [&str; 15] = [
     "first",
     "unreadable",
     "events",
+    "framing",
     "sessions",
     "exit",
     "offers",
@@ -71,6 +73,7 @@ impl ScriptReader<'_> {
                 "before" => script.before = Some(self.bytes(word, item)?),
                 "opening" => script.opening = self.messages(word, item)?,
                 "events" => script.older_path = Some(self.toml.string(word, item)?.to_owned()),
+                "framing" => script.framing = self.framing(word, item)?,
                 "sessions" => script.sessions = self.sessions(item)?,
                 "unreadable" => script.unreadable = self.messages(word, item)?,
                 "hello" => {
@@ -94,6 +97,22 @@ impl ScriptReader<'_> {
             }
         }
         Ok(script)
+    }
+
+    /// Returns the framing, if it is not the first one of the protocol.
+    fn framing(&self, word: &str, item: &Item<'_>) -> Read<Option<Framing>> {
+        let all = self.protocol.descriptor().framings;
+        let is_plain = |framing: &Framing| !matches!(framing, Framing::Http | Framing::WebSocket);
+        let mut plain = all.iter().copied().filter(is_plain);
+        let name = self.toml.string(word, item)?;
+        let framing = plain
+            .find(|framing| framing.name() == name)
+            .ok_or_else(|| {
+                let names = all.iter().filter(|framing| is_plain(framing));
+                let names: Vec<_> = names.map(Framing::name).collect();
+                self.toml.wrong_value(word, item, &names.join(" or "))
+            })?;
+        Ok(Some(framing).filter(|framing| all.first() != Some(framing)))
     }
 
     /// Returns `true` for the role of a peer that usually connects.
