@@ -118,13 +118,6 @@ pub fn compile(
     Ok(script)
 }
 
-/// Returns true for a framing over pipes and plain sockets that is not the first one of the protocol.
-pub(super) fn is_unusual(framing: Framing, protocol: &dyn Protocol) -> bool {
-    let all = protocol.descriptor().framings;
-    let is_plain = !matches!(framing, Framing::Http | Framing::WebSocket);
-    is_plain && all.contains(&framing) && all.first() != Some(&framing)
-}
-
 fn nothing_to_answer(protocol: &dyn Protocol, side: Direction) -> String {
     let [client, server] = protocol.descriptor().sides;
     let is_server = side == Direction::ToClient;
@@ -221,7 +214,7 @@ impl CompileState<'_> {
             sessions: self.exchanges.sessions(self.protocol),
             framing: self
                 .framing
-                .filter(|framing| is_unusual(*framing, self.protocol)),
+                .filter(|framing| exchanges::is_unusual(*framing, self.protocol)),
             older_path: self.exchanges.older_path,
             ..Script::default()
         };

@@ -43,6 +43,14 @@ struct RecordedStream {
     is_open: bool,
 }
 
+/// Returns true for a framing over pipes and plain sockets that is not the usual one there.
+pub(super) fn is_unusual(framing: Framing, protocol: &dyn Protocol) -> bool {
+    let all = protocol.descriptor().framings;
+    let is_plain = |framing: &Framing| !matches!(framing, Framing::Http | Framing::WebSocket);
+    let usual = all.first().filter(|usual| is_plain(usual));
+    usual.is_some_and(|usual| is_plain(&framing) && *usual != framing && all.contains(&framing))
+}
+
 impl Exchanges {
     /// Records a request.
     pub(super) fn add(&mut self, conn: Option<u32>, at: usize) {
