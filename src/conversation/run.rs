@@ -112,9 +112,12 @@ impl<'p> Run<'p> {
         Self::of_source(Source::default(), Some(input), options, rules)
     }
 
-    /// Creates a run whose items are given, as those of a recording.
+    /// Creates a run whose items are given, as those of a recording. Directions are never turned: what is read may be written
+    /// again in the direction in which it came.
     pub(crate) fn of_items(options: DecodeOptions<'p>, rules: Option<RuleSettings>) -> Self {
-        Self::of_source(Source::default(), None, options, rules)
+        let mut run = Self::of_source(Source::default(), None, options, rules);
+        run.reader.sides = None;
+        run
     }
 
     /// Creates a run of a named capture. Pairs of one-way files do not give the order of messages of different

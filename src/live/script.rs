@@ -66,6 +66,11 @@ pub struct Script {
     pub rules: Vec<ScriptRule>,
 }
 
+/// Returns true for a framing over pipes and plain sockets.
+fn is_plain(framing: &Framing) -> bool {
+    !matches!(framing, Framing::Http | Framing::WebSocket)
+}
+
 impl Script {
     /// Adds what a recording answers. Its own opening, path and sessions come first.
     pub fn extend(&mut self, recorded: Self) {

@@ -801,6 +801,15 @@ fn a_server_that_opens_the_connection_is_the_server() {
     assert_eq!(out.lines().count(), 4, "{out}");
     let (_, out, _) = common::outcome(&["decode", "--ops", path]);
     assert!(out.contains("server") && !out.contains(" client"), "{out}");
+    // Bytes are replaced in the direction in which they were recorded.
+    let redacted = format!("{path}.redacted.jsonl");
+    let (code, _, err) = common::outcome(&["redact", path, "-o", &redacted]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("1 secret replaced"), "{err}");
+    let text = std::fs::read_to_string(&redacted).unwrap();
+    assert!(!text.contains("Zx81"), "{text}");
+    let (code, out, err) = common::outcome(&["lint", &redacted]);
+    assert_eq!((code, &*out), (0, ""), "{err}");
     // The client is played, also over stdin and stdout.
     let stub = [
         "--",
@@ -847,4 +856,4 @@ fn an_adapter_that_opens_the_connection_is_the_adapter() {
     assert!(err.contains("nothing found in 3 messages"), "{err}");
 }
 
-const INITIALIZE_LSP: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}"#;
+const INITIALIZE_LSP: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{},"initializationOptions":{"apiKey":"Zx81-0123456789-abcdef"}}}"#;

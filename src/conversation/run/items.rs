@@ -82,8 +82,8 @@ pub(super) struct ItemReader<'p> {
     is_captured: bool,
     /// The connection of the last note about missing bytes.
     noted_conn: Option<u32>,
-    /// The connections that the server opened.
-    sides: Sides,
+    /// The connections that the server opened; `None` if directions are never turned.
+    pub sides: Option<Sides>,
     /// Another file, which is not read, goes on where the last one ends.
     is_continued: bool,
     /// The start of the recording.
@@ -100,7 +100,7 @@ impl<'p> ItemReader<'p> {
             has_connections,
             is_captured: false,
             noted_conn: None,
-            sides: Sides::default(),
+            sides: Some(Sides::default()),
             is_continued: false,
             #[cfg(feature = "cli")]
             started: None,
@@ -109,7 +109,8 @@ impl<'p> ItemReader<'p> {
 
     /// Reads an item, or what a break leaves of it later.
     pub fn take<S: Sink + ?Sized>(&mut self, item: &Item<'_>, out: &mut PausableSink<'_, '_, S>) {
-        let turned = self.sides.turn(item, self.decoder.options());
+        let sides = self.sides.as_mut();
+        let turned = sides.and_then(|sides| sides.turn(item, self.decoder.options()));
         let item = match &turned {
             Some((item, note)) => {
                 if let Some(note) = note {

@@ -312,15 +312,14 @@ impl<'p> Client<'p> {
     /// Sends the answer to a request of the peer that came earlier than in the recording, if nothing else goes on: the peer may
     /// wait for it. Returns `true` if there was one.
     fn send_early_answer(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
-        let Some((time, number)) = self.run.early_answer() else {
-            return false;
-        };
-        let step = self.run.plan.steps.get(number).filter(|_| time <= now);
-        let Some(step) = step.filter(|step| self.endpoint.can_send(step.conn)) else {
-            return false;
-        };
-        self.send_step(number, step, now, commands);
-        true
+        let early = self.run.early_answer(&self.endpoint);
+        let number = early.filter(|(time, _)| *time <= now);
+        let number = number.map(|(_, number)| number);
+        let step = number.and_then(|number| Some((number, self.run.plan.steps.get(number)?)));
+        if let Some((number, step)) = step {
+            self.send_step(number, step, now, commands);
+        }
+        step.is_some()
     }
 
     /// Sends a step.
@@ -465,7 +464,7 @@ impl Handler for Client<'_> {
             self.run.next_read(),
             self.run.next_time(&self.endpoint),
             self.run.next_leave(),
-            self.run.early_answer().map(|(time, _)| time),
+            (self.run.early_answer(&self.endpoint)).map(|(time, _)| time),
             linger,
         ]
         .into_iter()

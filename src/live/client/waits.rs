@@ -103,7 +103,7 @@ impl ClientRun<'_> {
 
     /// Returns the first answer to a request of the peer that came earlier than in the recording, and the time at which it is
     /// sent if nothing else goes on.
-    pub(super) fn early_answer(&self) -> Option<(i64, usize)> {
+    pub(super) fn early_answer(&self, endpoint: &Endpoint<'_>) -> Option<(i64, usize)> {
         if self.settings.in_order {
             return None;
         }
@@ -115,7 +115,7 @@ impl ClientRun<'_> {
                     .next_step(step.conn)
                     .is_none_or(|(next, _)| next == *number);
                 let has_values = || step.needs.iter().all(|n| self.values.value(*n).is_some());
-                !is_next && has_values()
+                !is_next && endpoint.can_send(step.conn) && has_values()
             })
         })?;
         let wait = self.settings.timeout / 2;

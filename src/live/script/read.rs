@@ -4,7 +4,7 @@ mod recorded;
 mod rule;
 
 use super::value::{OpenValue, PLACEHOLDER};
-use super::{BytesTemplate, Script};
+use super::{BytesTemplate, Script, is_plain};
 use crate::framing::Framing;
 use crate::protocol::Protocol;
 use crate::protocol::peer::Offer;
@@ -102,16 +102,13 @@ impl ScriptReader<'_> {
     /// Returns the framing, if it is not the first one of the protocol.
     fn framing(&self, word: &str, item: &Item<'_>) -> Read<Option<Framing>> {
         let all = self.protocol.descriptor().framings;
-        let is_plain = |framing: &Framing| !matches!(framing, Framing::Http | Framing::WebSocket);
-        let mut plain = all.iter().copied().filter(is_plain);
+        let plain = || all.iter().filter(|framing| is_plain(framing));
         let name = self.toml.string(word, item)?;
-        let framing = plain
-            .find(|framing| framing.name() == name)
-            .ok_or_else(|| {
-                let names = all.iter().filter(|framing| is_plain(framing));
-                let names: Vec<_> = names.map(Framing::name).collect();
-                self.toml.wrong_value(word, item, &names.join(" or "))
-            })?;
+        let found = plain().copied().find(|framing| framing.name() == name);
+        let framing = found.ok_or_else(|| {
+            let names: Vec<_> = plain().map(Framing::name).collect();
+            self.toml.wrong_value(word, item, &names.join(" or "))
+        })?;
         Ok(Some(framing).filter(|framing| all.first() != Some(framing)))
     }
 

@@ -1,6 +1,7 @@
 //! Exchanges over HTTP: event streams, the names and ends of sessions, and requests that their client cancels by ending the
 //! connection before the answer.
 
+use super::super::is_plain;
 use super::CompiledRequests;
 use crate::capture::{Event, EventKind};
 use crate::decoder::Decoded;
@@ -46,7 +47,6 @@ struct RecordedStream {
 /// Returns true for a framing over pipes and plain sockets that is not the usual one there.
 pub(super) fn is_unusual(framing: Framing, protocol: &dyn Protocol) -> bool {
     let all = protocol.descriptor().framings;
-    let is_plain = |framing: &Framing| !matches!(framing, Framing::Http | Framing::WebSocket);
     let usual = all.first().filter(|usual| is_plain(usual));
     usual.is_some_and(|usual| is_plain(&framing) && *usual != framing && all.contains(&framing))
 }
