@@ -17,6 +17,8 @@ macro_rules! methods {
         $(fixed_direction: $fixed_direction:expr,)?
         $(parts: $parts:expr,)?
         $(part_names: $part_names:expr,)?
+        $(pair_id: $pair_id:expr,)?
+        $(is_error_answer: $is_error_answer:expr,)?
     ) => {
         fn descriptor(&self) -> $crate::protocol::Descriptor<'_> {
             $descriptor
@@ -113,6 +115,26 @@ macro_rules! methods {
                 root: $crate::tape::Node<'_>,
             ) -> Vec<$crate::protocol::PartName> {
                 ($part_names)(root)
+            }
+        )?
+
+        $(
+            fn pair_id<'n>(
+                &self,
+                root: $crate::tape::Node<'n>,
+                _: $crate::protocol::Direction,
+            ) -> Option<$crate::tape::Node<'n>> {
+                ($pair_id)(root)
+            }
+        )?
+
+        $(
+            fn is_error_answer(
+                &self,
+                root: $crate::tape::Node<'_>,
+                _: $crate::protocol::Direction,
+            ) -> bool {
+                ($is_error_answer)(root)
             }
         )?
 

@@ -385,6 +385,18 @@ pub trait Protocol: Sync {
     fn is_hello(&self, message: &Message<'_>) -> bool {
         message.role == Some(Role::Hello)
     }
+    /// Returns the value that links a message of a direction to others: the id of a request, in an answer that of its request.
+    /// By default, the member `id`.
+    fn pair_id<'n>(&self, root: Node<'n>, direction: Direction) -> Option<Node<'n>> {
+        let _ = direction;
+        root.get("id")
+    }
+    /// Returns true for a message of a direction that says that a request failed. By default, one with an `error` that is
+    /// not null.
+    fn is_error_answer(&self, root: Node<'_>, direction: Direction) -> bool {
+        let _ = direction;
+        root.get("error").is_some_and(|error| !error.is_null())
+    }
     /// Returns true for a request that belongs to no session: its side sends no opening before it.
     fn needs_no_session(&self, root: Node<'_>) -> bool {
         let _ = root;

@@ -20,7 +20,7 @@ use crate::live::plan::check;
 use crate::live::speed::Speed;
 use crate::protocol::{Direction, Protocol, Role};
 use exchanges::Exchanges;
-use messages::SeenMessage;
+use messages::{SeenMessage, id_path};
 use parts::{
     CompiledRequest, Holders, Opening, SharedPaths, StoredValue, StoredValues, Timeline, Undecided,
     name_at, recorded, replies_to, send_action,
@@ -109,7 +109,7 @@ pub fn compile(
     }));
     let script = Script {
         rules: all,
-        hellos: replies_to(hellos),
+        hellos: replies_to(hellos, protocol, side),
         ..script
     };
     if script.rules.is_empty() && script.hellos.is_empty() && script.opening.is_empty() {
@@ -422,6 +422,7 @@ impl CompileState<'_> {
             ..
         } = seen;
         let index = decoded.index;
+        let id = id_path(decoded, &places);
         let generated = places.iter().filter(|place| name_at(place).is_some());
         let generated = generated.map(|place| &place.path).collect();
         let pattern = match &hello {
@@ -455,7 +456,7 @@ impl CompileState<'_> {
             is_done: hello.is_some() || is_about,
             hello: hello.map(Box::new),
             pattern,
-            values: StoredValues::of(&places, &mut self.paths),
+            values: StoredValues::of(&places, id, &mut self.paths),
             timeline: Timeline::new(decoded.origin.time),
         }));
     }

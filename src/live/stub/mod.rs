@@ -18,6 +18,7 @@ mod pending;
 mod perform;
 mod report;
 mod rules;
+mod sender;
 
 use crate::conversation::{Judge, Verdict};
 use crate::decoder::Decoded;

@@ -2,6 +2,7 @@
 
 use super::Stub;
 use super::dispatch::Job;
+use super::sender::Sender;
 use crate::diff::Val;
 use crate::encoding::json;
 use crate::encoding::lossless::bytes_json;
@@ -92,7 +93,7 @@ impl Job {
     }
 }
 
-impl Stub<'_> {
+impl<'p> Stub<'p> {
     /// Carries out one action. Returns the event before the next one, if the job must wait.
     pub(super) fn action(
         &mut self,
@@ -181,9 +182,10 @@ impl Stub<'_> {
                 let asked = self.endpoint.encode_reply(&job.request, ask, now);
                 let mut asked = asked.map_err(|e| e.to_string())?;
                 // Only the id is new.
-                let place = place_of_id(&asked.message)?;
+                let sender = self.sender();
+                let place = sender.place_of_id(&asked.message)?;
                 let id = asked.message.get(place).unwrap_or_default();
-                asked.message = with_id(&message, id)?;
+                asked.message = sender.with_id(&message, id)?;
                 asked
             }
             None => Outgoing::new(job.request.conn, self.renamed(&message)?),
@@ -215,10 +217,18 @@ impl Stub<'_> {
         self.endpoint.send_message(outgoing, None, now, commands)
     }
 
+    fn sender(&self) -> Sender<'p> {
+        Sender {
+            protocol: self.endpoint.protocol(),
+            direction: self.endpoint.side(),
+        }
+    }
+
     /// Replaces the id of a message by a new one if it is a UUID.
     fn renamed(&mut self, message: &str) -> Result<String, String> {
+        let sender = self.sender();
         let old = with_json(message, |root| {
-            let id = root.get("id")?;
+            let id = sender.protocol.pair_id(root, sender.direction)?;
             let bytes = id.get("$bin").and_then(Node::text);
             let is_bytes = bytes.is_some();
             match Val::text(&bytes.or_else(|| id.text())?) {
@@ -235,7 +245,7 @@ impl Stub<'_> {
         } else {
             format!("\"{}\"", String::from_utf8_lossy(&uuid_text(&fresh)))
         };
-        with_id(message, &id)
+        sender.with_id(message, &id)
     }
 
     /// Sends the answer of a rule. The answer to a call of a batch is sent with the answers to the other calls.
@@ -259,7 +269,7 @@ impl Stub<'_> {
             (Reply::Message(value), None) => {
                 let mut says = Outgoing::new(job.request.conn, job.json(value)?);
                 says.stream = job.request.stream;
-                says.to = exchange_of(&says.message, &job.request.message);
+                says.to = (self.sender()).exchange_of(&says.message, &job.request.message);
                 Ok(says)
             }
             (Reply::Tell(..), _) | (_, None) => job.with_peer_reply(reply, |peer_reply| {
@@ -274,9 +284,10 @@ impl Stub<'_> {
         }
         let mut outgoing = sent.map_err(|e| e.to_string())?;
         if let Some(id) = &mutation.id {
-            let place = place_of_id(&outgoing.message)?;
+            let sender = self.sender();
+            let place = sender.place_of_id(&outgoing.message)?;
             outgoing.to = outgoing.message.get(place).map(str::to_owned);
-            outgoing.message = with_id(&outgoing.message, &job.json(id)?)?;
+            outgoing.message = sender.with_id(&outgoing.message, &job.json(id)?)?;
         }
         let is_event = matches!(reply, Reply::Message(value) if value.is_event());
         for _ in 0..=u8::from(mutation.twice) {
@@ -304,31 +315,4 @@ impl Stub<'_> {
         job.answered |= job.part.is_none();
         Ok(())
     }
-}
-
-/// Returns the id of a request for an answer that has no id itself, as an error of the transport.
-pub(super) fn exchange_of(answer: &str, request: &str) -> Option<String> {
-    let has_id = |root: Node<'_>| root.get("id").is_some_and(|id| !id.is_null());
-    let names_itself =
-        with_json(answer, |root| root.get("method").is_some() || has_id(root)).ok()?;
-    let place = place_of_id(request).ok().filter(|_| !names_itself)?;
-    request.get(place).map(str::to_owned)
-}
-
-/// Returns the range of the id in a message.
-fn place_of_id(message: &str) -> Result<std::ops::Range<usize>, String> {
-    let place = with_json(message, |root| {
-        let node = root.get("id").or_else(|| root.get("seq"));
-        node.map(Node::span)
-    })?;
-    let place = place.ok_or("id: the answer has none")?;
-    Ok(place.at()..place.at() + place.len as usize)
-}
-
-/// Replaces the id of a message.
-fn with_id(message: &str, id: &str) -> Result<String, String> {
-    let place = place_of_id(message)?;
-    let parts = message.get(..place.start).zip(message.get(place.end..));
-    let (before, after) = parts.ok_or("id: the answer has none")?;
-    Ok(format!("{before}{id}{after}"))
 }

@@ -7,7 +7,7 @@
 
 use super::AnswerSource;
 use super::dispatch::{Decision, Dispatcher, Job};
-use super::perform::exchange_of;
+use super::sender::Sender;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::diff::StoredMessage;
@@ -66,6 +66,8 @@ impl Dispatcher {
         else {
             return;
         };
+        let sender = Sender::to(decoded);
+        let is_error = |outgoing: &Outgoing| sender.is_error(&outgoing.message);
         let fill = |message: &OpenValue, request: &str| {
             message.fill(&value::Fill {
                 request,
@@ -74,10 +76,10 @@ impl Dispatcher {
         };
         let reply = replies
             .iter_mut()
-            .find(|outgoing| !outgoing.is_fixed && !is_error_reply(outgoing));
+            .find(|outgoing| !outgoing.is_fixed && !is_error(outgoing));
         if let Some(reply) = reply {
             if let Ok(message) = fill(message, &reply.message) {
-                let to = exchange_of(&message, &reply.message);
+                let to = sender.exchange_of(&message, &reply.message);
                 reply.to = to.or_else(|| reply.to.take());
                 reply.message = message;
             }
@@ -92,7 +94,7 @@ impl Dispatcher {
             return;
         };
         let mut reply = Outgoing::new(conn, reply);
-        let refuses = is_error_reply(&reply);
+        let refuses = is_error(&reply);
         if is_unknown || is_known && refuses {
             reply.closes = refuses && is_unknown;
             let before = hello.before.iter().filter(|_| !refuses);
@@ -140,7 +142,8 @@ impl Dispatcher {
         }
         if !rule.answers {
             // An acknowledgement goes before the rule's messages; a refusal is dropped.
-            replies.retain(|outgoing| !rule.goes_on || !is_error_reply(outgoing));
+            let sender = Sender::to(decoded);
+            replies.retain(|outgoing| !rule.goes_on || !sender.is_error(&outgoing.message));
             before = replies;
         }
         let source = match &rule.place {
@@ -187,13 +190,4 @@ pub(super) fn awaited_requests(rules: &[ScriptRule]) -> BTreeSet<u64> {
         _ => None,
     });
     awaited.collect()
-}
-
-/// Returns `true` if a reply of the protocol is an error.
-fn is_error_reply(outgoing: &Outgoing) -> bool {
-    let no = value::with_json(&outgoing.message, |root| {
-        let is = |key: &str| root.get(key).is_some_and(|node| !node.is_null());
-        is("error") || is("code")
-    });
-    no.unwrap_or_default()
 }

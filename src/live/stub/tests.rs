@@ -276,6 +276,36 @@ fn script_mutations_reach_the_wire() {
 }
 
 #[test]
+fn an_id_of_a_script_is_where_the_protocol_has_the_one_of_the_request() {
+    let lists = "name = \"lists\"\nframings = [\"lines\"]\n\
+        [[message]]\nwhen = \".[0]=0\"\nrole = \"request\"\nid = \".[1]\"\nsubject = \".[2]\"\n\
+        [[message]]\nrole = \"response\"\nid = \".[1]\"\ncontent = \".[2]\"\n";
+    let lists = crate::protocol::described::Described::from_toml(lists).unwrap();
+    for (protocol, framing, request, want) in [
+        (
+            crate::protocol::described::embedded()[0],
+            Framing::ContentLength,
+            "Content-Length: 44\r\n\r\n{\"seq\":5,\"type\":\"request\",\"command\":\"asked\"}",
+            "\"seq\":1,\"request_seq\":7,",
+        ),
+        (
+            known("sael"),
+            Framing::Lines,
+            "{\"v\":1,\"kind\":\"INV\",\"seq\":5,\"tool\":\"asked\",\"input\":{}}\n",
+            "\"seq\":7,",
+        ),
+        (&lists, Framing::Lines, "[0,5,\"asked\"]\n", ",7,{}]"),
+    ] {
+        let text = "[[on]]\nmatch = 'subject=asked'\nid = 7\nresult = {}\n";
+        let script = Script::read("my.toml", text, protocol).unwrap();
+        let mut stub_test = StubTest::over(framing, protocol, script);
+        stub_test.open();
+        let output = stub_test.receive(request);
+        assert!(output.contains(want), "{}: {output}", protocol.name());
+    }
+}
+
+#[test]
 fn script_keys_control_the_first_bytes() {
     let compiling = "   Compiling oracle\n";
     for (script, want) in [

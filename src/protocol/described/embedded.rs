@@ -210,6 +210,14 @@ impl Protocol for Embedded {
         self.described.part_names(root)
     }
 
+    fn pair_id<'n>(&self, root: Node<'n>, direction: Direction) -> Option<Node<'n>> {
+        self.described.pair_id(root, direction)
+    }
+
+    fn is_error_answer(&self, root: Node<'_>, direction: Direction) -> bool {
+        self.described.is_error_answer(root, direction)
+    }
+
     fn behavior(&self) -> &dyn Behavior {
         self.described.behavior()
     }

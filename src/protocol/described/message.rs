@@ -10,7 +10,7 @@ use crate::path::Path;
 use crate::protocol::json_body::{self, empty};
 use crate::protocol::make::is_json;
 use crate::protocol::rpc::read::Exchange;
-use crate::protocol::{Context, Evidence, Id, Message, Role};
+use crate::protocol::{Context, Direction, Evidence, Id, Message, Role};
 use crate::span::SpannedText;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
@@ -122,7 +122,7 @@ fn interpret<'a>(
         }
         return;
     };
-    message.role = Some(role(kind, found, context));
+    message.role = Some(role(kind, found, context.direction));
     message.evidence = if kind.certain {
         Evidence::Certain
     } else {
@@ -155,10 +155,10 @@ pub(super) fn names<'a>(
 }
 
 /// Returns the role of a message of a kind.
-fn role(kind: &MessageKind, found: &Found<'_, '_>, context: &Context<'_>) -> Role {
+fn role(kind: &MessageKind, found: &Found<'_, '_>, direction: Option<Direction>) -> Role {
     let holds = |condition: &Option<crate::select::Expr>| {
         let condition = condition.as_ref();
-        condition.is_some_and(|condition| found.holds(condition, context.direction))
+        condition.is_some_and(|condition| found.holds(condition, direction))
     };
     if holds(&kind.error) {
         Role::Error
@@ -167,6 +167,26 @@ fn role(kind: &MessageKind, found: &Found<'_, '_>, context: &Context<'_>) -> Rol
     } else {
         kind.role
     }
+}
+
+/// Returns the role of a message of a direction, if the description has such a message.
+pub(super) fn role_of(described: &Described, root: Node<'_>, direction: Direction) -> Option<Role> {
+    described.matcher.read(root, |found| {
+        let kind = found.kind(&described.description.messages, Some(direction))?;
+        Some(role(kind, found, Some(direction)))
+    })
+}
+
+/// Returns the value that links a message of a direction to others.
+pub(super) fn pair_id<'n>(
+    described: &Described,
+    root: Node<'n>,
+    direction: Direction,
+) -> Option<Node<'n>> {
+    described.matcher.read(root, |found| {
+        let kind = found.kind(&described.description.messages, Some(direction))?;
+        found.at(kind.pair_id()?)
+    })
 }
 
 fn word<'a>(word: Option<&'a Word>, found: &Found<'_, 'a>) -> Option<SpannedText<'a>> {

@@ -461,6 +461,20 @@ impl Protocol for Described {
             .unwrap_or_default()
     }
 
+    fn pair_id<'n>(&self, root: Node<'n>, direction: Direction) -> Option<Node<'n>> {
+        match self.base {
+            Some(base) => base.pair_id(root, direction),
+            None => message::pair_id(self, root, direction),
+        }
+    }
+
+    fn is_error_answer(&self, root: Node<'_>, direction: Direction) -> bool {
+        match self.base {
+            Some(base) => base.is_error_answer(root, direction),
+            None => message::role_of(self, root, direction) == Some(Role::Error),
+        }
+    }
+
     fn behavior(&self) -> &dyn Behavior {
         self
     }

@@ -204,6 +204,16 @@ pub(super) fn role(kind: &str) -> Option<Role> {
     })
 }
 
+/// Returns the number that links a message to others.
+pub(super) fn pair_id(root: Node<'_>) -> Option<Node<'_>> {
+    root.get("seq")
+}
+
+pub(super) fn is_error_answer(root: Node<'_>) -> bool {
+    let kind = root.get("kind").and_then(Node::text);
+    kind.is_some_and(|kind| role(&kind) == Some(Role::Error))
+}
+
 /// Returns the stages of a pipeline, each by its tool or its kind: `search | filter | (mail, log)`.
 fn stage_names(pipeline: Node<'_>, depth: usize) -> String {
     let mut tape = Tape::new();

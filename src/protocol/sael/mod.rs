@@ -96,5 +96,7 @@ impl Protocol for Sael {
         content: message::content,
         annotate: message::annotate,
         fixed_direction: |message: &Message<'_>| schema::fixed_direction(schema::forms(&message.kind)),
+        pair_id: message::pair_id,
+        is_error_answer: message::is_error_answer,
     }
 }

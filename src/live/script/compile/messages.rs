@@ -7,6 +7,7 @@ use crate::diff::MessageName;
 use crate::framing::{Frame, Head};
 use crate::live::names::ValuePlace;
 use crate::live::script::{BytesTemplate, HelloReply};
+use crate::path::Path;
 use crate::protocol::Role;
 
 /// A message of the recording, with the values in it that have a meaning.
@@ -29,6 +30,14 @@ impl<'d> SeenMessage<'d> {
             places,
         }
     }
+}
+
+/// Returns the path of the id of a message, if it is among these values.
+pub(super) fn id_path<'v>(decoded: &Decoded<'_>, places: &'v [ValuePlace]) -> Option<&'v Path> {
+    let (root, direction) = (decoded.root()?, decoded.origin.direction?);
+    let id = decoded.protocol.pair_id(root, direction)?.span();
+    let is_id = |path: &&Path| path.find(root).is_some_and(|node| node.span() == id);
+    places.iter().map(|place| &place.path).find(is_id)
 }
 
 /// The fields of a response that depend on its connection or on how its body was encoded.
@@ -209,7 +218,8 @@ impl CompileState<'_> {
         }
         self.decide(Some(at));
         let (index, own) = (message.decoded.index, message.places.clone());
-        let values = StoredValues::of(&own, &mut self.paths);
+        let id = id_path(message.decoded, &own);
+        let values = StoredValues::of(&own, id, &mut self.paths);
         let mut message = self.message(at, message.message, message.places);
         if is_event {
             message = message.into_event();
@@ -252,7 +262,7 @@ impl CompileState<'_> {
     pub(super) fn await_answer(&mut self, (at, call): (usize, usize), answer: &SeenMessage<'_>) {
         self.decide(Some(at));
         self.holders.add(at, &answer.places);
-        let values = StoredValues::of(&answer.places, &mut self.paths);
+        let values = StoredValues::of(&answer.places, None, &mut self.paths);
         if let Some(course) = self.course_mut(at) {
             course.received(ScriptAction::Await(call), answer.time);
             course.answers.push((call, values));

@@ -8,8 +8,8 @@ use crate::live::script::template::{Replacement, Template, ValueSource};
 use crate::live::script::value::{OpenValue, with_json};
 use crate::live::script::{AwaitedRequest, HelloReply, Reply, ScriptAction};
 use crate::live::speed::Speed;
-use crate::path::{Path, PathStep};
-use crate::protocol::Direction;
+use crate::path::Path;
+use crate::protocol::{Direction, Protocol};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -63,8 +63,12 @@ pub(super) enum StoredValues {
 }
 
 impl StoredValues {
-    pub(super) fn of(places: &[ValuePlace], paths: &mut SharedPaths) -> Self {
-        let value = |place| StoredValue::of(place, paths);
+    /// `id`: the path of the id of the message.
+    pub(super) fn of(places: &[ValuePlace], id: Option<&Path>, paths: &mut SharedPaths) -> Self {
+        let value = |place: &ValuePlace| StoredValue {
+            is_id: id == Some(&place.path),
+            ..StoredValue::of(place, paths)
+        };
         let values: Vec<StoredValue> = places.iter().map(value).collect();
         match <[StoredValue; 1]>::try_from(values) {
             Ok([value]) => Self::One(value),
@@ -86,6 +90,7 @@ pub(super) struct StoredValue {
     /// The number of the name that it stands for.
     name: Option<u32>,
     form: SpellingForm,
+    is_id: bool,
 }
 
 impl StoredValue {
@@ -94,6 +99,7 @@ impl StoredValue {
             path: paths.share(&place.path),
             name: name_at(place).and_then(|name| u32::try_from(name).ok()),
             form: place.spot.form,
+            is_id: false,
         }
     }
 
@@ -130,7 +136,7 @@ impl CompiledRequest {
 
     /// Returns its id.
     pub(super) fn id(&self) -> Option<&StoredValue> {
-        self.values.iter().find(|value| is_id(&value.path))
+        self.values.iter().find(|value| value.is_id)
     }
 }
 
@@ -182,24 +188,24 @@ impl Timeline {
         name: usize,
         is_ours: bool,
     ) -> Option<(ValueSource, SpellingForm)> {
-        let find = |values: &StoredValues| {
+        let find = |values: &StoredValues, is_wanted: fn(&StoredValue) -> bool| {
             let mut values = values.iter();
-            let value = values.find(|value| value.name() == Some(name));
+            let value = values.find(|value| value.name() == Some(name) && is_wanted(value));
             value.map(|value| ((*value.path).clone(), value.form))
         };
         let course = self.course.as_deref();
         if is_ours {
             let mut calls = course?.calls.iter().enumerate();
             return calls.find_map(|(call, values)| {
-                let (path, form) = find(values).filter(|(path, _)| is_id(path))?;
+                let (path, form) = find(values, |value| value.is_id)?;
                 Some((ValueSource::Sent(call, path), form))
             });
         }
-        let own = find(request).map(|(path, form)| (ValueSource::Request(path), form));
+        let own = find(request, |_| true).map(|(path, form)| (ValueSource::Request(path), form));
         own.or_else(|| {
             let mut answers = course?.answers.iter();
             answers.find_map(|(call, values)| {
-                let (path, form) = find(values)?;
+                let (path, form) = find(values, |_| true)?;
                 Some((ValueSource::Call(*call, path), form))
             })
         })
@@ -374,7 +380,12 @@ fn names(places: &[ValuePlace]) -> impl Iterator<Item = usize> {
 }
 
 /// Returns the replies to hellos: the first answer to each that accepts it, otherwise the first one, and what followed it.
-pub(super) fn replies_to(hellos: CompiledRequests) -> Vec<HelloReply> {
+pub(super) fn replies_to(
+    hellos: CompiledRequests,
+    protocol: &dyn Protocol,
+    side: Direction,
+) -> Vec<HelloReply> {
+    let is_refusal = |hello: &HelloReply| is_refusal(hello, protocol, side);
     let mut replies: Vec<HelloReply> = Vec::new();
     for entry in hellos {
         let Some(hello) = entry.hello else { continue };
@@ -400,13 +411,13 @@ pub(super) fn replies_to(hellos: CompiledRequests) -> Vec<HelloReply> {
 }
 
 /// Returns `true` if the recorded answer to a hello is an error.
-fn is_refusal(hello: &HelloReply) -> bool {
-    let has_error = |text: &str| with_json(text, |root| root.get("error").is_some());
-    match &hello.message {
-        Some(OpenValue::Recorded(template)) => has_error(&template.text).unwrap_or_default(),
-        Some(OpenValue::Json(text)) => has_error(text).unwrap_or_default(),
-        _ => false,
-    }
+fn is_refusal(hello: &HelloReply, protocol: &dyn Protocol, side: Direction) -> bool {
+    let text = match &hello.message {
+        Some(OpenValue::Recorded(template)) => &template.text,
+        Some(OpenValue::Json(text)) => text,
+        _ => return false,
+    };
+    with_json(text, |root| protocol.is_error_answer(root, side)).unwrap_or_default()
 }
 
 /// Returns the number of the name that a value stands for.
@@ -415,11 +426,6 @@ pub(super) fn name_at(place: &ValuePlace) -> Option<usize> {
         Binding::Name(number) if !place.spot.is_key => Some(number),
         _ => None,
     }
-}
-
-/// Returns `true` if this is the path of an id.
-pub(super) fn is_id(path: &Path) -> bool {
-    matches!(&path[..], [PathStep::Member(key)] if matches!(key.as_str(), "id" | "seq"))
 }
 
 pub(super) fn send_action(message: OpenValue) -> ScriptAction {

@@ -270,6 +270,66 @@ fn recorded_stream_waits_for_its_cancellation() {
     assert!(!stub_test.stub.waiting.has(1.into()));
 }
 
+/// A client that was refused has tried again: the stub accepts its hello at once.
+#[test]
+fn a_hello_is_answered_as_after_its_refusal() {
+    let head = json!({"wiretool": 1, "protocol": "sael", "started": "2026-01-01T00:00:00Z", "transport": "tcp"});
+    let chunk = |conn: u32, dir: &str, message: Json| json!({"t": 1, "conn": conn, "dir": dir, "text": format!("{message}\n")});
+    let hello = || json!({"v": 1, "kind": "HEY", "agent": {"id": "a"}});
+    let lines = [
+        head,
+        chunk(1, "c2s", hello()),
+        chunk(
+            1,
+            "s2c",
+            json!({"v": 1, "kind": "ERR", "seq": 0, "code": "UNAVAILABLE", "message": "later"}),
+        ),
+        chunk(2, "c2s", hello()),
+        chunk(
+            2,
+            "s2c",
+            json!({"v": 1, "kind": "HEY", "server": {"id": "s", "name": "recorded", "version": "1"}, "session_id": "ses_abcdefghijklmnop"}),
+        ),
+    ];
+    let recording: Vec<String> = lines.iter().map(Json::to_string).collect();
+    let (side, limits) = (Direction::ToClient, Limits::default());
+    let (recording, protocol) = (recording.join("\n"), known("sael"));
+    let script = compile(recording, protocol, side, limits, Speed::default());
+    let mut stub_test = StubTest::made(protocol, script.unwrap(), OnMiss::Error, false);
+    stub_test.open();
+    let output = stub_test.receive(&format!("{}\n", hello()));
+    assert!(output.contains("\"recorded\""), "{output}");
+}
+
+/// A message continues the request whose id it has, wherever the protocol has that.
+#[test]
+fn recorded_items_wait_for_a_message_with_the_id_of_their_request() {
+    let description = "name = \"lists\"\nframings = [\"lines\"]\n\
+        [[message]]\nwhen = \".[0]=0\"\nrole = \"request\"\nid = \".[1]\"\nsubject = \".[2]\"\n\
+        [[message]]\nwhen = \".[0]=1\"\nrole = \"response\"\nid = \".[1]\"\ncontent = \".[2]\"\n\
+        [[message]]\nwhen = \".[0]=2\"\nrole = \"item\"\nid = \".[1]\"\ncontent = \".[2]\"\n\
+        [[message]]\nwhen = \".[0]=3\"\nrole = \"notification\"\nkind = \"stop\"\ncancels = \".[1]\"\n";
+    let lists = crate::protocol::described::Described::from_toml(description).unwrap();
+    let head = json!({"wiretool": 1, "protocol": "lists", "started": "2026-01-01T00:00:00Z", "transport": "tcp"});
+    let chunk = |dir: &str, message: Json| json!({"t": 1, "conn": 0, "dir": dir, "text": format!("{message}\n")});
+    let lines = [
+        head,
+        chunk("c2s", json!([0, 1, "count"])),
+        chunk("s2c", json!([2, 1, "first"])),
+        chunk("c2s", json!([3, 1])),
+        chunk("s2c", json!([1, 1, "stopped"])),
+    ];
+    let recording: Vec<String> = lines.iter().map(Json::to_string).collect();
+    let (side, limits) = (Direction::ToClient, Limits::default());
+    let recording = recording.join("\n");
+    let script = compile(recording, &lists, side, limits, Speed::default());
+    let mut stub_test = StubTest::made(&lists, script.unwrap(), OnMiss::Error, false);
+    stub_test.open();
+    assert_eq!(stub_test.receive("[0,8,\"count\"]\n"), "[2,8,\"first\"]\n");
+    assert_eq!(stub_test.receive("[3,9]\n"), "");
+    assert_eq!(stub_test.receive("[3,8]\n"), "[1,8,\"stopped\"]\n");
+}
+
 /// A notification that may belong to several open requests is sent before the answer that followed it, as recorded.
 #[test]
 fn notifications_keep_their_place_before_answers() {
