@@ -2,6 +2,7 @@
 //!
 //! Unlike [`super::unreadable`], this is asked only at the end: a wrong name costs no message.
 
+mod carriers;
 mod encoded;
 mod yaml;
 
@@ -9,6 +10,8 @@ use crate::encoding::{Parsed, Want, lossless, msgpack};
 use crate::framing::fields::masked;
 use crate::framing::{Framing, header_framings};
 use crate::span::Span;
+pub(crate) use carriers::{HTTP, short_name};
+use carriers::{is_grpc, is_http2, is_http2_settings, is_redis, is_ssh, is_tls};
 use encoded::{encoded_text, of_other_encoding};
 use std::borrow::Cow;
 use yaml::is_yaml;
@@ -36,7 +39,7 @@ pub(crate) fn unrecognised(bytes: &[u8]) -> String {
 pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
     let bytes = bytes.get(..EXAMINED).unwrap_or(bytes);
     let named = |name: &'static str, how| Some((Cow::Borrowed(name), how));
-    if bytes.starts_with(b"PRI * HTTP/2.0") || is_http2_settings(bytes) {
+    if is_http2(bytes) || is_http2_settings(bytes) {
         return named("HTTP/2, which gRPC uses too", TO_HTTP);
     }
     if bytes.starts_with(b"\xef\xbb\xbf{") {
@@ -75,7 +78,7 @@ pub(crate) fn looks_like(bytes: &[u8]) -> Option<LookAlike> {
             "wiretool proxy --connect tls://HOST:PORT -w FILE.jsonl records the plain text",
         );
     }
-    if bytes.starts_with(b"SSH-2.0-") {
+    if is_ssh(bytes) {
         return named(
             "SSH, which is encrypted",
             "record the program behind it: wiretool record -w FILE.jsonl -- PROGRAM",
@@ -295,62 +298,6 @@ fn shown_by_a_language(text: &str) -> Option<LookAlike> {
         return None;
     };
     Some((name.into(), how))
-}
-
-/// RFC 9113 section 6.5: a connection begins with SETTINGS of 6 bytes each, on stream 0.
-fn is_http2_settings(bytes: &[u8]) -> bool {
-    match bytes.first_chunk() {
-        Some([0, 0, len, 4, 0, 0, 0, 0, 0]) => {
-            let rest = bytes.len() - 9;
-            len % 6 == 0 && (rest == usize::from(*len) || rest > usize::from(*len) + 8)
-        }
-        _ => false,
-    }
-}
-
-/// RFC 8446 section 5.1: a record with a handshake, or with application data.
-fn is_tls(bytes: &[u8]) -> bool {
-    matches!(bytes, [0x16 | 0x17, 3, 0..=4, 0..=0x41, _, ..])
-}
-
-/// Commands, or answers, of Redis: `*2 CR LF $3 CR LF GET CR LF $1 CR LF a CR LF`.
-fn is_redis(bytes: &[u8]) -> bool {
-    let Some(end) = memchr::memmem::find(bytes, b"\r\n") else {
-        return false;
-    };
-    let (line, rest) = bytes.split_at_checked(end).unwrap_or_default();
-    let rest = rest.get(2..).unwrap_or_default();
-    let is_number = |text: &[u8]| {
-        let digits = text.strip_prefix(b"-").unwrap_or(text);
-        !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
-    };
-    match line.split_first() {
-        Some((b'*' | b'%' | b'~' | b'>', count)) => {
-            is_number(count)
-                && (rest.is_empty() || rest.first().is_some_and(|c| b"$*:+-%_#,".contains(c)))
-        }
-        Some((b'$', len)) => is_number(len) && !rest.is_empty(),
-        Some((b':', number)) => is_number(number),
-        Some((b'+', word)) => !word.is_empty() && word.iter().all(u8::is_ascii_uppercase),
-        Some((b'-', text)) => text.starts_with(b"ERR ") || text.starts_with(b"WRONGTYPE "),
-        _ => false,
-    }
-}
-
-/// Messages of gRPC, each after a flag and its length.
-fn is_grpc(bytes: &[u8]) -> bool {
-    let (mut rest, mut count) = (bytes, 0);
-    while let Some([0, a, b, c, d]) = rest.first_chunk() {
-        let len = u32::from_be_bytes([*a, *b, *c, *d]) as usize;
-        let Some(after) = rest.get(5..).and_then(|body| body.get(len..)) else {
-            return bytes.len() == EXAMINED && count > 0;
-        };
-        if len == 0 {
-            return false;
-        }
-        (rest, count) = (after, count + 1);
-    }
-    count > 0 && rest.is_empty()
 }
 
 /// Returns the first keys of the JSON in the first body of HTTP.

@@ -48,6 +48,7 @@ pub(crate) use frame::OwnedPlaces;
 pub use frame::{Fault, Frame, Head, LengthMode, Piece, Places, Step, View};
 pub use framer::Framer;
 pub use frames::{BufferFrame, BufferStep, Frames, frames};
+pub(crate) use http::head::is_start_line;
 #[cfg(feature = "cli")]
 pub(crate) use http::{BodyDelimiter, BodyPart, websocket_accept};
 pub(crate) use http::{EventStream, MAX_HEAD as MAX_HTTP_HEAD};

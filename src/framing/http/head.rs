@@ -173,7 +173,7 @@ fn starts_message(seen: &[u8]) -> Option<bool> {
 }
 
 /// Returns `true` if the first line is one of HTTP/1.x.
-pub(in crate::framing) fn is_start_line(line: &[u8]) -> bool {
+pub(crate) fn is_start_line(line: &[u8]) -> bool {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     line.starts_with(b"HTTP/1.")
         || line

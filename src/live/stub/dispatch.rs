@@ -11,6 +11,7 @@
 use super::matcher::{MAX_NAME_LENGTH, RequestMatcher};
 use super::report::RateLimit;
 use super::{AnswerSource, ScriptAction, ScriptRule, StubObserver, StubReport};
+use crate::capture::lookalike::{HTTP, short_name};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::diff::MessageName;
@@ -414,7 +415,7 @@ impl Dispatcher {
 /// Describes bytes that are no message of the protocol.
 fn foreign(decoded: &Decoded<'_>) -> String {
     let name = decoded.protocol.name();
-    let look_alike = look_alike(decoded.frame.view.bytes);
+    let look_alike = short_name(decoded.frame.view.bytes);
     let framings = decoded.protocol.descriptor().framings;
     let tip = match look_alike {
         Some(HTTP) if framings.contains(&Framing::Http) => {
@@ -441,27 +442,4 @@ pub(super) fn undecodable_start(endpoint: &Endpoint<'_>, channel: Channel) -> Op
         conn,
         format!("{who}: not a message of {name}: closed"),
     ))
-}
-
-/// The name of HTTP as that of other bytes.
-const HTTP: &str = "HTTP";
-
-/// Names the protocol that bytes look like.
-fn look_alike(bytes: &[u8]) -> Option<&'static str> {
-    let methods: [&[u8]; 7] = [
-        b"GET ",
-        b"POST ",
-        b"PUT ",
-        b"HEAD ",
-        b"OPTIONS ",
-        b"DELETE ",
-        b"PRI * HTTP",
-    ];
-    match bytes {
-        _ if methods.iter().any(|method| bytes.starts_with(method)) => Some(HTTP),
-        [0x16, 3, ..] => Some("TLS"),
-        [b'{' | b'[', ..] => Some("JSON"),
-        [b'S', b'S', b'H', b'-', ..] => Some("SSH"),
-        _ => None,
-    }
 }

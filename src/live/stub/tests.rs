@@ -336,6 +336,17 @@ fn foreign_protocol_is_logged_and_closed() {
     let output = stub_test.receive("POST / HTTP/1.1\r\n");
     let tip = "(this looks like HTTP, which `--listen http://HOST:PORT` reads): closed";
     assert!(output.contains(tip), "{output}");
+    for (bytes, name) in [
+        ("PRI * HTTP/2.0\r\n\r\n", "HTTP"),
+        ("\u{16}\u{3}\u{1}\u{0}\u{5}\u{1}\n", "TLS"),
+        ("SSH-2.0-OpenSSH_9.6\r\n", "SSH"),
+    ] {
+        let mut stub_test = StubTest::with(oracle(), "", OnMiss::Error, false);
+        stub_test.open();
+        let output = stub_test.receive(bytes);
+        let text = format!("(this looks like {name}): closed");
+        assert!(output.contains(&text), "{name}: {output}");
+    }
     // On stdio there is no other to wait for, and a bad line can be skipped.
     let mut stub_test = StubTest::<'static>::serving("[[on]]\nresult = []\n");
     assert_eq!(stub_test.receive("hello\n"), "");
