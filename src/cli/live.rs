@@ -22,7 +22,7 @@ use crate::framing::Framing;
 use crate::live::codec::ConnectionConfig;
 use crate::protocol::Protocol;
 use crate::protocol::session::Severity;
-use crate::render::format::Format;
+use crate::render::Format;
 use crate::system;
 use crate::transport::{
     Address, BoundListener, ChildCommand, Collector, Faults, FileLimit, Inserts, MessagePrinter,

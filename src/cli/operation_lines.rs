@@ -2,8 +2,7 @@
 
 use crate::conversation::{Operation, Verdict};
 use crate::decoder::Decoded;
-use crate::render::format::Format;
-use crate::render::{DisplayOptions, operation};
+use crate::render::{DisplayOptions, Format, operation};
 use foldhash::HashSet;
 use std::collections::BTreeMap;
 

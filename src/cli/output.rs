@@ -4,7 +4,7 @@ use super::Exit;
 use super::export::collector::text_of;
 use super::poll::{PollFlags, poll};
 use super::thread_output::Printed;
-use crate::render::format::Format;
+use crate::render::Format;
 use crate::render::style::escape_json;
 use crate::system::{self, AsFile};
 use crate::transport::Collector;

@@ -7,7 +7,7 @@ use super::live::{self, ConnectionArgs, EXIT_CODES, LintArgs, LiveConfig, LiveSc
 use super::options::{self, SharedArgs};
 use super::recording;
 use crate::encoding::Want;
-use crate::render::format::Format;
+use crate::render::Format;
 use crate::transport::FileLimit;
 use anyhow::Result;
 use std::io::IsTerminal as _;

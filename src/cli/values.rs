@@ -8,7 +8,7 @@ use crate::export::FormName;
 use crate::framing::{Framing, LengthMode};
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::{Direction, registry};
-use crate::render::format::Format;
+use crate::render::Format;
 use crate::settings::{Setting, setting};
 use crate::tape::{Node, Tape};
 use anyhow::{Context as _, Result, ensure};

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use crate::error::{HINTED, with_flags};
     use crate::protocol::Direction;
-    use crate::render::format::Format;
+    use crate::render::Format;
 
     #[test]
     fn flags_are_applied() {

@@ -5,7 +5,7 @@ use crate::conversation::Judge;
 use crate::framing::{Framing, LengthMode, Limits};
 use crate::protocol::Direction;
 use crate::protocol::registry::Signature;
-use crate::render::format::Format;
+use crate::render::Format;
 use std::path::PathBuf;
 
 /// Options for reading and showing a fixture.

@@ -9,7 +9,7 @@ use crate::protocol::Direction;
 use crate::protocol::registry::{self, Signature};
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::Severity;
-use crate::render::format::Format;
+use crate::render::Format;
 use crate::words::{nearest, size};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use super::Error;
 use crate::protocol::registry::{Extensions, Protocols};
-use crate::render::format::Format;
+use crate::render::Format;
 use crate::settings::{COMMENT_MARK, FixtureOptions, comment_of};
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::protocol::Role;
-use crate::render::format::Format;
+use crate::render::Format;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 

@@ -3,8 +3,7 @@
 use crate::capture::{Event, write_time};
 use crate::cli::stderr_lines::{StderrLine, StderrLines};
 use crate::encoding::json::write_str;
-use crate::render::DisplayOptions;
-use crate::render::format::Format;
+use crate::render::{DisplayOptions, Format};
 
 /// The lines of stderr among the messages.
 #[derive(Default)]

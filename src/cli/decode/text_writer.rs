@@ -7,7 +7,7 @@
 
 use crate::cli::output::CommandOutput;
 use crate::render::DisplayOptions;
-use crate::render::format::Renderer;
+use crate::render::Renderer;
 use anyhow::Result;
 
 /// The maximum number of messages and of bytes that the first screen holds back.
