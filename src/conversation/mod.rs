@@ -81,6 +81,15 @@ pub struct Conversation<'p> {
     operations: Option<Box<Operations>>,
 }
 
+impl std::fmt::Debug for Conversation<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut fields = f.debug_struct("Conversation");
+        fields.field("protocol", &self.protocol().map(<dyn Protocol>::name));
+        fields.field("judge", &self.judge);
+        fields.finish_non_exhaustive()
+    }
+}
+
 impl<'p> Conversation<'p> {
     /// Returns an empty conversation in one of these protocols.
     pub fn new(protocols: &[&'p dyn Protocol], judge: &Judge, config: SessionConfig) -> Self {
