@@ -41,16 +41,17 @@ mod separate;
 #[cfg(feature = "cli")]
 mod stored;
 mod stream_end;
-mod streams;
 
-use self::open_requests::OpenNames;
+use self::open_requests::{OpenNames, OpenRequests};
 use crate::encoding::{Parsed, Want};
-use crate::framing::Framing;
+use crate::framing::{Backlog, Framer, Framing};
 pub use crate::protocol::Origin;
 use crate::protocol::{ConnStream, Direction, Lane, Protocol};
 use chunk::Stream;
+use chunk_times::ChunkTimes;
 #[cfg(feature = "cli")]
 pub(crate) use continued::StreamState;
+use coverage::Coverage;
 pub use coverage::RawFrame;
 use datagram::HeldDatagrams;
 pub use decoded::Decoded;
@@ -66,6 +67,7 @@ pub use metadata::{Metadata, SideEvent};
 pub use options::DecodeOptions;
 use options::new_parsed;
 pub(crate) use partial::Partial;
+use recovery::Recovery;
 #[cfg(feature = "cli")]
 pub(crate) use sections::{Section, SectionMemory, SectionMessage, SectionReader, Splitter};
 #[cfg(feature = "rules")]
@@ -466,6 +468,77 @@ impl Decoder<'_> {
             };
             known.insert(other, (waiting.bytes, unread));
             self.open_stream(other, framing);
+        }
+    }
+}
+
+impl Decoder<'_> {
+    fn framer(&self, protocol: &dyn Protocol, framing: Framing, resync: bool) -> Framer {
+        let DecodeOptions {
+            limits,
+            length_mode,
+            ..
+        } = self.options;
+        protocol.framer(framing, limits, length_mode, resync)
+    }
+
+    fn open_stream(&mut self, key: Lane, framing: Framing) {
+        let Some(protocol) = self.protocol_of(key) else {
+            return;
+        };
+        let (mine, others) = std::mem::take(&mut self.held_metadata)
+            .into_iter()
+            .partition(|(k, _)| *k == key);
+        self.held_metadata = others;
+        let mine: Vec<(Lane, Metadata)> = mine;
+        let metadata = mine.into_iter().map(|(_, b)| b).collect();
+        let gap = self.gaps.remove(&key);
+        let mut stream = self.new_stream(protocol, framing);
+        stream.framer.set_stream(key.stream);
+        if gap.is_some() {
+            stream.framer.seek();
+        }
+        stream.tie = self.is_tie(key);
+        stream.base = gap.map_or(0, |(at, len)| at.saturating_add(len));
+        stream.metadata = metadata;
+        stream.recovery = Recovery::after(gap);
+        self.streams.insert(key, Box::new(stream));
+        self.add_live(key);
+    }
+
+    /// Returns a stream at its start.
+    fn new_stream<'p>(
+        &self,
+        protocol: &'p dyn Protocol,
+        framing: Framing,
+    ) -> Stream<'p> {
+        let options = &self.options;
+        Stream {
+            protocol,
+            tie: false,
+            framer: self.framer(protocol, framing, options.resync),
+            buffer: Backlog::default(),
+            base: 0,
+            metadata: Vec::new(),
+            stopped: false,
+            ended: false,
+            wrong: None,
+            times: ChunkTimes::default(),
+            open: OpenRequests::default(),
+            coverage: (options.want.is_exact()).then(|| Coverage::new(options.limits).into()),
+            recovery: Recovery::default(),
+        }
+    }
+
+    /// Shows the requests of a connection to the framer of its responses.
+    fn share_requests(&mut self, key: Lane) {
+        if key.direction != Some(Direction::ToClient) {
+            return;
+        }
+        // The two keys are adjacent: the direction to the server comes first.
+        let mut both = self.streams.range_mut(key.back()..=key);
+        if let (Some((_, asking)), Some((_, answering))) = (both.next(), both.next()) {
+            answering.framer.observe_requests(&mut asking.framer);
         }
     }
 }
