@@ -1,6 +1,6 @@
 //! A message with its meaning.
 
-use super::{Id, Notes, Role};
+use super::{Direction, Id, Notes, Role};
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
 use crate::span::{Span, SpannedText};
@@ -14,6 +14,20 @@ pub(crate) fn with_name<'a>(subject: Option<&'a str>, name: Option<&'a str>) -> 
         (subject, name) if subject == name => Cow::Borrowed(subject),
         (subject, name) => Cow::Owned([subject, " ", name].concat()),
     }
+}
+
+/// Facts that a protocol needs about a frame and that are not in the frame.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Context<'c> {
+    /// The direction, if it is known.
+    pub direction: Option<Direction>,
+    /// Is set only if the direction is unknown and a request with the frame's method id is open: true if the kind of
+    /// that request is a guess.
+    pub open: Option<bool>,
+    /// For a message without a method id whose direction is known: the method ids of the open requests of its stream,
+    /// the oldest first.
+    pub open_methods: &'c [u32],
 }
 
 /// The evidence that a message belongs to a protocol.

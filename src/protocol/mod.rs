@@ -5,7 +5,6 @@
 
 pub mod acp;
 mod annotate;
-mod context;
 #[cfg(feature = "described")]
 pub mod described;
 mod descriptor;
@@ -48,13 +47,12 @@ use crate::framing::{
 };
 use crate::tape::Node;
 pub(crate) use annotate::annotate;
-pub use context::Context;
 pub use descriptor::{
     Definitions, Descriptor, HttpSession, Kind, SpanNames, TraceMember, ValueError, ValueTypes,
 };
 pub use id::{Id, uuid_text};
 pub(crate) use message::with_name;
-pub use message::{Ending, Evidence, Message};
+pub use message::{Context, Ending, Evidence, Message};
 pub(crate) use notes::{HIDDEN, hide};
 pub use notes::{Notes, Remark};
 pub use observed::{Place, Seen};
