@@ -5,7 +5,6 @@
 //!               '------> tools, resources --> Recordings --> Index
 //! ```
 
-mod arguments;
 mod client;
 mod folders;
 mod index;

@@ -1,6 +1,5 @@
 //! A page of an answer: captured texts of limited size, and where the rest begins.
 
-use super::arguments::Arguments;
 use super::listing::Listing;
 use crate::render::DisplayOptions;
 use crate::render::style::shorten;
@@ -42,12 +41,12 @@ pub struct Page {
 }
 
 impl Page {
-    pub fn new(arguments: &Arguments) -> Self {
+    pub fn new(cursor: usize, limit: Option<usize>) -> Self {
         Self {
             texts: Vec::new(),
             bytes: 0,
-            most: arguments.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE),
-            start: arguments.cursor,
+            most: limit.unwrap_or(PAGE).clamp(1, MAX_PAGE),
+            start: cursor,
         }
     }
 

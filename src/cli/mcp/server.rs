@@ -65,8 +65,8 @@ struct Server {
 
 impl Server {
     fn new(protocol: &'static dyn Protocol, recordings: Recordings) -> Self {
-        let offers = tools::entries().into_iter().map(|entry| Offer {
-            name: entry["name"].as_str().unwrap_or_default().to_owned(),
+        let offers = tools::entries().map(|(name, entry)| Offer {
+            name: name.to_owned(),
             about: Some(entry.to_string()),
             ..Offer::default()
         });
