@@ -9,6 +9,7 @@
 
 mod command;
 mod condition;
+mod copies;
 mod edit;
 pub mod entry;
 mod judging;
@@ -22,7 +23,6 @@ mod shared;
 mod source;
 mod steps;
 pub mod store;
-mod take;
 mod terminal;
 #[cfg(test)]
 mod tests;

@@ -2,10 +2,10 @@
 
 use super::command::{Command, Pane};
 use super::condition::complete;
+use super::copies;
 use super::edit::Editing;
 use super::keys::{self, PromptKey};
 use super::model::Model;
-use super::take;
 use super::terminal::FullScreen;
 use super::view::View;
 use crate::cli::interrupt::Stop;
@@ -139,14 +139,14 @@ fn handle_key(
     }
     match command {
         Command::CopyAs(form) => {
-            if let Some((text, what)) = take::text_to_copy(model, form) {
+            if let Some((text, what)) = copies::text_to_copy(model, form) {
                 screen.copy(&text)?;
                 let count = text.chars().count();
                 model.answer = format!("copied {what}, {count} characters");
             }
         }
         Command::Save => {
-            model.answer = match take::save(model) {
+            model.answer = match copies::save(model) {
                 Ok(text) => text,
                 Err(error) => format!("{error:#}"),
             };
