@@ -166,12 +166,7 @@ impl Recordings {
         let frames = StoredFrames::new(self.protocols.all());
         let mut indexer = Indexer {
             index: Index::new(frames.clone())?,
-            batch: Batch {
-                frames,
-                entries: Vec::new(),
-                bytes: Vec::new(),
-                updates: Vec::new(),
-            },
+            batch: Batch::new(frames),
             notes: Notes::default(),
             line: String::new(),
             count: 0,

@@ -1,6 +1,7 @@
 //! A list of entries that can be long: 16 bytes for each in memory, their lines in a temporary file.
 
-use anyhow::{Context as _, Result};
+use crate::cli::watch::store::read_at;
+use anyhow::{Context as _, Result, ensure};
 use std::fs::File;
 use std::io::Write as _;
 
@@ -82,15 +83,9 @@ impl Listing {
     }
 
     pub fn line(&self, entry: ListEntry) -> Result<String> {
-        let mut line = vec![0; entry.len.into()];
-        let mut filled = 0;
-        while let Some(rest) = line.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            let n = crate::system::read_at(&self.file, rest, entry.at + filled as u64);
-            match n.context("cannot read a list")? {
-                0 => break,
-                n => filled += n,
-            }
-        }
+        let mut line = Vec::new();
+        read_at(&self.file, entry.at, entry.len.into(), &mut line);
+        ensure!(line.len() == usize::from(entry.len), "cannot read a list");
         String::from_utf8(line).context("the line of an entry has changed")
     }
 }

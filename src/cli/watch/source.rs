@@ -60,12 +60,7 @@ impl IndexSink {
         Self {
             shared,
             steps,
-            batch: Batch {
-                frames,
-                entries: Vec::new(),
-                bytes: Vec::new(),
-                updates: Vec::new(),
-            },
+            batch: Batch::new(frames),
             batch_size: FIRST_BATCH,
             file,
             count: 0,

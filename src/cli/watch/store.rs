@@ -119,6 +119,18 @@ pub struct Batch {
     pub updates: Vec<Update>,
 }
 
+impl Batch {
+    /// Creates an empty one.
+    pub fn new(frames: StoredFrames<'static>) -> Self {
+        Self {
+            frames,
+            entries: Vec::new(),
+            bytes: Vec::new(),
+            updates: Vec::new(),
+        }
+    }
+}
+
 /// The state of the input, for the status line.
 #[derive(Clone, Default)]
 pub struct InputStatus {
@@ -483,7 +495,7 @@ impl StoreReader {
 }
 
 /// Reads up to `len` bytes into `bytes`; fewer at the end of the file, or if it cannot be read.
-fn read_at(file: &File, from: u64, len: usize, bytes: &mut Vec<u8>) {
+pub fn read_at(file: &File, from: u64, len: usize, bytes: &mut Vec<u8>) {
     // The messages are in the file: the length is that of written bytes.
     bytes.resize(len, 0);
     let mut filled = 0;
