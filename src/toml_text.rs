@@ -59,8 +59,17 @@ impl TomlError {
     }
 }
 
+/// Entries in the order of the text.
+pub(crate) type Entries<'i, 't> = Vec<(&'i Key<'t>, &'i Item<'t>)>;
+
+/// Returns the value of a key.
+pub(crate) fn get<'i, 't>(entries: &Entries<'i, 't>, key: &str) -> Option<&'i Item<'t>> {
+    let found = entries.iter().find(|(name, _)| name.get_ref() == key);
+    found.map(|(_, item)| *item)
+}
+
 /// Returns the entries in the order of the text.
-pub(crate) fn in_order<'i, 't>(table: &'i DeTable<'t>) -> Vec<(&'i Key<'t>, &'i Item<'t>)> {
+pub(crate) fn in_order<'i, 't>(table: &'i DeTable<'t>) -> Entries<'i, 't> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
@@ -163,7 +172,7 @@ impl<'t> TomlText<'t> {
         &self,
         key: &str,
         item: &'i Item<'v>,
-    ) -> Result<Vec<(&'i Key<'v>, &'i Item<'v>)>, TomlError> {
+    ) -> Result<Entries<'i, 'v>, TomlError> {
         let table = item.get_ref().as_table();
         let table = table.ok_or_else(|| self.wrong_value(key, item, "a table"))?;
         Ok(in_order(table))

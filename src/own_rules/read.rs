@@ -6,7 +6,7 @@ use crate::path::Path;
 use crate::protocol::rule_names::RuleId;
 use crate::protocol::session::{Rule, Severity};
 use crate::select::{Expr, Key, KeyTest, ParseError, TextPattern, duration};
-use crate::toml_text::{Item, Key as TomlKey, TomlError, TomlText, in_order};
+use crate::toml_text::{Entries, Item, Key as TomlKey, TomlError, TomlText, get, in_order};
 use crate::words::nearest;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -100,13 +100,6 @@ pub(crate) fn read_rules(
     } else {
         Err(reader.errors)
     }
-}
-
-type Entries<'i, 't> = Vec<(&'i TomlKey<'t>, &'i Item<'t>)>;
-
-fn get<'i, 't>(entries: &Entries<'i, 't>, key: &str) -> Option<&'i Item<'t>> {
-    let found = entries.iter().find(|(name, _)| name.get_ref() == key);
-    found.map(|(_, item)| *item)
 }
 
 fn is_known(key: &TomlKey<'_>) -> bool {

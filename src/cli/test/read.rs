@@ -9,7 +9,7 @@ use crate::protocol::session::Severity;
 use crate::protocol::{Protocol, registry};
 use crate::select::{Expr, ParseError};
 use crate::settings::{is_rule, nearest_rule};
-use crate::toml_text::{Item, Key, TomlError, TomlText, in_order};
+use crate::toml_text::{Entries, Item, Key, TomlError, TomlText, in_order};
 use crate::words::nearest;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,6 @@ const BUDGET: [&str; 4] = ["latency", "time", "bytes", "calls"];
 const CONDITION: [&str; 4] = ["where", "count", "least", "most"];
 
 type Read<T> = Result<T, TomlError>;
-type Entries<'i, 't> = Vec<(&'i Key<'t>, &'i Item<'t>)>;
 
 /// Reads a file. `name` is its name in errors.
 pub fn read(name: &str, text: &str) -> Result<Suite, Vec<TomlError>> {

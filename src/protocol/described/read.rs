@@ -14,7 +14,7 @@ use crate::own_rules::{OwnRule, read_rules};
 use crate::protocol::rule_names::RuleId;
 use crate::protocol::schema::marks::Marks;
 use crate::protocol::{Protocol, registry};
-use crate::toml_text::{Item, TomlError, TomlText, in_order};
+use crate::toml_text::{Entries, Item, TomlError, TomlText, get, in_order};
 use crate::words::nearest;
 pub(super) use body::FIELDS;
 use std::ops::Range;
@@ -108,14 +108,6 @@ struct Reader<'t> {
     errors: Vec<TomlError>,
     /// The number of regular expressions so far.
     patterns: usize,
-}
-
-type Entries<'i, 't> = Vec<(&'i crate::toml_text::Key<'t>, &'i Item<'t>)>;
-
-/// Returns the value of a key.
-fn get<'i, 't>(entries: &Entries<'i, 't>, key: &str) -> Option<&'i Item<'t>> {
-    let found = entries.iter().find(|(name, _)| name.get_ref() == key);
-    found.map(|(_, item)| *item)
 }
 
 impl<'t> Reader<'t> {

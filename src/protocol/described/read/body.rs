@@ -3,15 +3,15 @@
 use super::super::body::{Body, Header, HeaderField};
 use super::super::names::Names;
 use super::super::text::{TextForm, TextKind, TextMember, TextPart};
+use super::Reader;
 use super::values::MAX_PATTERNS;
-use super::{Entries, Reader, get};
 use crate::encoding::Encoding;
 use crate::framing::layout::{
     Checksum, ChecksumAlgorithm, ChecksumRange, FieldKind, HeaderLayout, LayoutField, LengthRange,
     NumberForm, Trailer,
 };
 use crate::framing::{Framing, FramingName};
-use crate::toml_text::Item;
+use crate::toml_text::{Entries, Item, get};
 
 /// The framing of messages with a header of fields.
 pub(in super::super) const FIELDS: FramingName = match FramingName::new("fields") {

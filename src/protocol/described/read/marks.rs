@@ -2,14 +2,14 @@
 
 use super::super::description::{Heartbeat, MessageKind, Opening, OwnAnswer};
 use super::super::matching::Matcher;
-use super::{Reader, get};
+use super::Reader;
 use crate::diff::PathPattern;
 use crate::protocol::peer::with_json;
 use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::schema::{Fresh, Maker};
 use crate::protocol::{Direction, Role};
 use crate::select::duration;
-use crate::toml_text::Item;
+use crate::toml_text::{Item, get};
 
 const MARK_KEYS: [&str; 5] = ["volatile", "unordered", "secret", "generated", "references"];
 const OPENING_KEYS: [&str; 3] = ["client", "server", "answers"];

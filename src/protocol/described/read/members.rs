@@ -5,13 +5,13 @@ use super::super::body::{Body, NO_BODY};
 use super::super::description::{Description, MessageKind, Word};
 use super::super::message::UNKNOWN;
 use super::super::text::{TextForm, TextPart};
-use super::{Entries, Reader, get};
+use super::Reader;
 use crate::diff::PathPattern;
 use crate::encoding::Encoding;
 use crate::own_rules::OwnRule;
 use crate::path::{Path, PathStep};
 use crate::select::{Expr, Key, KeyTest, Operand};
-use crate::toml_text::Item;
+use crate::toml_text::{Entries, Item, get};
 use crate::words::nearest;
 
 impl<'t> Reader<'t> {

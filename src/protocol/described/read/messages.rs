@@ -1,10 +1,10 @@
 //! Reads the kinds of messages.
 
 use super::super::description::{MessageKind, Pairing, Word, is_answer};
-use super::{Entries, Reader, get};
+use super::Reader;
 use crate::protocol::{Direction, Role};
 use crate::select::{Expr, Key, KeyTest};
-use crate::toml_text::Item;
+use crate::toml_text::{Entries, Item, get};
 
 /// The maximum number of kinds of messages.
 const MAX_KINDS: usize = 128;

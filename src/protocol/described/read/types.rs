@@ -6,9 +6,9 @@
 
 use super::super::description::MessageKind;
 use super::super::schema::Schemas;
-use super::{Entries, Reader, get};
+use super::Reader;
 use crate::protocol::schema::files::SchemaFile;
-use crate::toml_text::Item;
+use crate::toml_text::{Entries, Item, get};
 use serde_json::{Map, Value, json};
 use std::path::{Component, Path};
 

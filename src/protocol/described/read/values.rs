@@ -1,10 +1,10 @@
 //! Reads conditions, paths and words.
 
 use super::super::description::Word;
-use super::{Entries, Reader, get};
+use super::Reader;
 use crate::path::{Path, PathStep};
 use crate::select::{Expr, Key, KeyTest, ParseError, TextPattern};
-use crate::toml_text::Item;
+use crate::toml_text::{Entries, Item, get};
 use std::ops::Range;
 
 /// The maximum number of regular expressions: each may take memory of its own.
