@@ -380,18 +380,17 @@ impl<'p> Conversation<'p> {
 
     /// Returns the number of the part for an event; `None` if the event waits for the protocol.
     fn number_for(&mut self, origin: Origin, what: ConnectionChange) -> Option<usize> {
-        let all = self;
-        if !all.is_separate {
+        if !self.is_separate {
             return Some(0);
         }
         let is_end = matches!(what, ConnectionChange::Closed | ConnectionChange::Reset);
         let number = if is_end {
-            all.of_conn.remove(&origin.conn)
+            self.of_conn.remove(&origin.conn)
         } else {
-            all.of_conn.get(&origin.conn).copied()
+            self.of_conn.get(&origin.conn).copied()
         };
-        if number.is_none() && all.events.len() < MAX_EVENTS {
-            all.events.push((origin, what));
+        if number.is_none() && self.events.len() < MAX_EVENTS {
+            self.events.push((origin, what));
         }
         number
     }
