@@ -18,7 +18,6 @@ mod chunk_times;
 mod continued;
 mod coverage;
 mod datagram;
-mod decoded;
 mod detect;
 mod diagnose;
 mod fallible;
@@ -54,7 +53,6 @@ pub(crate) use continued::StreamState;
 use coverage::Coverage;
 pub use coverage::RawFrame;
 use datagram::HeldDatagrams;
-pub use decoded::Decoded;
 pub use detect::Guess;
 use detect::{Detector, ProtocolVerdict};
 use fallible::unbroken;
@@ -63,6 +61,7 @@ use idle::IdleStreams;
 pub(crate) use interleave::{OneWay, interleave};
 pub use kept::KeptMessage;
 pub(crate) use length_repair::REST_OF_PREVIOUS;
+pub use message::Decoded;
 pub use metadata::{Metadata, SideEvent};
 pub use options::DecodeOptions;
 use options::new_parsed;
@@ -507,11 +506,7 @@ impl Decoder<'_> {
     }
 
     /// Returns a stream at its start.
-    fn new_stream<'p>(
-        &self,
-        protocol: &'p dyn Protocol,
-        framing: Framing,
-    ) -> Stream<'p> {
+    fn new_stream<'p>(&self, protocol: &'p dyn Protocol, framing: Framing) -> Stream<'p> {
         let options = &self.options;
         Stream {
             protocol,
