@@ -145,6 +145,27 @@ impl<'p> Detector<'p> {
         self.candidates.iter().any(Candidate::is_undecided)
     }
 
+    /// Returns the pairs that understood messages which are evidence only together: framing, requests and answers.
+    pub(super) fn weak(&self) -> Vec<(Framing, [u32; 2])> {
+        let pairs = self.candidates.iter().filter(|c| c.score.weak > 0);
+        pairs
+            .map(|c| (c.framing, [c.score.weak_requests, c.score.weak_answers]))
+            .collect()
+    }
+
+    /// Adds such messages of the other direction.
+    pub(super) fn add_weak(&mut self, beside: &[(Framing, [u32; 2])]) {
+        for candidate in self.candidates.iter_mut().filter(|c| c.is_fallback()) {
+            let same = beside
+                .iter()
+                .find(|(framing, _)| *framing == candidate.framing);
+            if let Some((_, [requests, answers])) = same {
+                candidate.score.weak_beside = requests + answers;
+                candidate.score.has_request_beside = *requests > 0;
+            }
+        }
+    }
+
     /// Leaves out the framings that the first line rules out. Returns false if more bytes are needed.
     fn read_first_line(&mut self) -> bool {
         if !self.is_first_line {
@@ -338,6 +359,11 @@ impl<'p> Detector<'p> {
     fn first_certain(&self) -> Option<&Candidate<'p>> {
         let broken = self.candidates.iter().filter(|c| !c.is_fallback());
         let broken = broken.filter_map(|c| c.score.broken_at).min();
+        let others = self.candidates.iter().filter(|c| !c.is_fallback());
+        let others = others.map(|c| c.score.certain + c.score.possible).max();
+        // Messages that are evidence only together may be those of another protocol.
+        let is_of_other =
+            |c: &Candidate<'p>| c.score.possible == 0 && others >= Some(c.score.all_possible());
         let certain_at = |c: &Candidate<'p>| {
             let likely = c
                 .score
@@ -345,7 +371,7 @@ impl<'p> Detector<'p> {
                 .filter(|at| broken.is_none_or(|broken| broken > *at));
             c.score
                 .certain_at
-                .or(likely.filter(|_| c.understands(true)))
+                .or(likely.filter(|_| c.understands(true) && !is_of_other(c)))
         };
         let sure = self
             .candidates

@@ -350,6 +350,10 @@ impl<'p> Decoder<'p> {
     fn settle(&mut self, eof: bool, sink: &mut FlowSink<'_>) {
         // Another connection may show a protocol that comes before the fallback.
         for fallback in [false, true] {
+            let lanes: Vec<Lane> = self.detecting.keys().copied().collect();
+            lanes
+                .into_iter()
+                .for_each(|lane| self.join_directions(lane));
             while let Some((key, verdict)) =
                 self.detecting.iter_mut().find_map(|(key, detector)| {
                     let verdict = detector.settle(eof);

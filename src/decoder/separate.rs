@@ -208,6 +208,7 @@ impl<'p> Decoder<'p> {
     /// Decides about lanes without more bytes. Before the last pass, those that fit several protocols wait.
     fn settle_lanes(&mut self, lanes: &[Lane], is_last: bool, sink: &mut FlowSink<'_>) {
         for &lane in lanes {
+            self.join_directions(lane);
             let of_server = self.separate.as_ref().and_then(|s| s.of_server(lane.conn));
             let known = self.protocol_of(lane).or(of_server);
             let options = &self.options;

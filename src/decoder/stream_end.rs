@@ -77,8 +77,19 @@ impl Decoder<'_> {
         waiting.take_while(|lane| lane.conn == conn).collect()
     }
 
+    /// Lets a waiting lane count the messages of the other direction that are evidence only together with its own.
+    pub(super) fn join_directions(&mut self, lane: Lane) {
+        let other = Some(lane.back()).filter(|other| *other != lane);
+        let beside = other.and_then(|other| Some(self.detecting.get(&other)?.weak()));
+        let beside = beside.filter(|beside| !beside.is_empty());
+        if let Some((beside, detector)) = beside.zip(self.detecting.get_mut(&lane)) {
+            detector.add_weak(&beside);
+        }
+    }
+
     /// Nothing more will tell how a lane is delimited: the likeliest is chosen.
     pub(super) fn settle_one(&mut self, key: Lane, sink: &mut FlowSink<'_>) {
+        self.join_directions(key);
         if let Some(detector) = self.detecting.get_mut(&key) {
             let verdict = detector.settle(true);
             self.decide(key, verdict, sink);

@@ -37,6 +37,9 @@ pub enum Evidence {
     /// The message cannot belong to it.
     #[default]
     None,
+    /// The message has the form of those of the protocol, and so have objects of other programs: several of them are
+    /// evidence together.
+    Weak,
     /// The message may belong to it, or to another protocol.
     Possible,
     /// No other protocol has such a message.

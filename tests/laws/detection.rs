@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use wiretool::decoder::{Decoded, Decoder, Origin};
 use wiretool::encoding::Want;
 use wiretool::protocol::Direction;
+use wiretool::protocol::described::embedded;
 
 /// What a stream reads as.
 struct Reading {
@@ -116,6 +117,81 @@ fn first_answers_name_their_protocol() {
         decoder.push(Origin::default(), message.as_bytes(), &mut sink);
         decoder.finish(&mut sink);
         assert_eq!(found, expected, "{result}");
+    }
+}
+
+/// Messages without a version are those of JSON-RPC if there are several, and no other protocol has them.
+#[test]
+fn messages_without_a_version_are_detected_together() {
+    let ask = r#"{"id":1,"method":"initialize","params":{"clientInfo":{"name":"c"}}}"#;
+    let start = r#"{"id":"b","method":"thread/start"}"#;
+    let tell = r#"{"method":"initialized","params":{}}"#;
+    let answer = r#"{"id":1,"result":{"userAgent":"a"}}"#;
+    let error = r#"{"id":1,"error":{"code":-32600,"message":"no"}}"#;
+    let page = r#"{"id":1,"method":"Page.enable","params":{}}"#;
+    let record = r#"{"id":1,"method":"GET","params":{},"status":200}"#;
+    for (lines, expected) in [
+        (vec![ask, start], "jsonrpc"),
+        (vec![ask, answer], "jsonrpc"),
+        (vec![error, ask], "jsonrpc"),
+        (vec![ask, tell, start, start, start, tell], "jsonrpc"),
+        (vec![ask], ""),
+        (vec![answer, answer, error], ""),
+        (vec![tell, tell, tell, tell], ""),
+        (vec![record, record, record], ""),
+        (vec![record, record, record, ask, answer], ""),
+        (vec![page, answer], "cdp"),
+        (vec![answer, page, page, page], "cdp"),
+        (
+            vec![
+                r#"{"id":3,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}"#,
+                ask,
+                start,
+            ],
+            "acp",
+        ),
+    ] {
+        let mut found = String::new();
+        let mut options = Setup::default().options(Want::Head);
+        options.protocols.extend(embedded());
+        let mut decoder = Decoder::new(options);
+        let mut sink = |decoded: &Decoded<'_>| decoded.protocol.name().clone_into(&mut found);
+        let text = lines.join("\n") + "\n";
+        decoder.push(Origin::default(), text.as_bytes(), &mut sink);
+        decoder.finish(&mut sink);
+        assert_eq!(found, expected, "{lines:?}");
+    }
+}
+
+/// A request on one side and an answer on the other are several messages, too.
+#[test]
+fn messages_without_a_version_are_detected_on_both_sides() {
+    let ask = r#"{"id":1,"method":"initialize","params":{}}"#;
+    let answer = r#"{"id":1,"result":{}}"#;
+    for (to_server, to_client, expected) in [
+        (ask, answer, 2),
+        (ask, ask, 2),
+        (answer, answer, 0),
+        (ask, r#"{"level":"info"}"#, 0),
+    ] {
+        for conn in [None, Some(1)] {
+            let mut count = 0;
+            let mut decoder = Decoder::new(Setup::default().options(Want::Head));
+            let mut sink = |decoded: &Decoded<'_>| {
+                assert_eq!(decoded.protocol.name(), "jsonrpc");
+                count += 1;
+            };
+            for (direction, line) in [
+                (Direction::ToServer, to_server),
+                (Direction::ToClient, to_client),
+            ] {
+                let mut origin = Origin::default();
+                (origin.conn, origin.direction) = (conn, Some(direction));
+                decoder.push(origin, format!("{line}\n").as_bytes(), &mut sink);
+            }
+            decoder.finish(&mut sink);
+            assert_eq!(count, expected, "{to_server} {to_client} {conn:?}");
+        }
     }
 }
 

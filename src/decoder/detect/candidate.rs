@@ -32,6 +32,14 @@ pub(super) struct Score {
     pub(super) faults: u32,
     /// Complete messages of other protocols.
     pub(super) foreign: u32,
+    /// Messages that are evidence only together, and those of them that ask for an answer and that are one.
+    pub(super) weak: u32,
+    pub(super) weak_requests: u32,
+    pub(super) weak_answers: u32,
+    /// Such requests and answers of the other direction.
+    pub(super) weak_beside: u32,
+    /// One of them is a request.
+    pub(super) has_request_beside: bool,
     /// Malformed messages that surely belong to the protocol.
     pub(super) broken: u32,
     /// Frames without the header of their framing.
@@ -68,8 +76,8 @@ impl<'p> Candidate<'p> {
     }
 
     pub(super) fn rank(&self) -> (i64, i64) {
-        let (certain, possible) = (self.score.certain as i64, self.score.possible as i64);
-        let against = self.score.faults as i64 + self.score.foreign as i64;
+        let (certain, possible) = (self.score.certain as i64, self.score.all_possible() as i64);
+        let against = self.score.faults as i64 + self.score.all_foreign() as i64;
         (certain - against, possible + certain - against)
     }
 
@@ -77,25 +85,26 @@ impl<'p> Candidate<'p> {
     pub(super) fn rank_broken(&self) -> i64 {
         self.score.broken as i64 + self.score.controls as i64
             - self.score.faults as i64
-            - self.score.foreign as i64
+            - self.score.all_foreign() as i64
     }
 
     /// Returns `true` if it understood more than chance allows. `named`: the protocol is known.
     pub(super) fn understands(&self, named: bool) -> bool {
-        let own = self.score.certain > self.score.foreign;
+        let foreign = self.score.all_foreign();
+        let own = self.score.certain > foreign;
         let fits =
-            self.score.certain > 0 || self.score.possible > self.score.faults + self.score.foreign;
+            self.score.certain > 0 || self.score.all_possible() > self.score.faults + foreign;
         own || ((named || self.is_fallback()) && fits)
     }
 
     /// Returns `true` if it understood a message that other protocols have, too.
     pub(super) fn is_undecided(&self) -> bool {
-        self.score.possible > 0 && self.score.certain_at.is_none()
+        self.score.all_possible() > 0 && self.score.certain_at.is_none()
     }
 
     /// Returns `true` if it understood a message.
     pub(super) fn has_message(&self) -> bool {
-        self.score.certain + self.score.possible > 0
+        self.score.certain + self.score.all_possible() > 0
     }
 
     /// Returns `true` if a frame has the header of the framing.
@@ -189,6 +198,23 @@ impl Candidate<'_> {
 }
 
 impl Score {
+    /// Returns true if messages that are evidence only together are enough: two requests, or a request and an answer.
+    fn is_weak_enough(&self) -> bool {
+        let has_request = self.weak_requests > 0 || self.has_request_beside;
+        let count = self.weak_requests + self.weak_answers + self.weak_beside;
+        self.possible > 0 || self.weak > 0 && has_request && count > 1
+    }
+
+    /// Returns the number of messages that may belong to the protocol.
+    pub(super) fn all_possible(&self) -> u32 {
+        self.possible + if self.is_weak_enough() { self.weak } else { 0 }
+    }
+
+    /// Returns the number of complete messages of other protocols.
+    pub(super) fn all_foreign(&self) -> u32 {
+        self.foreign + if self.is_weak_enough() { 0 } else { self.weak }
+    }
+
     /// Counts a message with a fault.
     fn count_faulty(
         &mut self,
@@ -230,7 +256,7 @@ impl Score {
         framing_only: bool,
         is_line: bool,
     ) {
-        self.begins_with_message |= self.frames == 1 && message.evidence > Evidence::None;
+        self.begins_with_message |= self.frames == 1 && message.evidence > Evidence::Weak;
         match message.evidence {
             Evidence::Certain => self.certain += 1,
             Evidence::Possible => {
@@ -238,6 +264,14 @@ impl Score {
                 let asks = [Role::Request, Role::Notification];
                 let is_asking = message.role.is_some_and(|role| asks.contains(&role));
                 self.asked += u32::from(is_asking);
+            }
+            Evidence::Weak => {
+                self.weak += 1;
+                let is_request = message.role == Some(Role::Request);
+                self.weak_requests += u32::from(is_request);
+                let answers = [Role::Response, Role::Error];
+                let is_answer = message.role.is_some_and(|role| answers.contains(&role));
+                self.weak_answers += u32::from(is_answer);
             }
             // HTTP between messages is neither evidence nor a fault.
             Evidence::None if message.role == Some(Role::Control) => self.controls += 1,
@@ -251,13 +285,13 @@ impl Score {
                 message.kind
             );
         }
-        if protocol.descriptor().is_fallback && self.asked == LIKELY {
+        if protocol.descriptor().is_fallback && self.asked + self.weak_requests == LIKELY {
             self.likely_at.get_or_insert(at);
         }
         // If the protocol is known, a possible message counts as its own, and any message shows that it is on a line.
         let (own, foreign) = match framing_only {
-            true if is_line => (self.certain + self.possible + self.foreign, 0),
-            true => (self.certain + self.possible, self.foreign),
+            true if is_line => (self.certain + self.possible + self.weak + self.foreign, 0),
+            true => (self.certain + self.possible + self.weak, self.foreign),
             false => (self.certain, self.foreign),
         };
         if own > self.faults + foreign {

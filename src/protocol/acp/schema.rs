@@ -36,6 +36,10 @@ pub(super) static DIALECT: Dialect = Dialect {
     ..Dialect::new(methods::METHODS)
 };
 
+/// The version of the schema.
+#[cfg(feature = "rules")]
+pub(super) const VERSION: i128 = 1;
+
 pub(super) use crate::protocol::rpc::read::ALL_KINDS as KINDS;
 /// The messages that can be made.
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());

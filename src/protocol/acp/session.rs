@@ -30,6 +30,8 @@ use turns::{TurnRequest, Turns};
 pub(super) struct AcpSession {
     stage: Stage,
     capabilities: Capabilities,
+    /// The two sides speak a version that is not known.
+    other_version: bool,
     turns: Turns,
     /// The requests that carry another one, by the id of that.
     carried: RecentEntries<Box<str>, u64>,
@@ -57,6 +59,37 @@ impl AcpSession {
             _ => return,
         };
         broken!(message, rule, message.whole(), cause; "{text}");
+    }
+
+    /// Reads the answer to `initialize`, which decides the version.
+    fn read_version(
+        &mut self,
+        message: &RpcMessage<'_, '_>,
+        asked: &OpenRequest,
+        offered: Option<i128>,
+    ) {
+        self.other_version = false;
+        let Some(result) = message.result() else {
+            return;
+        };
+        let declared = result.get("agentCapabilities");
+        self.capabilities.read(ToClient, declared);
+        let node = result.get("protocolVersion");
+        let Some((node, got)) = node.and_then(|node| Some((node, node.as_i128()?))) else {
+            return;
+        };
+        if let Some(offered) = offered
+            && got > offered.max(schema::VERSION)
+        {
+            broken!(message, rule::VERSION_RAISED, message.at(node), asked.index();
+                "the agent answers version {}; the client offered {offered}", quote(node));
+        }
+        self.other_version = got != schema::VERSION;
+        if self.other_version {
+            broken!(message, rule::UNKNOWN_VERSION, message.at(node);
+                "version {} is not known, only {}: its methods, sessions and capabilities are not checked",
+                quote(node), schema::VERSION);
+        }
     }
 
     /// Links the notifications of a carried request to it.
@@ -101,11 +134,16 @@ impl Extension for AcpSession {
         rule: rule::CONNECTION_MISSING,
     });
     const NEEDS_LINE_END: bool = true;
+    const HAS_OTHER_VERSIONS: bool = true;
     const CANCELS: &'static [(&'static str, &'static str)] = &[("$/cancel_request", "requestId")];
     const PERSON: &'static [&'static str] = &[schema::PERMISSION, "elicitation/create"];
     const NESTED: Nested = Nested(&[(schema::CARRIER, &[schema::PROMPT])]);
     // The session that a request names shows it.
     const NEEDS: &'static [(&'static str, &'static str)] = schema::NEEDS;
+
+    fn has_other_version(&self) -> bool {
+        self.other_version
+    }
 
     fn asks(&mut self, message: &RpcMessage<'_, '_>) -> RequestContext {
         let before = message.findings();
@@ -119,15 +157,24 @@ impl Extension for AcpSession {
             let declared = message.param("clientCapabilities");
             self.capabilities.read(ToServer, declared);
             version = message.param("protocolVersion").and_then(Node::as_i128);
+            // The answer decides.
+            self.other_version = version.is_some_and(|version| version != schema::VERSION);
         } else if message.findings() == before && message.method.is_some() {
             self.check_capabilities(message, &name);
+        }
+        if self.other_version {
+            return RequestContext {
+                version,
+                ..RequestContext::default()
+            };
         }
         if name == schema::CARRIER {
             self.link_carried(message);
         }
+        let is_whole = matches!(self.stage, Stage::Answered(_));
         RequestContext {
             version,
-            turn: self.turns.check_request(message, &name),
+            turn: self.turns.check_request(message, &name, is_whole),
         }
     }
 
@@ -140,16 +187,11 @@ impl Extension for AcpSession {
         let (result, index) = (message.result(), asked.index());
         self.stage.answered(index, message);
         let name = request.method.map_or("", |method| method.name);
-        if let Some(result) = result.filter(|_| name == "initialize") {
-            let declared = result.get("agentCapabilities");
-            self.capabilities.read(ToClient, declared);
-            if let Some(node) = result.get("protocolVersion")
-                && let (Some(got), Some(asked)) = (node.as_i128(), request.own.version)
-                && got > asked.max(1)
-            {
-                broken!(message, rule::VERSION_RAISED, message.at(node), index;
-                    "the agent answers version {}; the client offered {asked}", quote(node));
-            }
+        if asked.subject() == Some("initialize") {
+            self.read_version(message, asked, request.own.version);
+        }
+        if self.other_version {
+            return;
         }
         let turn = &request.own.turn;
         self.turns

@@ -73,6 +73,8 @@ pub(super) struct MessageKind {
     pub direction: Option<Direction>,
     /// The id of the request that a message cancels.
     pub cancels: Option<Path>,
+    /// The condition of the requests by which the other side ends the connection, instead of an answer.
+    pub ends: Option<Expr>,
     /// The name of its definition.
     pub ty: Option<String>,
     /// The condition of the last item.

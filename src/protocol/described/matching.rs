@@ -47,6 +47,7 @@ impl Matcher {
                 &message.error,
                 &message.last,
                 &message.answers,
+                &message.ends,
             ];
             for condition in conditions.into_iter().flatten() {
                 matcher.add_condition(condition);

@@ -57,13 +57,15 @@ impl Ident {
 #[derive(Debug, Default)]
 struct Sent {
     is_cancelled: bool,
+    /// The other side may end the connection instead of an answer.
+    ends: bool,
     /// The answer may have been missed.
     may_be_missed: bool,
 }
 
 impl Sent {
     fn needs_answer(&self) -> bool {
-        !self.is_cancelled && !self.may_be_missed
+        !self.is_cancelled && !self.ends && !self.may_be_missed
     }
 }
 
@@ -133,7 +135,9 @@ impl<'d> DescribedSession<'d> {
             }
         }
         if role == Role::Request {
-            self.asks(seen);
+            let ends = kind.ends.as_ref();
+            let ends = ends.is_some_and(|ends| found.holds(ends, direction));
+            self.asks(seen, ends);
         } else if is_answer(role) {
             self.answers(seen, role);
         }
@@ -159,7 +163,7 @@ impl<'d> DescribedSession<'d> {
         }
     }
 
-    fn asks(&mut self, seen: Current<'_, '_>) {
+    fn asks(&mut self, seen: Current<'_, '_>, ends: bool) {
         let requester = seen.origin.direction.unwrap_or(Direction::ToServer);
         let Some(id) = self.ident(seen) else {
             return;
@@ -168,10 +172,11 @@ impl<'d> DescribedSession<'d> {
         let key = self.key(seen, requester, id);
         let before = self.exchange.open.get(&key);
         let before = before.map(|(asked, _)| (asked.describe(), asked.index()));
-        let added = self
-            .exchange
-            .open
-            .queue(key, seen.stored_request(), Sent::default());
+        let sent = Sent {
+            ends,
+            ..Sent::default()
+        };
+        let added = self.exchange.open.queue(key, seen.stored_request(), sent);
         if let (Added::Queued, Some((what, index)), true) = (added, before, reuses) {
             broken!(seen, rule::ID_REUSED, place(seen), index;
                 "the id {} is that of {what}, #{index}, which is still open",

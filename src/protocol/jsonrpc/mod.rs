@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The shape of a message gives its kind; the method is the subject. Ids of different JSON types are distinct, and each
-//! direction has its own. The protocol is detected only if no other is: see [`Descriptor::is_fallback`].
+//! direction has its own. The protocol is detected only if no other is: see [`Descriptor::is_fallback`]. Messages without
+//! the member `jsonrpc` are detected if there are several: two requests, or a request and an answer.
 
 mod message;
 #[cfg(feature = "rules")]

@@ -18,6 +18,7 @@ impl Extension for JsonRpcSession {
     type Own = ();
     const DIALECT: &'static Dialect = &DIALECT;
     const SIDES: [&'static str; 2] = DESCRIPTOR.sides;
+    const MAY_LACK_VERSION: bool = true;
 
     fn asks(&mut self, message: &RpcMessage<'_, '_>) {
         let name = message.call.method.and_then(Node::text);

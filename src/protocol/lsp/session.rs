@@ -8,6 +8,7 @@
 mod documents;
 mod header;
 mod progress;
+mod results;
 
 use super::DESCRIPTOR;
 use super::schema::{self, DIALECT};
@@ -24,6 +25,7 @@ use crate::protocol::session::{Current, Owner, Place, Report, RuleId, broken};
 use crate::tape::Node;
 use documents::Documents;
 use progress::Progress;
+use results::Legend;
 
 /// The request during which a server acts for the client.
 const COMMAND: &[&str] = &["workspace/executeCommand"];
@@ -38,6 +40,7 @@ pub(super) struct LspSession {
     early: Option<Place>,
     capabilities: Capabilities,
     documents: Documents,
+    legend: Legend,
     progress: Progress,
 }
 
@@ -52,6 +55,8 @@ pub(super) struct Sent {
     work: Option<Box<str>>,
     /// It creates a token for progress.
     creates: bool,
+    /// The number of positions whose ranges it asks for.
+    positions: Option<usize>,
 }
 
 impl LspSession {
@@ -103,8 +108,13 @@ impl LspSession {
 
     /// Handles what a server registers later.
     fn register(&mut self, registrations: Option<Node<'_>>) {
-        let registrations = registrations.into_iter().flat_map(Node::children);
-        for method in registrations.filter_map(|one| one.get("method")?.text()) {
+        let registrations = registrations.filter(|list| list.is_array());
+        for one in registrations.into_iter().flat_map(Node::children) {
+            self.legend.register(one);
+            let Some(method) = one.get("method").and_then(Node::text) else {
+                continue;
+            };
+            self.documents.register(&method);
             // One registration covers all requests for semantic tokens.
             if method.contains("semantic")
                 && let Some(capability) = need::<Self>(&format!("{method}/"))
@@ -164,6 +174,7 @@ impl Extension for LspSession {
                 .or(message.param("token").filter(|_| creates))
                 .map(progress::key),
             creates,
+            positions: results::positions(message),
         }
     }
 
@@ -194,10 +205,18 @@ impl Extension for LspSession {
                 self.capabilities.read(ToClient, capabilities);
             }
             self.documents.initialize(capabilities);
+            self.legend.initialize(capabilities);
         }
         let Some(result) = result else {
             return;
         };
+        if !message.breaks_rule {
+            let name = request.method.map_or("", |method| method.name);
+            self.legend.check(message, name, result);
+            if let Some(positions) = request.own.positions {
+                results::check_selection(message, positions, result);
+            }
+        }
         let got = result.children().count();
         if let Some(items) = request.own.items.filter(|_| result.is_array())
             && got != items

@@ -14,7 +14,7 @@ use crate::protocol::schema::{OBJECT, Releases, TEXT, Type};
 use crate::tape::Node;
 #[cfg(feature = "rules")]
 pub(super) use methods::{
-    BATCHES, CACHE_KEY, CAPABILITIES_KEY, HEADER_SINCE, NEEDS, NEWEST_SESSION,
+    BATCHES, CACHE_KEY, CAPABILITIES_KEY, FIRST_ELICITATION, HEADER_SINCE, NEEDS, NEWEST_SESSION,
 };
 pub(super) use methods::{
     CALL, CODES, FIRST, HTTP, OWN_PREFIX, SIGNS, STATELESS, VERSION_KEY, VERSIONS,

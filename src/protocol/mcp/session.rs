@@ -6,11 +6,13 @@
 //!   SSE     GET -> event `endpoint` with ?sessionId=…; messages are posted there, and all answers are events
 //! ```
 
+mod asked_input;
 mod content;
 mod handshake;
 mod head;
 mod inputs;
 mod progress;
+mod requested;
 mod tasks;
 mod tools;
 
@@ -29,11 +31,13 @@ use crate::protocol::session::stored::to_stored;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Current, Severity, broken, http};
 use crate::tape::Node;
+use asked_input::Supported;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use handshake::{Handshake, own_version};
 use inputs::{Inputs, Repeatable};
 use progress::{Key, Tokens};
+use requested::Requested;
 use std::borrow::Cow;
 use tasks::{OfTask, TaskCall, Tasks};
 use tools::Tools;
@@ -56,6 +60,7 @@ pub(super) struct McpSession {
     tools: Tools,
     tokens: Tokens,
     inputs: Inputs,
+    requested: Requested,
     tasks: Tasks,
 }
 
@@ -72,6 +77,8 @@ pub(super) struct RequestContext {
     progress: Option<Key>,
     /// It named its version itself.
     stateless: bool,
+    /// The kinds of input that its client supports, if it names them itself.
+    supported: Option<Box<Supported>>,
     repeatable: Repeatable,
     /// The task that it is about.
     task: Option<OfTask>,
@@ -131,6 +138,18 @@ impl McpSession {
                 schema::name(version),
                 false,
             );
+        }
+    }
+
+    /// Checks the form that a request shows to a person, in versions that have it.
+    fn check_elicitation(&self, message: &RpcMessage<'_, '_>) {
+        let first = schema::FIRST_ELICITATION;
+        let version = self.handshake.version;
+        let params = message.call.params.filter(|_| message.is(ELICITATION));
+        if let Some(params) = params
+            && version.is_none_or(|version| version.0 >= first.0)
+        {
+            asked_input::check_form(message, params, version != Some(first));
         }
     }
 
@@ -242,8 +261,11 @@ impl Extension for McpSession {
             _ => {}
         }
         if message.role == Role::Request && message.is_from_client() {
-            context.repeatable = self.inputs.ask(message);
+            context.repeatable = self.inputs.ask(message, context.stateless);
+            context.supported = Supported::of(message).map(Box::new);
+            self.requested.ask(message, context.stateless);
         }
+        self.requested.check(message, self.handshake.is_stateless());
         if message.findings() == before {
             self.check_release(message);
             // The first version had no capability for it.
@@ -252,6 +274,7 @@ impl Extension for McpSession {
                 self.capabilities.check_method::<Self>(message);
             }
         }
+        self.check_elicitation(message);
         context
     }
 
@@ -291,6 +314,10 @@ impl Extension for McpSession {
             return;
         };
         let asks = check_result_type(message, result, name, own.stateless);
+        if own.stateless {
+            self.requested.answer(message);
+            asked_input::check(message, name, result, own.supported.as_deref());
+        }
         let content = match name {
             "initialize" | "server/discover" => {
                 let declared = result.get("capabilities");
@@ -334,6 +361,7 @@ impl Extension for McpSession {
         self.handshake.assume();
         self.tokens.missed();
         self.inputs.missed();
+        self.requested.missed();
     }
 
     fn is_cancelled(request: &SentRequest<RequestContext>) -> bool {

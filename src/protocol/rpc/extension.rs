@@ -78,6 +78,16 @@ pub(in crate::protocol) trait Extension: Default + Send {
     /// The rules that a missing capability of the client, and of the server, breaks.
     const CAPABILITY_RULES: [RuleId; 2] = [all::CAPABILITY_MISSING; 2];
 
+    /// Peers may leave the member `jsonrpc` out of all messages: it is reported once for each side of a connection.
+    const MAY_LACK_VERSION: bool = false;
+    /// A session may have a version whose methods are not known.
+    const HAS_OTHER_VERSIONS: bool = false;
+
+    /// Returns true if the session has such a version: its methods are not checked.
+    fn has_other_version(&self) -> bool {
+        false
+    }
+
     /// Handles a frame: a message, a batch or a part of the transport.
     fn frame(&mut self, seen: Current<'_, '_>) {
         let _ = seen;

@@ -13,7 +13,7 @@ use crate::protocol::Role;
 use crate::protocol::exchange::OpenRequest;
 use crate::protocol::exchange::pairs::PairKey;
 use crate::protocol::rule_names::rpc as rule;
-use crate::protocol::session::memory::{ConnId, Connections, RecentEntries};
+use crate::protocol::session::memory::{ConnId, Connections, PerDirection, RecentEntries};
 use crate::protocol::session::stored::stored;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Current, Report, Seen, Severity, broken, http};
@@ -40,6 +40,8 @@ pub(super) struct Connection {
     pub(super) resumes: bool,
     /// The direction of the server ended.
     pub(super) server_left: bool,
+    /// A missing version was reported, for each direction.
+    pub(super) lacks_version: PerDirection<bool>,
 }
 
 /// The content of an HTTP request.

@@ -7,9 +7,11 @@
 //!
 //! A protocol adds its own state as an [`Extension`].
 
+mod batches;
 mod exchange;
 mod operations;
 
+use super::dialect::Dialect;
 use super::extension::{Extension, RpcMessage, SentCall, SentRequest};
 use super::http::{Connection, MAX_CONNECTIONS, MAX_ENDED, Post, Sessions};
 use super::shape::{CallShape, usual_rule};
@@ -26,6 +28,7 @@ use crate::protocol::session::{
 };
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
+use batches::OpenBatch;
 use foldhash::HashMap;
 use operations::BatchFacts;
 use std::hash::BuildHasher;
@@ -41,8 +44,8 @@ pub(in crate::protocol) struct RpcSession<E: Extension> {
     /// The sessions that open requests over HTTP named, by connection, with the number of requests: a connection can be
     /// gone before the answer.
     named: HashMap<ConnId, (Arc<str>, usize)>,
-    /// The numbers of open members of batches, by index.
-    batches: RecentEntries<u64, usize>,
+    /// The batches with open requests, by index.
+    batches: RecentEntries<u64, OpenBatch>,
     /// The last message that belongs to a request, by the index of the request.
     heard: RecentEntries<u64, u64>,
     /// The messages of event streams, by hashes of session and content.
@@ -191,10 +194,13 @@ impl<E: Extension> RpcSession<E> {
             return;
         };
         let before = seen.findings();
+        let is_other =
+            E::HAS_OTHER_VERSIONS && self.sessions.state(seen.origin.conn).has_other_version();
         let shape = CallShape {
-            dialect: E::DIALECT,
+            dialect: if is_other { &ANY_METHOD } else { E::DIALECT },
             sides: E::SIDES,
             rule: usual_rule,
+            may_lack_version: !context.faulty && self.lacks_version(&call, seen),
             role: Some(role),
             seen,
             call: &call,
@@ -223,6 +229,20 @@ impl<E: Extension> RpcSession<E> {
             Role::Request | Role::Notification => self.asks(&message, &shape),
             _ => self.answers(&message, &shape),
         }
+    }
+
+    /// Returns true for a message without a version if that was reported before.
+    fn lacks_version(&mut self, call: &Call<'_>, seen: Current<'_, '_>) -> bool {
+        if !E::MAY_LACK_VERSION || call.version.is_some() {
+            return false;
+        }
+        let connection = self
+            .connections
+            .entry_or_evict(seen.origin.conn, Connection::default);
+        std::mem::replace(
+            connection.lacks_version.get_mut(seen.origin.direction),
+            true,
+        )
     }
 
     fn asks(&mut self, message: &RpcMessage<'_, '_>, shape: &CallShape<'_, '_>) {
@@ -262,7 +282,7 @@ impl<E: Extension> RpcSession<E> {
             .add_request(key, &message.facts(), shape.asked(), request);
         let is_tracked = matches!(added, Added::New | Added::Replaced(..));
         if message.in_batch && is_tracked {
-            *self.batches.entry(message.index) += 1;
+            self.add_member(message);
         }
         let Some(key) = sent.filter(|_| is_tracked) else {
             return;
@@ -327,7 +347,7 @@ impl<E: Extension> RpcSession<E> {
         let (key, is_retyped) = match self.pairs.find_request(&facts) {
             Paired::Open(key) => (key, false),
             Paired::Retyped(key) => (key, true),
-            Paired::NoId => return,
+            Paired::NoId => return self.refuse_batch(message),
             Paired::Nothing(key) => {
                 if let Some(first) = message.repeats {
                     message.part_of(first, Link::Recorded);
@@ -401,6 +421,12 @@ impl<E: Extension> RpcSession<E> {
         }
     }
 }
+
+/// The methods of a version that is not known.
+static ANY_METHOD: Dialect = Dialect {
+    others: &[""],
+    ..Dialect::new(&[])
+};
 
 /// The facts about a frame that its messages share.
 #[derive(Clone, Copy)]

@@ -45,6 +45,8 @@ pub(in crate::protocol) struct CallShape<'s, 'a> {
     pub(in crate::protocol) sides: [&'static str; 2],
     /// Returns the rule of the protocol for one of these: [`usual_rule`], or `Some` if it has them all.
     pub(in crate::protocol) rule: fn(RuleId) -> Option<RuleId>,
+    /// A missing version is not reported: it was before.
+    pub(in crate::protocol) may_lack_version: bool,
     /// The role of the message, or of the member of a batch.
     pub(in crate::protocol) role: Option<Role>,
     pub(in crate::protocol) seen: Current<'s, 'a>,
@@ -95,6 +97,7 @@ impl<'a> CallShape<'_, 'a> {
         }
         let version = object![VERSION];
         let violation = |problem: &TypeProblem<'_, 'a>| match problem.wrong {
+            Wrong::Missing(_) if self.may_lack_version => None,
             Wrong::Missing(_) => Some(rule::VERSION_MISSING),
             _ => Some(rule::VERSION_WRONG),
         };

@@ -33,6 +33,8 @@ pub(super) struct Turns {
     sessions: RecentEntries<Box<str>, Turn>,
     /// Terminals, with the index of their release.
     terminals: RecentEntries<Box<str>, Option<u64>>,
+    /// The number of open requests that create a terminal.
+    creating: u32,
 }
 
 /// The state of a session.
@@ -56,6 +58,10 @@ struct Turn {
     calls: BTreeMap<Box<str>, (u64, usize)>,
     /// The tool calls of earlier turns, and of the history.
     earlier: RecentEntries<Box<str>, ()>,
+    /// The offered modes, if there are some.
+    modes: Vec<Box<str>>,
+    /// The index of the request that closed the session.
+    closed: Option<u64>,
 }
 
 /// The stored part of a request, until its answer.
@@ -74,8 +80,14 @@ fn text(node: Option<Node<'_>>, name: &str) -> Option<Box<str>> {
 }
 
 impl Turns {
-    /// Checks a request or a notification, and returns what its answer needs.
-    pub(super) fn check_request(&mut self, message: &Message<'_, '_>, name: &str) -> TurnRequest {
+    /// Checks a request or a notification, and returns what its answer needs. `is_whole`: the connection was seen from its
+    /// beginning.
+    pub(super) fn check_request(
+        &mut self,
+        message: &Message<'_, '_>,
+        name: &str,
+        is_whole: bool,
+    ) -> TurnRequest {
         let (seen, params) = (message.seen, message.call.params);
         let request = TurnRequest {
             session: text(params, "sessionId"),
@@ -84,9 +96,12 @@ impl Turns {
         };
         if let Some(id) = &request.session {
             self.check_session(seen, params, id, name);
-            let turn = self.sessions.get_mut(id);
-            if let Some(turn) = &turn {
+            let mut turn = self.sessions.get_mut(id);
+            if let Some(turn) = &mut turn {
                 turn.link(message, name);
+                if message.is_from_client() {
+                    turn.check_closed(seen, id, name);
+                }
             }
             match (name, turn) {
                 (schema::PROMPT, Some(turn)) => turn.start(seen),
@@ -98,6 +113,7 @@ impl Turns {
                     turn.cancelled = Some(seen.index);
                 }
                 ("session/update", Some(turn)) => turn.update(seen, params),
+                ("session/set_mode", Some(turn)) => turn.check_mode(seen, params),
                 (schema::PERMISSION, Some(turn)) => {
                     let tool = params.and_then(|params| params.get("toolCall"));
                     turn.follow_call(seen, tool, false);
@@ -108,13 +124,30 @@ impl Turns {
                 _ => {}
             }
         }
-        if let Some(id) = &request.terminal
-            && let Some(Some(index)) = self.terminals.get(id)
-        {
-            broken!(seen, rule::TERMINAL_RELEASED, seen.whole(), *index;
-                "the terminal {} was released by #{index}", short(id));
+        if name == "terminal/create" && message.role == Role::Request {
+            self.creating = self.creating.saturating_add(1);
+        }
+        let terminal = params.and_then(|params| params.get("terminalId"));
+        if let Some((node, id)) = terminal.zip(request.terminal.as_ref()) {
+            self.check_terminal(seen, node, id, is_whole);
         }
         request
+    }
+
+    /// Reports a terminal that was released, or that no answer named.
+    fn check_terminal(&mut self, seen: Current<'_, '_>, node: Node<'_>, id: &str, is_whole: bool) {
+        let key: Box<str> = id.into();
+        match self.terminals.get(&key) {
+            Some(Some(index)) => broken!(seen, rule::TERMINAL_RELEASED, seen.whole(), *index;
+                "the terminal {} was released by #{index}", short(id)),
+            None if is_whole && self.creating == 0 && !self.terminals.is_full() => {
+                broken!(seen, rule::UNKNOWN_TERMINAL, seen.at(node);
+                    "no answer to terminal/create named the terminal {}", quote(node));
+                // Its later messages break no rule.
+                self.terminals.insert(key, None);
+            }
+            _ => {}
+        }
     }
 
     /// Reports a session that no answer named. Those of earlier connections may be loaded.
@@ -143,8 +176,9 @@ impl Turns {
         }
     }
 
-    fn give(&mut self, id: &str) {
+    fn give(&mut self, id: &str) -> &mut Turn {
         self.sessions.insert(id.into(), Turn::default());
+        self.sessions.entry(id.into())
     }
 
     /// Checks the answer to a request. `failed`: it is an error.
@@ -159,7 +193,7 @@ impl Turns {
         match name {
             "session/new" | "session/fork" => {
                 if let Some(id) = text(result, "sessionId") {
-                    self.give(&id);
+                    self.give(&id).modes = modes(result);
                 }
             }
             "session/list" => {
@@ -178,6 +212,7 @@ impl Turns {
                 }
             }
             "terminal/create" => {
+                self.creating = self.creating.saturating_sub(1);
                 if let Some(id) = text(result, "terminalId") {
                     self.terminals.insert(id, None);
                 }
@@ -199,7 +234,13 @@ impl Turns {
             return;
         };
         match name {
-            "session/load" => turn.loading = turn.loading.saturating_sub(1),
+            "session/load" | "session/resume" => {
+                if name == "session/load" {
+                    turn.loading = turn.loading.saturating_sub(1);
+                }
+                turn.modes = modes(result);
+            }
+            "session/close" if result.is_some() => turn.closed = Some(asked),
             schema::PROMPT => turn.end(asked, seen, result),
             schema::PERMISSION => {
                 turn.permissions.remove(&asked);
@@ -229,7 +270,46 @@ fn options(params: Option<Node<'_>>) -> Vec<Box<str>> {
         .collect()
 }
 
+/// Returns the ids of the modes that an answer offers; none if there are too many.
+fn modes(result: Option<Node<'_>>) -> Vec<Box<str>> {
+    const MAX_MODES: usize = 64;
+    let modes = result.and_then(|result| result.get("modes"));
+    let list = modes.and_then(|modes| modes.get("availableModes"));
+    let list = list.filter(|list| list.is_array());
+    let all = list.into_iter().flat_map(Node::children);
+    let ids = all.map(|mode| text(Some(mode), "id")).take(MAX_MODES + 1);
+    let ids: Option<Vec<_>> = ids.collect();
+    let ids = ids.filter(|ids| ids.len() <= MAX_MODES);
+    ids.unwrap_or_default()
+}
+
 impl Turn {
+    /// Reports a mode that the agent did not offer.
+    fn check_mode(&self, seen: Current<'_, '_>, params: Option<Node<'_>>) {
+        if let Some(mode) = params.and_then(|params| params.get("modeId"))
+            && let Some(id) = text(params, "modeId")
+            && !self.modes.is_empty()
+            && !self.modes.contains(&id)
+        {
+            broken!(seen, rule::UNKNOWN_MODE, seen.at(mode);
+                "the agent did not offer the mode {}, only {}",
+                quote(mode), short(&self.modes.join(", ")));
+        }
+    }
+
+    /// Reports a message of the client to a closed session, which may be opened again.
+    fn check_closed(&mut self, seen: Current<'_, '_>, id: &str, name: &str) {
+        if matches!(name, "session/load" | "session/resume") {
+            self.closed = None;
+        }
+        // A session that is closed can be forked and deleted.
+        let is_about = matches!(name, "session/fork" | "session/delete" | "session/close");
+        if let Some(index) = self.closed.filter(|_| !is_about) {
+            broken!(seen, rule::SESSION_CLOSED, seen.whole(), index;
+                "the session {} was closed by #{index}", short(id));
+        }
+    }
+
     /// Links a message to the open prompt of its session, or to the request that replays the history.
     fn link(&self, message: &Message<'_, '_>, name: &str) {
         let open = match (self.prompt, self.loading) {

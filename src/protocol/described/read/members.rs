@@ -184,6 +184,7 @@ impl<'t> Reader<'t> {
             ("error", &kind.error),
             ("last", &kind.last),
             ("answers", &kind.answers),
+            ("ends", &kind.ends),
         ];
         for (key, condition) in conditions {
             let error = condition.as_ref().and_then(|when| unknown_in(when, body));

@@ -8,7 +8,7 @@ use crate::toml_text::{Entries, Item, get};
 
 /// The maximum number of kinds of messages.
 const MAX_KINDS: usize = 128;
-const MESSAGE_KEYS: [&str; 17] = [
+const MESSAGE_KEYS: [&str; 18] = [
     "when",
     "kind",
     "role",
@@ -23,6 +23,7 @@ const MESSAGE_KEYS: [&str; 17] = [
     "text",
     "direction",
     "cancels",
+    "ends",
     "last",
     "type",
     "certain",
@@ -84,6 +85,7 @@ impl<'t> Reader<'t> {
             text: self.path(&entries, "text"),
             direction: get(&entries, "direction").and_then(|item| self.direction(item)),
             cancels: self.path(&entries, "cancels"),
+            ends: self.condition(&entries, "ends"),
             last: self.condition(&entries, "last"),
             ty: get(&entries, "type").map(|_| self.text_of(&entries, "type")),
         };
@@ -108,6 +110,7 @@ impl<'t> Reader<'t> {
             ("error", message.role == Role::Response, "a response"),
             ("last", message.role == Role::Item, "an item"),
             ("cancels", !of_answers, "a message that is no answer"),
+            ("ends", message.role == Role::Request, "a request"),
             ("outcome", of_answers, "an answer"),
             ("text", of_answers, "an answer"),
         ];

@@ -17,6 +17,7 @@ role = "request"
 id = ".ask"
 subject = ".about"
 direction = "c2s"
+ends = ".about=end"
 
 [[message]]
 when = ".part"
@@ -125,6 +126,18 @@ fn messages_are_paired_and_checked() {
         ),
         (&[r#">{"ask":1}"#, r#">{"stop":1}"#], none),
         (
+            &[
+                r#"<{"stop":9}"#,
+                r#">{"ask":1,"about":"x"}"#,
+                r#">{"ask":2,"about":"end"}"#,
+            ],
+            &["end unanswered: ask x (1) has no answer"],
+        ),
+        (
+            &[r#">{"ask":1,"about":"end"}"#, r#"<{"answer":1}"#],
+            &["1 -> 0"],
+        ),
+        (
             &[r#"<{"ask":1}"#, r#">{"answer":1}"#],
             &[
                 "0 wrong-direction: the server sends ask, which only the client sends",
@@ -179,6 +192,52 @@ fn answers_name_their_request_in_another_member() {
         (dap.name(), found),
         ("dap", vec!["2 -> 1".to_owned(), "4 -> 0".to_owned()])
     );
+}
+
+/// Neovim exits by these commands, and sends no answer.
+#[test]
+fn neovim_may_exit_instead_of_an_answer() {
+    let exits = [
+        "q",
+        "qa!",
+        "wqa",
+        "silent! qall",
+        "confirm quit",
+        "cq 3",
+        ":x",
+        "exit",
+        "quitall",
+    ];
+    let goes_on = ["q a", "echo 1", "qw", "wall", "cquery"];
+    let cases = exits.map(|command| (command, true));
+    for (command, ends) in cases.into_iter().chain(goes_on.map(|one| (one, false))) {
+        for method in ["nvim_command", "nvim_exec2", "nvim_eval"] {
+            let nvim = crate::protocol::described::embedded()[2];
+            let request = serde_json::json!([0, 1, method, [command]]);
+            let mut conversation =
+                Conversation::new(&[nvim], &Judge::default(), SessionConfig::default());
+            let mut decoder = Decoder::new(DecodeOptions::new(vec![nvim]));
+            let origin = Origin {
+                direction: Some(Direction::ToServer),
+                ..Origin::default()
+            };
+            let bytes = rmp_serde::to_vec(&request).unwrap();
+            let mut see = |decoded: &Decoded<'_>| {
+                conversation.see(decoded);
+            };
+            decoder.push(origin, &bytes, &mut see);
+            let redraw = rmp_serde::to_vec(&serde_json::json!([2, "redraw", []])).unwrap();
+            let from_server = Origin {
+                direction: Some(Direction::ToClient),
+                ..Origin::default()
+            };
+            decoder.push(from_server, &redraw, &mut see);
+            decoder.finish(&mut see);
+            let found = conversation.finish().findings.len();
+            let ends = ends && method != "nvim_eval";
+            assert_eq!(found, usize::from(!ends), "{method} {command}");
+        }
+    }
 }
 
 #[test]

@@ -132,6 +132,92 @@ fn members_of_a_batch_pair_one_by_one() {
     assert_eq!(found(9, &said), (vec![], vec![(2, 0), (3, 1)]));
 }
 
+/// An error without an id answers a batch as a whole, if no member was answered.
+#[test]
+fn an_error_without_an_id_refuses_a_batch() {
+    let batch = |first: u32| {
+        format!(
+            r#"[{{"jsonrpc":"2.0","id":{first},"method":"a"}},{{"jsonrpc":"2.0","id":{},"method":"b"}}]"#,
+            first + 1
+        )
+    };
+    let refusal = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no batches"}}"#;
+    let answer = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":1}}"#);
+    let unanswered = |index| ("unanswered", index);
+    let cases = [
+        (
+            vec![line(0, '>', &batch(1)), line(0, '<', refusal)],
+            vec![],
+            vec![(1, 0)],
+        ),
+        (
+            vec![http(0, '>', &batch(1)), http(0, '<', refusal)],
+            vec![],
+            vec![(1, 0)],
+        ),
+        // Each refusal answers one batch, the oldest first.
+        (
+            vec![
+                line(0, '>', &batch(1)),
+                line(0, '>', &batch(3)),
+                line(0, '<', refusal),
+            ],
+            vec![unanswered(1), unanswered(1)],
+            vec![(2, 0)],
+        ),
+        // It may be about anything else.
+        (
+            vec![
+                line(0, '>', &batch(1)),
+                line(0, '<', &format!("[{}]", answer(1))),
+                line(0, '<', refusal),
+            ],
+            vec![("batch-answer", 1), unanswered(0)],
+            vec![(1, 0)],
+        ),
+        (
+            vec![line(0, '<', &batch(1)), line(0, '<', refusal)],
+            vec![unanswered(0), unanswered(0)],
+            vec![],
+        ),
+        (
+            vec![line(1, '>', &batch(1)), line(0, '<', refusal)],
+            vec![unanswered(0), unanswered(0)],
+            vec![],
+        ),
+        // The members are answered once.
+        (
+            vec![
+                line(0, '>', &batch(1)),
+                line(0, '<', refusal),
+                line(0, '<', &answer(2)),
+            ],
+            vec![("answered-twice", 2)],
+            vec![(1, 0)],
+        ),
+    ];
+    for (said, broken, answers) in cases {
+        assert_eq!(found(9, &said), (broken, answers), "{said:?}");
+    }
+}
+
+/// A service that leaves the member out of all messages does not get a finding for each.
+#[test]
+fn a_missing_version_is_reported_once_for_each_side() {
+    let ask = r#"{"id":1,"method":"a"}"#;
+    let answer = r#"{"id":1,"result":1}"#;
+    let said = [
+        line(0, '>', ask),
+        line(0, '<', answer),
+        line(0, '>', ask),
+        line(0, '<', answer),
+        line(0, '>', &ASK.replace("2.0", "2")),
+        line(1, '>', ask),
+    ];
+    let versions = [0, 1, 4, 5].map(|index| ("version", index));
+    assert_eq!(found(9, &said), (versions.to_vec(), vec![(1, 0), (3, 2)]));
+}
+
 #[test]
 fn lost_bytes_and_full_tables_cause_no_findings() {
     let lost = (0, '<', "lost".to_owned());

@@ -63,8 +63,31 @@ struct Document {
 pub(super) struct Documents {
     open: HashMap<Box<str>, Document>,
     unit: Unit,
+    /// The way in which the server wants changes, if it is known.
+    sync: Option<SyncKind>,
+    /// A change of the whole text was reported, where the server wants ranges.
+    is_whole_reported: bool,
     /// Documents may be open without being known.
     incomplete: bool,
+}
+
+/// The way in which a server wants changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SyncKind {
+    Full,
+    Incremental,
+}
+
+impl SyncKind {
+    /// Returns what the capabilities of the server say (`TextDocumentSyncKind`).
+    fn of(capabilities: Node<'_>) -> Option<Self> {
+        let sync = capabilities.get("textDocumentSync")?;
+        match sync.get("change").unwrap_or(sync).as_i128()? {
+            1 => Some(Self::Full),
+            2 => Some(Self::Incremental),
+            _ => None,
+        }
+    }
 }
 
 impl Documents {
@@ -75,6 +98,14 @@ impl Documents {
             .into_iter()
             .find(|unit| Some(unit.name()) == named.as_deref());
         self.unit = unit.unwrap_or_default();
+        self.sync = capabilities.and_then(SyncKind::of);
+    }
+
+    /// Handles a method that the server registers: it may be for some documents only.
+    pub(super) fn register(&mut self, method: &str) {
+        if method == "textDocument/didChange" {
+            self.sync = None;
+        }
     }
 
     /// Documents may be open without being known.
@@ -144,6 +175,29 @@ impl Documents {
         });
     }
 
+    /// Reports changes of another kind than the server wants.
+    fn check_sync(&mut self, message: &RpcMessage<'_, '_>) {
+        let changes = message.param("contentChanges");
+        let changes = changes.filter(|changes| changes.is_array());
+        for change in changes.into_iter().flat_map(Node::children) {
+            let range = change.get("range").filter(|range| !range.is_null());
+            match (self.sync, range) {
+                (Some(SyncKind::Full), Some(range)) => {
+                    return broken!(message, rule::CHANGE_KIND, message.at(range);
+                        "the change has a range, but the server announced that it wants the whole text");
+                }
+                (Some(SyncKind::Incremental), None)
+                    if !std::mem::replace(&mut self.is_whole_reported, true) =>
+                {
+                    broken!(message, rule::CHANGE_KIND, message.at(change);
+                        "the change has no range, although the server announced that it wants only what changed");
+                    message.report().at_most(Severity::Info);
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Handles a request or a notification of the client.
     pub(super) fn check(&mut self, message: &RpcMessage<'_, '_>) {
         if message.requester() == Direction::ToServer && message.param("notebookDocument").is_some()
@@ -159,6 +213,9 @@ impl Documents {
             return;
         }
         let (seen, uri) = (message.seen, stored(&uri));
+        if message.is("textDocument/didChange") {
+            self.check_sync(message);
+        }
         let version = document.and_then(|d| d.get("version"));
         if message.is("textDocument/didOpen") {
             if self.open.contains_key(uri.as_ref()) {
@@ -290,7 +347,7 @@ impl Document {
 }
 
 /// Returns line and character of a position.
-fn parts(position: Node<'_>) -> Option<(usize, usize)> {
+pub(super) fn parts(position: Node<'_>) -> Option<(usize, usize)> {
     let number = |name| usize::try_from(position.get(name)?.as_i128()?).ok();
     Some((number("line")?, number("character")?))
 }

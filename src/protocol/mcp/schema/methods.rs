@@ -591,6 +591,9 @@ pub(in super::super) const NEWEST_SESSION: &str = "2025-11-25";
 /// The only version with batches.
 #[cfg(feature = "rules")]
 pub(in super::super) const BATCHES: Releases = V2025_03;
+/// The first version in which servers ask a person: without lists of choices.
+#[cfg(feature = "rules")]
+pub(in super::super) const FIRST_ELICITATION: Releases = V2025_06;
 /// The first version that HTTP requests name in a field.
 #[cfg(feature = "rules")]
 pub(in super::super) const HEADER_SINCE: Releases = V2025_06;

@@ -33,6 +33,11 @@ pub(super) fn own_version<'a>(message: &RpcMessage<'_, 'a>) -> Option<Node<'a>> 
 }
 
 impl Handshake {
+    /// Returns true if requests name their version, and no handshake was seen.
+    pub(super) fn is_stateless(&self) -> bool {
+        self.stateless && self.version.is_none()
+    }
+
     /// The handshake may have been missed.
     pub(super) fn assume(&mut self) {
         self.stage = Stage::Assumed;
@@ -46,7 +51,7 @@ impl Handshake {
     ) {
         let seen = message.seen;
         let is_request = message.call.id.is_some();
-        let is_stateless = self.stateless && self.version.is_none();
+        let is_stateless = self.is_stateless();
         match own_version(message) {
             Some(own) if self.version.is_some() => {
                 broken!(message, rule::ERA_MIXED, seen.at(own);

@@ -11,6 +11,7 @@ use crate::protocol::exchange::OpenRequest;
 use crate::protocol::rpc::extension::RpcMessage;
 use crate::protocol::rpc::spelling;
 use crate::protocol::rule_names::mcp as rule;
+use crate::protocol::schema::check::number;
 use crate::protocol::session::http;
 use crate::protocol::session::memory::RecentEntries;
 use crate::protocol::session::stored::to_stored;
@@ -36,6 +37,8 @@ pub(super) struct Repeatable {
     first: Option<u64>,
     /// A hash of the arguments.
     arguments: u64,
+    /// A hash of their values, if the request names its version.
+    values: Option<u64>,
 }
 
 /// An answer that asks for input.
@@ -46,6 +49,7 @@ struct Waiting {
     subject: Option<Arc<str>>,
     name: Option<Arc<str>>,
     arguments: u64,
+    values: Option<u64>,
     /// A hash of `requestState`, which may be long.
     state: Option<u64>,
     /// The inputs; `None` if there are too many.
@@ -80,11 +84,12 @@ impl Inputs {
     }
 
     /// Handles a request. Returns what its answer needs.
-    pub(super) fn ask(&mut self, message: &RpcMessage<'_, '_>) -> Repeatable {
-        let arguments = message.param("arguments").map(spelling);
-        let arguments = self.hash.hash_one(arguments);
+    pub(super) fn ask(&mut self, message: &RpcMessage<'_, '_>, stateless: bool) -> Repeatable {
+        let node = message.param("arguments");
+        let arguments = self.hash.hash_one(node.map(spelling));
+        let values = stateless.then(|| node.map_or(0, |node| self.hash_values(node)));
         let first = (!self.waiting.is_empty())
-            .then(|| self.find(message, arguments))
+            .then(|| self.find(message, arguments, values))
             .flatten();
         if let Some((first, link)) = first {
             message.part_of(first, link);
@@ -94,6 +99,29 @@ impl Inputs {
         Repeatable {
             first: first.map(|(first, _)| first),
             arguments,
+            values,
+        }
+    }
+
+    /// Returns a hash of a value that is the same for any spelling and any order of members.
+    fn hash_values(&self, node: Node<'_>) -> u64 {
+        if node.is_map() {
+            let members = node.members().map(|(key, value)| {
+                let value = self.hash_values(value);
+                self.hash.hash_one((&*key.key_bytes(), value))
+            });
+            return members.fold(1, u64::wrapping_add);
+        }
+        if node.is_array() {
+            let values = node.children().map(|value| self.hash_values(value));
+            return values.fold(2, |all, value| self.hash.hash_one((all, value)));
+        }
+        let text = node.text().filter(|_| node.is_string());
+        let number = number(node).map(f64::to_bits);
+        match (text, number) {
+            (Some(text), _) => self.hash.hash_one(&*text),
+            (None, Some(number)) => self.hash.hash_one(number),
+            (None, None) => self.hash.hash_one(spelling(node)),
         }
     }
 
@@ -103,7 +131,12 @@ impl Inputs {
     }
 
     /// Returns the first request that a message repeats.
-    fn find(&mut self, message: &RpcMessage<'_, '_>, arguments: u64) -> Option<(u64, Link)> {
+    fn find(
+        &mut self,
+        message: &RpcMessage<'_, '_>,
+        arguments: u64,
+        values: Option<u64>,
+    ) -> Option<(u64, Link)> {
         let responses = message.param("inputResponses");
         let state = message.param("requestState");
         let hash = self.hash_of(state);
@@ -141,6 +174,7 @@ impl Inputs {
         };
         let waiting = self.waiting.get(at)?;
         waiting.check_responses(message, responses);
+        waiting.check_values(message, values);
         Some((waiting.first, link))
     }
 
@@ -230,6 +264,7 @@ impl Inputs {
             subject: asked.subject().map(Into::into),
             name: asked.name().map(Into::into),
             arguments: request.arguments,
+            values: request.values,
             state: self.hash_of(state),
             inputs: Some(names.unwrap_or_default()).filter(|names| names.len() <= MAX_INPUTS),
             url,
@@ -265,6 +300,17 @@ impl Inputs {
 }
 
 impl Waiting {
+    /// Reports a repeated request whose arguments have other values.
+    fn check_values(&self, message: &RpcMessage<'_, '_>, values: Option<u64>) {
+        let differs = self.values.zip(values).is_some_and(|(of, new)| of != new);
+        if differs {
+            let place = message.param("arguments").map(|node| message.at(node));
+            broken!(message, rule::REQUEST_STATE, place.unwrap_or(message.whole()), self.first;
+                "the arguments differ from those of #{}, whose requestState this has: it is another request",
+                self.first);
+        }
+    }
+
     /// Reports input that the answer did not ask for.
     fn check_responses(&self, message: &RpcMessage<'_, '_>, responses: Option<Node<'_>>) {
         let Some((responses, inputs)) = responses.zip(self.inputs.as_ref()) else {

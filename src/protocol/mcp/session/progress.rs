@@ -1,4 +1,4 @@
-//! Values that later messages repeat: progress tokens of requests, ids of subscriptions, and cursors of lists.
+//! Values that later messages repeat: progress tokens of requests, and cursors of lists.
 
 use crate::protocol::Direction;
 use crate::protocol::rpc::extension::RpcMessage;
@@ -11,10 +11,7 @@ use crate::protocol::session::text::quote;
 use crate::protocol::session::{Link, broken};
 use crate::tape::Node;
 
-/// The member of `_meta` that names the request that opened a subscription.
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
-
-/// A progress token or an id, with the direction of its request.
+/// A progress token, with the direction of its request.
 pub(super) type Key = (Direction, Box<str>);
 
 /// The tokens and cursors of a session.
@@ -22,8 +19,6 @@ pub(super) type Key = (Direction, Box<str>);
 pub(super) struct Tokens {
     progress: RecentEntries<Key, TokenState>,
     cursors: RecentEntries<Box<str>, ()>,
-    /// The requests that opened subscriptions, by their id; `None` if several have it.
-    subscriptions: RecentEntries<Key, Option<u64>>,
     /// Messages with other ones may have been missed.
     missed: bool,
 }
@@ -57,25 +52,8 @@ impl Tokens {
                     "no list ended with the cursor {}", quote(cursor));
             }
         }
-        let meta = message.param("_meta");
-        let Some(id) = message.call.id else {
-            let subscription = meta?.get(SUBSCRIPTION)?;
-            let key = (
-                message.requester().other(),
-                to_stored(spelling(subscription)),
-            );
-            if let Some(Some(index)) = self.subscriptions.get(&key) {
-                message.part_of(*index, Link::Recorded);
-            }
-            return None;
-        };
-        if message.is("subscriptions/listen") {
-            let key = (message.requester(), to_stored(spelling(id)));
-            let index = self.subscriptions.get(&key).is_none();
-            self.subscriptions
-                .insert(key, index.then_some(message.index));
-        }
-        let token = meta?.get("progressToken")?;
+        message.call.id?;
+        let token = message.param("_meta")?.get("progressToken")?;
         let key = (message.requester(), to_stored(spelling(token)));
         let before = self.progress.get(&key).filter(|before| before.open > 0);
         if let Some(before) = before {

@@ -30,6 +30,9 @@ impl<E: Extension> RpcSession<E> {
                 self.forget(&key);
                 seen.answers(&asked, true);
                 self.sessions.state(conn).refused(&asked);
+                if asked.kind() == "batch" {
+                    self.close_batch(key.scope, asked.index(), seen);
+                }
                 let is_gone = status == 404 && self.sessions.deleted(conn).is_some();
                 if E::HAS_HTTP && !is_gone {
                     report_refusal(seen, &asked, status);
@@ -66,6 +69,9 @@ impl<E: Extension> RpcSession<E> {
                     self.forget(&key);
                     seen.answers(&asked, true);
                     self.sessions.state(seen.origin.conn).refused(&asked);
+                    if asked.kind() == "batch" {
+                        self.close_batch(key.scope, asked.index(), seen);
+                    }
                 }
             }
             None | Some(Role::Control) if !is_streamed && !http::starts_events(&seen) => {

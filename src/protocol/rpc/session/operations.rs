@@ -50,19 +50,6 @@ impl<E: Extension> RpcSession<E> {
         }
     }
 
-    /// Handles the answer to a member of a batch, which goes on until each member is answered.
-    pub(super) fn answer_member(&mut self, message: &RpcMessage<'_, '_>, batch: u64) {
-        let Some(open) = self.batches.get_mut(&batch) else {
-            return;
-        };
-        *open = open.saturating_sub(1);
-        if *open == 0 {
-            self.batches.remove(&batch);
-        } else if !message.in_batch {
-            message.operation().ends = Some(false);
-        }
-    }
-
     /// Returns the only open request of the other side, if nothing is missing and the message may be sent during it.
     fn surrounding(&self, message: &RpcMessage<'_, '_>) -> Option<&OpenRequest> {
         let asker = message.direction.filter(|_| message.order)?.other();

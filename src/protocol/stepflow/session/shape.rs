@@ -11,6 +11,7 @@ pub(super) fn of<'s, 'a>(seen: Current<'s, 'a>, call: &'s Call<'a>) -> CallShape
         dialect: &DIALECT,
         sides: DESCRIPTOR.sides,
         rule: Some,
+        may_lack_version: false,
         role: seen.message.role,
         seen,
         call,
