@@ -167,6 +167,8 @@ pub enum EventKind<'a> {
     Exit,
     /// Bytes passed without being recorded.
     Lost,
+    /// From here on, the order of the messages is not known.
+    Unordered,
     /// One direction of a stream ended.
     Fin,
     /// A receiver asked for no more bytes of a stream.
@@ -189,13 +191,14 @@ pub enum EventKind<'a> {
 
 impl<'a> EventKind<'a> {
     /// The events that recordings name.
-    const NAMED: [Self; 12] = [
+    const NAMED: [Self; 13] = [
         Self::Open,
         Self::Eof,
         Self::Close,
         Self::Reset,
         Self::Exit,
         Self::Lost,
+        Self::Unordered,
         Self::Fin,
         Self::Stop,
         Self::Migrate,
@@ -219,6 +222,7 @@ impl<'a> EventKind<'a> {
             Self::Reset => "reset",
             Self::Exit => "exit",
             Self::Lost => "lost",
+            Self::Unordered => "unordered",
             Self::Inject => "inject",
             Self::Continued => "continued",
             Self::End => "end",

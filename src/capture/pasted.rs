@@ -20,6 +20,7 @@
 
 use super::form::FormVerdict;
 use FormVerdict::{No, Open, Yes};
+use serde::de::IgnoredAny;
 
 /// Beginnings of lines around messages.
 const MARKS: [&[u8]; 29] = [
@@ -250,12 +251,34 @@ pub(super) fn is_chunked_head(head: &[u8]) -> bool {
     })
 }
 
+/// Says if a body is JSON over several lines that has another length than its head says.
+fn has_indented_body(head: &[u8], body: &[u8]) -> FormVerdict<()> {
+    let length = head.split(|&c| c == b'\n').find_map(|line| {
+        let line = line.to_ascii_lowercase();
+        let value = line.strip_prefix(b"content-length:")?.trim_ascii();
+        std::str::from_utf8(value).ok()?.parse::<usize>().ok()
+    });
+    match (length, body) {
+        (Some(_), [] | [b'{' | b'[']) => Open,
+        (Some(length), [b'{' | b'[', b'\n', ..]) => match body.get(..length) {
+            None => Open,
+            Some(body) if serde_json::from_slice::<IgnoredAny>(body).is_ok() => No,
+            Some(_) => Yes(()),
+        },
+        _ => No,
+    }
+}
+
 /// Says if a text begins with a head of HTTP without CR, and then JSON over several lines: `HTTPie` prints messages so, with
 /// the length that they had before. A request line without a version is no HTTP either.
 pub(super) fn is_printed_http(text: &[u8]) -> FormVerdict<()> {
     match is_unchunked(text) {
         No => {}
         verdict => return verdict,
+    }
+    if let Some(at) = memchr::memmem::find(text, b"\r\n\r\n") {
+        let (head, body) = text.split_at_checked(at + 4).unwrap_or_default();
+        return has_indented_body(head, body);
     }
     let end = memchr::memmem::find(text, b"\n\n");
     let head = text.get(..end.unwrap_or(text.len())).unwrap_or(text);

@@ -95,6 +95,11 @@ pub(super) fn emit_lost(
     emit_event(conn, Some(direction), time, lost, Some(&more), sink);
 }
 
+/// Emits that the order of the messages is not known from here on.
+pub(super) fn emit_unordered(conn: u32, time: Option<Time>, sink: &mut ItemSink<'_>) {
+    emit_event(conn, None, time, EventKind::Unordered, None, sink);
+}
+
 /// Emits the end of one direction of a connection, or of the whole connection.
 pub(super) fn emit_end(
     conn: u32,

@@ -75,6 +75,8 @@ pub struct Conversation<'p> {
     events: Vec<(Origin, ConnectionChange)>,
     /// Connections can have different protocols.
     is_separate: bool,
+    /// The order of the messages is known so far.
+    is_ordered: bool,
     /// The captures, if there are several.
     sources: Option<&'static Sources>,
     /// The operations of all protocols, if they are asked for.
@@ -102,6 +104,7 @@ impl<'p> Conversation<'p> {
             of_conn: HashMap::new(),
             events: Vec::new(),
             is_separate: false,
+            is_ordered: true,
             sources: None,
             operations: None,
         }
@@ -184,6 +187,12 @@ impl<'p> Conversation<'p> {
             EventKind::Reset => ConnectionChange::Reset,
             EventKind::Exit => ConnectionChange::Exited,
             EventKind::Lost if event.lost().is_some() => ConnectionChange::Lost,
+            EventKind::Unordered => {
+                let all = std::iter::once(&mut self.first).chain(&mut self.others);
+                all.for_each(ProtocolConversation::lose_order);
+                self.is_ordered = false;
+                return self.first.verdict();
+            }
             EventKind::Inject => {
                 if let Some((origin, metadata)) = event.fault() {
                     self.first.connections.fault(origin, &metadata);
@@ -335,7 +344,10 @@ impl<'p> Conversation<'p> {
             .copied()
             .filter(|p| p.name() == name)
             .collect();
-        let other = ProtocolConversation::new(&protocol, &self.judge, self.config.clone());
+        let mut other = ProtocolConversation::new(&protocol, &self.judge, self.config.clone());
+        if !self.is_ordered {
+            other.lose_order();
+        }
         self.others.push(other);
         self.others.len()
     }

@@ -402,6 +402,11 @@ impl<'p> ProtocolConversation<'p> {
             .collect()
     }
 
+    /// Stops judging rules that need the order of messages.
+    pub fn lose_order(&mut self) {
+        self.facts.order = false;
+    }
+
     fn has_input_for(&self, need: Need) -> bool {
         match need {
             Need::BothWays => self.facts.has_both_directions(),

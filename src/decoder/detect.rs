@@ -102,7 +102,8 @@ impl<'p> Detector<'p> {
             let any_layout = lines
                 || is_open
                     && (is_single_value(framings) || protocol.descriptor().is_carried_json());
-            let values = (any_layout && lane.conn.is_none()).then_some(&Framing::Values);
+            let is_own = framings.contains(&Framing::Values);
+            let values = (any_layout && lane.conn.is_none() && !is_own).then_some(&Framing::Values);
             for &framing in framings.iter().chain(values) {
                 let (limits, mode) = (options.limits, options.length_mode);
                 let mut framer = protocol.framer(framing, limits, mode, options.resync);
@@ -223,6 +224,16 @@ impl<'p> Detector<'p> {
                 }
             }
             self.stop = self.stop.saturating_mul(2);
+            self.pause_futile();
+        }
+    }
+
+    /// While one pair awaits the end of a long frame, those that understood nothing do not search all its bytes.
+    fn pause_futile(&mut self) {
+        let is_awaited =
+            self.stop <= self.limit && self.candidates.iter().any(|c| c.awaits_frame(&self.bytes));
+        for candidate in &mut self.candidates {
+            candidate.is_paused = is_awaited && candidate.is_futile();
         }
     }
 
@@ -383,7 +394,7 @@ impl<'p> Detector<'p> {
     /// Lets every pair read the first `seen` bytes.
     fn run(&mut self, seen: usize, eof: bool) {
         let bytes = self.bytes.get(..seen).unwrap_or(&self.bytes);
-        for candidate in &mut self.candidates {
+        for candidate in self.candidates.iter_mut().filter(|c| eof || !c.is_paused) {
             candidate.run(
                 bytes,
                 eof,

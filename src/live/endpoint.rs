@@ -208,6 +208,11 @@ impl<'p> Endpoint<'p> {
         }
     }
 
+    /// Adds to a message of the caller what the protocol requires of it.
+    pub fn complete(&self, message: String) -> String {
+        self.peer.complete(message)
+    }
+
     /// Returns `true` if a message can be sent on a connection now.
     pub fn can_send(&self, conn: u32) -> bool {
         self.can_post() && self.codecs.get(&conn).is_some_and(Codec::can_send)
@@ -250,10 +255,19 @@ impl<'p> Endpoint<'p> {
             return Err(Refusal::new("", "an open connection", "a closed one"));
         };
         let mut bytes = Vec::new();
-        let http = &mut self.http;
+        let (http, peer) = (&mut self.http, &self.peer);
         let head = wire.and_then(|wire| wire.head.as_deref());
         let mut session = |message: Node<'_>| match http {
-            Some(http) => http.request_for(conn, message, head),
+            Some(http) => {
+                let mut request = http.request_for(conn, message, head);
+                // A recorded head has its own.
+                let repeated = head.map_or_else(|| peer.repeated_fields(message), |_| Vec::new());
+                request
+                    .fields
+                    .retain(|(name, _)| !repeated.iter().any(|(other, _)| other == name));
+                request.fields.extend(repeated);
+                request
+            }
             None => FieldsOfRequest::default(),
         };
         if !outgoing.message.is_empty() {

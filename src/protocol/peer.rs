@@ -15,6 +15,7 @@ mod text;
 use super::make::IdGen;
 use super::session::Seen;
 use crate::error::{Refusal, Result};
+use crate::tape::Node;
 pub(crate) use recent::RecentEntries;
 use std::borrow::Cow;
 pub(crate) use text::{as_json, as_object, shorten, with_about};
@@ -347,6 +348,23 @@ pub trait Peer: Send {
     fn readiness(&self, conn: u32) -> Readiness {
         let _ = conn;
         Readiness::Ready
+    }
+
+    /// Returns `true` if the other side refused the opening of a session because it has no sessions: calls are possible
+    /// without it.
+    fn is_without_session(&self) -> bool {
+        false
+    }
+
+    /// Adds to a message of the caller what each message has if there is no session: the version, for example.
+    fn complete(&self, message: String) -> String {
+        message
+    }
+
+    /// Returns the fields of an HTTP request that repeat parts of its message.
+    fn repeated_fields(&self, message: Node<'_>) -> Vec<(&'static str, String)> {
+        let _ = message;
+        Vec::new()
     }
 
     /// Returns the time of the next call of `tick`, if one is needed.

@@ -113,6 +113,57 @@ fn an_exchange_and_a_stream_of_events_are_entries() {
     assert_eq!(out.matches("geheim").count(), 5, "{out}");
 }
 
+/// An entry of a HAR file: its start and duration in milliseconds, its message, and the body of its response.
+fn entry(start: u64, time: u64, message: &Value, (kind, body): (&str, &str)) -> Value {
+    let method = if message.is_null() { "GET" } else { "POST" };
+    let data = (!message.is_null())
+        .then(|| json!({"mimeType": "application/json", "text": message.to_string()}));
+    json!({"startedDateTime": format!("2026-01-01T00:00:00.{start:03}Z"), "time": time,
+        "request": {"method": method, "url": "http://a/mcp", "headers": [], "postData": data},
+        "response": {"status": 200, "headers": [], "content": {"mimeType": kind, "text": body}}})
+}
+
+#[test]
+fn order_is_not_judged_beside_a_stream_of_events_that_has_one_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "a", "_meta": {"progressToken": "p"}}});
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
+    let progress = |n: u32| {
+        let params = json!({"progressToken": "p", "progress": n});
+        let message =
+            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
+        format!("data: {message}\n\n")
+    };
+    let events = |count: u32| (1..=count).map(progress).collect::<String>();
+    let lint = |count: u32, start: u64, time: u64| {
+        let entries = [
+            entry(
+                start,
+                time,
+                &Value::Null,
+                ("text/event-stream", &events(count)),
+            ),
+            entry(30, 20, &call, ("application/json", answer)),
+        ];
+        let mut entries = entries.to_vec();
+        entries.sort_by_key(|entry| entry["startedDateTime"].to_string());
+        let archive = json!({"log": {"version": "1.2", "entries": entries}}).to_string();
+        let path = common::file(folder.path(), "a.har", archive);
+        let (_, out, err) = common::outcome(&["lint", "-p", "mcp", &path]);
+        let is_late = out.contains("progress-after");
+        assert_eq!(err.contains("need the order"), !is_late, "{out}{err}");
+        is_late
+    };
+    // The events may have come before the answer.
+    assert!(!lint(2, 20, 80));
+    // The file was written before the stream ended.
+    assert!(!lint(2, 20, 0));
+    // A stream that begins later, and a single event, which came at the end of its stream.
+    assert!(lint(2, 60, 20));
+    assert!(lint(1, 20, 80));
+}
+
 #[test]
 fn only_selected_messages_are_entries() {
     let folder = tempfile::tempdir().unwrap();

@@ -49,6 +49,7 @@ mod references;
 mod rotate_cli;
 mod sael_cli;
 mod sael_vectors;
+mod send_without_session;
 mod sessions;
 mod shrink_cli;
 mod snapshot_cli;

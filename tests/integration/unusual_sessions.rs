@@ -247,6 +247,27 @@ ACP
 1< end"#,
     },
     Session {
+        name: "messages of the older transport have no such fields",
+        protocol: "mcp",
+        transport: "http",
+        rules: &[],
+        script: r#"
+1> GET
+1< events
+2> OLDER LIST_2026
+2< 202
+1< event {"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":"m"}}
+2> OLDER {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+2< 202
+1< event {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}
+2> OLDER {"jsonrpc":"2.0","method":"notifications/initialized"}
+2< 202
+2> end
+1> end
+2< end
+1< end"#,
+    },
+    Session {
         name: "a client that only ends its direction gets the answer",
         protocol: "mcp",
         transport: "http",
@@ -590,6 +611,7 @@ fn bytes(session: &Session, message: &str) -> Option<String> {
             return Some("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".into());
         }
         "GET" => "GET / HTTP/1.1\r\nhost: a\r\naccept: text/event-stream".into(),
+        "OLDER" => "POST /messages?session_id=7 HTTP/1.1\r\nhost: a".into(),
         "POST" => {
             "POST / HTTP/1.1\r\nhost: a\r\naccept: application/json, text/event-stream".into()
         }

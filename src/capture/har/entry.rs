@@ -109,6 +109,11 @@ pub(super) struct Exchanges {
     /// The connections of HTTP entries by their names.
     conns: HashMap<String, u32>,
     bytes: Vec<u8>,
+    /// The latest end of an exchange so far.
+    latest_end: Option<Time>,
+    /// The latest end of a response with several events. An entry has no times of single events.
+    events_until: Option<Time>,
+    is_unordered: bool,
 }
 
 impl Exchanges {
@@ -138,6 +143,10 @@ impl Exchanges {
             (Some(at), Some(time)) => Some((at + nanoseconds(time)).max(sent.unwrap_or(at))),
             _ => sent,
         };
+        if self.loses_order(entry, sent, received) {
+            self.is_unordered = true;
+            traffic::emit_unordered(conn, sent, sink);
+        }
         let mut problem = None;
 
         let data = request.post_data.as_ref();
@@ -190,6 +199,19 @@ impl Exchanges {
             }
         }
         problem
+    }
+
+    /// Returns `true` if the order of the messages is lost with this entry: other messages were sent while events arrived.
+    fn loses_order(&mut self, entry: &Entry, sent: Option<Time>, received: Option<Time>) -> bool {
+        let has_events = entry.response.as_ref().is_some_and(Response::has_events);
+        let overlaps = has_events && sent < self.latest_end || sent < self.events_until;
+        self.latest_end = received.max(self.latest_end);
+        if has_events {
+            // A stream that was still open when the file was written has no end.
+            let end = received.filter(|_| received > sent).unwrap_or(Time::MAX);
+            self.events_until = self.events_until.max(Some(end));
+        }
+        overlaps && !self.is_unordered
     }
 
     /// Returns the connection of an entry. A WebSocket has its own.
@@ -265,6 +287,23 @@ impl Exchanges {
         let time = message.time.map(epoch);
         traffic::emit_chunk(conn, direction, time, &self.bytes, sink);
         Ok(())
+    }
+}
+
+impl Response {
+    /// Returns `true` for several server-sent events.
+    fn has_events(&self) -> bool {
+        let content = self.content.as_ref();
+        let kind = content.and_then(|c| c.mime_type.as_deref());
+        let text = content.and_then(|c| c.text.as_deref());
+        let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
+        let mut fields = text.unwrap_or_default().lines();
+        is_stream
+            && fields
+                .by_ref()
+                .filter(|line| line.starts_with("data:"))
+                .nth(1)
+                .is_some()
     }
 }
 

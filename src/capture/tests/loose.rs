@@ -11,6 +11,7 @@ fn directions_of_a_text_agree_with_its_messages() {
     let way = |sent: &str, received: &str| {
         [format!("{sent} - {CALL}"), format!("{received} - {ANSWER}")].to_vec()
     };
+    let escaped = ANSWER.replace("a b", r"C:\\x");
     for (text, wanted) in [
         // The mark of a quotation is no direction.
         (mail(&format!("> {CALL}\n> {ANSWER}\n")), way("-", "-")),
@@ -37,6 +38,13 @@ fn directions_of_a_text_agree_with_its_messages() {
         (
             format!("++Sent decoded: data=b'{CALL}'\n++Rcv raw: b'\\x81L{ANSWER}'\n++Rcv decoded: data=b'{ANSWER}'\n"),
             way("c2s", "s2c"),
+        ),
+        (
+            format!(
+                "++Sent decoded: data=b'{CALL}'\n++Rcv raw: b'\\x81L{0}'\n++Rcv decoded: data=b'{0}'\n",
+                escaped.replace('\\', r"\\")
+            ),
+            vec![format!("c2s - {CALL}"), format!("s2c - {escaped}")],
         ),
         // A log repeats the request beside its answer.
         (

@@ -62,6 +62,19 @@ fn folded(text: &str, width: usize) -> Vec<u8> {
     lines.join(&b'\n')
 }
 
+/// Breaks a text behind blanks, and words that are longer than a line, as `fold -s` does.
+fn folded_at_blanks(text: &str, width: usize) -> Vec<u8> {
+    let (mut rest, mut lines) = (text.as_bytes(), Vec::new());
+    while rest.len() > width {
+        let blank = rest[..width].iter().rposition(|c| *c == b' ');
+        let (line, after) = rest.split_at(blank.map_or(width, |at| at + 1));
+        lines.push(line);
+        rest = after;
+    }
+    lines.push(rest);
+    lines.join(&b'\n')
+}
+
 #[test]
 fn text_that_was_broken_at_a_width_is_joined() {
     let call = CALL
@@ -107,6 +120,10 @@ fn text_that_was_broken_at_a_width_is_joined() {
         );
         let text = [folded(&accents, width), folded(&answer, width)].join(&b'\n');
         let wanted = messages(&[&accents, &answer]);
+        assert_eq!(whole(&text), wanted, "{}", String::from_utf8_lossy(&text));
+        let long = accents.replace("seven", &"seven".repeat(20));
+        let text = [folded_at_blanks(&long, width), folded(&answer, width)].join(&b'\n');
+        let wanted = messages(&[&long, &answer]);
         assert_eq!(whole(&text), wanted, "{}", String::from_utf8_lossy(&text));
     }
     // A break inside a word is none at a blank: no blank is put there.

@@ -271,13 +271,16 @@ fn messages_that_are_copied_out_of_something_else_are_read() {
         let value: serde_json::Value = serde_json::from_str(text).unwrap();
         serde_json::to_string_pretty(&value).unwrap()
     };
-    let httpie = format!(
-        "POST /mcp HTTP/1.1\nContent-Length: {}\nUser-Agent: HTTPie/3.2\n\n{}\n\n\nHTTP/1.1 200 OK\nContent-Length: {}\n\n{}\n",
-        REQUEST.len(),
-        pretty(REQUEST),
-        ANSWER.len(),
-        pretty(ANSWER),
-    );
+    // A terminal has no CR, a pipe has them in the heads.
+    let httpie = |end: &str| {
+        format!(
+            "POST /mcp HTTP/1.1{end}Content-Length: {}{end}User-Agent: HTTPie/3.2{end}{end}{}\n\n\nHTTP/1.1 200 OK{end}Content-Length: {}{end}{end}{}\n",
+            REQUEST.len(),
+            pretty(REQUEST),
+            ANSWER.len(),
+            pretty(ANSWER),
+        )
+    };
     let mitmdump = format!(
         "[12:01:02.345] HTTP(S) proxy listening at *:8080.\n[12:01:03.000][127.0.0.1:51234] client connect\n127.0.0.1:51234: POST http://localhost:3000/mcp HTTP/1.1\n    Content-Type: application/json\n\n    {REQUEST}\n\n << HTTP/1.1 200 OK 91b\n    Content-Type: application/json\n\n    {ANSWER}\n\n"
     );
@@ -298,7 +301,8 @@ fn messages_that_are_copied_out_of_something_else_are_read() {
         ),
         (format!("{{noformat}}\n{both}{{noformat}}\n"), &both),
         (format!("```\n{both}```\n"), &both),
-        (httpie, &both),
+        (httpie("\n"), &both),
+        (httpie("\r\n"), &both),
         (mitmdump, &both),
         (okhttp, &both),
         (postman, &both),

@@ -134,7 +134,8 @@ pub(super) fn unwrapped(text: &[u8], width: Option<usize>) -> Vec<u8> {
     let first = lines.first().copied().unwrap_or_default();
     let has = |start: &[u8]| memchr::memmem::find(first, start).is_some();
     let is_folded = lines.len() == 2 && (has(b": '{") || has(b"- '{"));
-    let is_fixed = !is_folded && (is_broken_at(&chars) || is_broken_at(&<[u8]>::len));
+    let is_fixed =
+        !is_folded && (is_broken_at(&chars) || is_broken_at(&<[u8]>::len)) || keeps_blanks(before);
     let widest = lines.iter().map(|line| chars(line.trim_ascii_end())).max();
     let room = width.or(widest).unwrap_or_default().saturating_sub(margin);
     for line in lines.iter_mut().skip(1) {
@@ -145,6 +146,17 @@ pub(super) fn unwrapped(text: &[u8], width: Option<usize>) -> Vec<u8> {
     } else {
         joined_at_blanks(&lines, &folds, (margin, room)).unwrap_or_default()
     }
+}
+
+/// Returns `true` for lines as `fold -s` writes them: each ends with the blank at which it was broken, or is full.
+fn keeps_blanks(lines: &[&[u8]]) -> bool {
+    let ends_with_blank = |line: &&&[u8]| line.ends_with(b" ") && !line.ends_with(b"  ");
+    let blanks = lines.iter().filter(ends_with_blank).count();
+    let widest = lines.iter().map(|line| line.len()).max();
+    let is_whole = |line: &&[u8]| ends_with_blank(&line) || Some(line.len()) == widest;
+    // Lines that are padded have one width.
+    let is_padded = lines.iter().all(|line| Some(line.len()) == widest);
+    blanks > 0 && !is_padded && lines.iter().all(is_whole)
 }
 
 /// The number of characters of a line.

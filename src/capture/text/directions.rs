@@ -100,14 +100,14 @@ pub(super) fn find_direction(before: &[u8], after: &[u8]) -> Option<Direction> {
     let last = words(before).next_back();
     let nearest = |allows_weak: bool| {
         words(before).rev().find_map(|word| {
-            let is_last = allows_weak && Some(word) == last || is_quoted(before, word);
+            let is_last = allows_weak && Some(word) == last || is_value(before, word);
             word_direction(word, is_last).or_else(|| member_direction(before, word))
         })
     };
     // `SEND on 0(in):` sends.
     let nearest = nearest(false).or_else(|| nearest(true)).or_else(|| {
         let mut named = words(after).filter(|word| word.first().is_some_and(|&c| class(c) == 0));
-        named.find_map(|word| word_direction(word, is_quoted(after, word)))
+        named.find_map(|word| word_direction(word, is_value(after, word)))
     });
     let labelled = || {
         let at = member(after, &[b"direction", b"dir"])?;
@@ -228,10 +228,16 @@ fn names_server(text: &[u8]) -> bool {
     })
 }
 
-/// Returns true if a word is all of a value in quotes: `"msg":"read"`.
-fn is_quoted(text: &[u8], word: &[u8]) -> bool {
+/// Returns true if a word is all of a value in quotes, or that of a direction: `"msg":"read"`, `dir=in`.
+fn is_value(text: &[u8], word: &[u8]) -> bool {
     let at = word.as_ptr() as usize - text.as_ptr() as usize;
     let before = text.get(..at).unwrap_or_default();
+    if [&b"dir="[..], b"direction="]
+        .iter()
+        .any(|key| ends_with_word(before, key))
+    {
+        return true;
+    }
     let before = before.strip_suffix(b"\"").map(<[u8]>::trim_ascii_end);
     let after = text.get(at + word.len()..).unwrap_or_default();
     let is_value = |before: &[u8]| before.ends_with(b":") || before.ends_with(b"=");
@@ -401,6 +407,9 @@ mod tests {
             ),
             ("DEBUG:websockets.server:> TEXT '", "'", Some(ToClient)),
             ("[in] ", "", Some(ToClient)),
+            ("event=wire dir=out body=\"", "\"", Some(ToServer)),
+            ("level=debug body=\"", "\" direction=in", Some(ToClient)),
+            ("level=debug redirection=in body=\"", "\"", None),
             ("[editor -> server] ", "", Some(ToServer)),
             ("[server -> editor] ", "", Some(ToClient)),
             ("mcp.client - Received server message: ", "", Some(ToClient)),

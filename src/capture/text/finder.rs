@@ -387,8 +387,12 @@ impl Finder {
         let is_doubled = c == b'"' && (has(b"{\"\"") || begins_with_doubled(body));
         let begins = |mark: &&[u8]| body.starts_with(mark);
         let is_event = EVENT_FIELDS.iter().any(begins) && has(b"data: {");
-        let is_text =
-            [b"{".as_slice(), b"b'{", b"Content-"].iter().any(begins) || is_event || has(b"{\\\"");
+        // Bytes before the object, such as the header of a frame.
+        let is_framed = is_bytes && body.starts_with(b"\\x") && has(b"{\"");
+        let is_text = [b"{".as_slice(), b"b'{", b"Content-"].iter().any(begins)
+            || is_event
+            || is_framed
+            || has(b"{\\\"");
         if !is_doubled && !is_text {
             return None;
         }

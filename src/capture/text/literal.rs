@@ -307,7 +307,8 @@ impl<'a> Reader<'a> {
         let keyword: &[u8] = match word {
             b"true" | b"True" => b"true",
             b"false" | b"False" => b"false",
-            b"null" | b"NULL" | b"Null" => b"null",
+            b"null" | b"NULL" | b"Null" | b"vim.NIL" => b"null",
+            b"vim.empty_dict" if self.take(b"()") => b"{}",
             b"None" | b"nil" | b"undef" => {
                 out.extend_from_slice(b"null");
                 return Ok(Presence::Empty);
@@ -390,8 +391,8 @@ impl<'a> Reader<'a> {
     ) -> Result<Presence, Failure> {
         let close = closing(open);
         let start = out.len();
-        // The first member tells an object from a list.
-        let mut is_object = (open == b'{').then_some(true);
+        // The first member tells an object from a list, which Lua writes in the same brackets.
+        let mut is_object = (open == b'{' && (is_class || depth == 0)).then_some(true);
         let mut count = 0;
         let mut presence = Presence::Value;
         let mut has_comma = false;
@@ -449,7 +450,7 @@ impl<'a> Reader<'a> {
                 _ => return Err(Failure::Other),
             }
         }
-        if is_object == Some(true) {
+        if is_object == Some(true) || open == b'{' && count == 0 {
             out.push(b'}');
             return Ok(Presence::Value);
         }

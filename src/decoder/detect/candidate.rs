@@ -20,6 +20,8 @@ pub(super) struct Candidate<'p> {
     pub(super) unread: usize,
     /// Another pair of the protocol reads lines.
     pub(super) yields_to_lines: bool,
+    /// It understood nothing so far, and others may: it reads on if they do not.
+    pub(super) is_paused: bool,
 }
 
 /// What a pair has understood.
@@ -50,6 +52,8 @@ pub(super) struct Score {
     pub(super) controls: u32,
     /// Frames of any kind.
     pub(super) frames: u32,
+    /// Runs of bytes that are no frames.
+    pub(super) skipped: u32,
     /// The end of the message that made the pair certain.
     pub(super) certain_at: Option<usize>,
     /// The end of the first malformed message that surely belongs to the protocol.
@@ -72,6 +76,7 @@ impl<'p> Candidate<'p> {
             score: Score::default(),
             unread: 0,
             yields_to_lines: false,
+            is_paused: false,
         }
     }
 
@@ -105,6 +110,20 @@ impl<'p> Candidate<'p> {
     /// Returns `true` if it understood a message.
     pub(super) fn has_message(&self) -> bool {
         self.score.certain + self.score.all_possible() > 0
+    }
+
+    /// Returns `true` if it read bytes, and understood none of them.
+    pub(super) fn is_futile(&self) -> bool {
+        let score = &self.score;
+        let understood = score.certain + score.possible + score.broken + score.controls;
+        score.frames + score.skipped > 0 && understood + score.foreign == 0
+    }
+
+    /// Returns `true` if the bytes may be the beginning of a long frame.
+    pub(super) fn awaits_frame(&self, bytes: &[u8]) -> bool {
+        let begins_json = || matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
+        let is_untouched = self.score.frames + self.score.skipped == 0;
+        is_untouched && (self.framing != Framing::Lines || begins_json())
     }
 
     /// Returns `true` if a frame has the header of the framing.
@@ -159,9 +178,12 @@ impl Candidate<'_> {
                     self.at += n;
                     // Skipped bytes are no evidence.
                     let skipped = frame.control == Some("skipped");
+                    self.score.skipped += u32::from(skipped);
                     // A value on one line belongs to the framing `lines`.
-                    let body = frame.view.body();
-                    if skipped || (self.yields_to_lines && memchr::memchr(b'\n', body).is_none()) {
+                    let is_line = self.yields_to_lines
+                        && memchr::memchr(b'\n', frame.view.body()).is_none()
+                        && !matches!(bytes.get(self.at), Some(b'{' | b'['));
+                    if skipped || is_line {
                         continue;
                     }
                     self.score.frames += 1;

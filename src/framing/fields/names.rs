@@ -48,6 +48,8 @@ pub const ENDINGS: [&str; 26] = [
 ];
 /// Tokens that only connect messages, as in MCP and LSP; not secret.
 pub const OTHER_TOKENS: [&str; 3] = ["partialresulttoken", "progresstoken", "workdonetoken"];
+/// The environment variable of the working directory, in capital letters.
+const WORKING_DIRECTORY: &[u8] = b"PWD";
 /// Endings that are secret in HTTP heads and queries only.
 pub const WEB_ENDINGS: [&str; 5] = [
     "connectionid",
@@ -126,7 +128,8 @@ pub fn is_secret_name(name: &[u8]) -> bool {
             None => (ENDINGS.get(at - NAMES.len())).is_some_and(|end| ends_with(name, end)),
         };
         if found {
-            return !OTHER_TOKENS.iter().any(|other| is(name, other));
+            let is_other = OTHER_TOKENS.iter().any(|other| is(name, other));
+            return !is_other && name != WORKING_DIRECTORY;
         }
     }
     false
@@ -213,6 +216,7 @@ mod tests {
             "postcode",
             "string",
             "authentication",
+            "PWD",
         ] {
             assert!(!is_secret_name(name.as_bytes()), "{name}");
         }

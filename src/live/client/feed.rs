@@ -105,7 +105,7 @@ impl Client<'_> {
             }
             _ => {}
         }
-        let outgoing = Outgoing::new(CONN, run.take_next());
+        let outgoing = Outgoing::new(CONN, endpoint.complete(run.take_next()));
         match endpoint.send_message(&outgoing, None, now, commands) {
             Ok(index) => {
                 run.outcome.sent += 1;
@@ -308,6 +308,12 @@ impl ClientRun<'_> {
         let mut findings = received.verdict.findings.iter();
         let is_error = |finding: &Finding| finding.severity == Severity::Error;
         let answer = received.verdict.answer;
+        // The caller's messages need no session then.
+        let is_opening = answer.is_some_and(|answer| !self.step_by_index.contains_key(&answer.to));
+        if is_opening && role == Some(Role::Error) && received.peer.is_without_session() {
+            (self.observer)(ClientEvent::Handshake(decoded, received.verdict), commands);
+            return;
+        }
         let has_failed = role == Some(Role::Error) || decoded.message.failed && answer.is_some();
         if has_failed || decoded.is_faulty() || findings.any(is_error) {
             self.outcome.differ += 1;

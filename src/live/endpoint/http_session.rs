@@ -17,7 +17,7 @@ use crate::decoder::Decoded;
 use crate::framing::{EventStream, Framing, Head};
 use crate::live::codec::{ConnectionConfig, EventStreams, FieldsOfRequest, head};
 use crate::protocol::HttpSession;
-use crate::protocol::{Direction, Message, Protocol, Role};
+use crate::protocol::{Direction, Id, Message, Protocol, Role};
 use crate::tape::Node;
 use std::collections::BTreeMap;
 
@@ -433,7 +433,9 @@ impl<'p> ClientSession<'p> {
         if let Head::Http { status, event, .. } = decoded.frame.head {
             if event {
                 self.read_event(conn, decoded, &mut effect);
-            } else if let Some(value) = head::field(decoded, self.http.name) {
+            } else if let Some(value) = head::field(decoded, self.http.name)
+                && status < 300
+            {
                 self.set(number, self.http.name, value);
             }
             // A server need not let clients end sessions.
@@ -446,7 +448,10 @@ impl<'p> ClientSession<'p> {
                 let is_refused = status >= 400 && self.events == EventStreams::First;
                 let why = format!("the server refuses the event stream with status {status}");
                 effect.refused = is_refused.then_some(why);
-            } else if matches!(status, 400 | 404 | 405) && self.falls_back() {
+            } else if matches!(status, 400 | 404 | 405)
+                && decoded.message.id == Id::None
+                && self.falls_back()
+            {
                 self.events = EventStreams::First;
                 if let Some(session) = self.sessions.get_mut(number) {
                     session.is_streaming = true;

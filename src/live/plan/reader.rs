@@ -53,7 +53,7 @@ pub(super) struct PlanReader<'p> {
     names: Option<Names>,
     framing: Option<Framing>,
     path: Option<String>,
-    fields: Vec<(String, String)>,
+    fields: Option<Vec<(String, String)>>,
     events: EventStreams,
     /// The target of the first GET.
     stream_target: Option<String>,

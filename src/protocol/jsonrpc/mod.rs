@@ -32,6 +32,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Framing::ContentLength,
         Framing::Http,
         Framing::WebSocket,
+        Framing::Values,
     ],
     sides: ["client", "server"],
     is_fallback: true,

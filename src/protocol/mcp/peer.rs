@@ -13,9 +13,12 @@ use crate::protocol::peer::{
     Offer, Peer, PeerConfig, Request, json_of, shorten, with_about, with_json,
 };
 use crate::protocol::rpc::build::INVALID_PARAMS;
-use crate::protocol::rpc::peer::{Opening, PeerAnswer, RpcPeer, method_not_found};
+use crate::protocol::rpc::build::METHOD_NOT_FOUND;
+use crate::protocol::rpc::peer::{Opening, PeerAnswer, RpcPeer, Sessionless, method_not_found};
 use crate::protocol::schema::Type;
 use crate::tape::Node;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 /// The client's part of the handshake.
 const OPENING: Opening = Opening {
@@ -28,6 +31,18 @@ const OPENING: Opening = Opening {
     },
     done: "notifications/initialized",
 };
+/// The calls of the version without sessions.
+const SESSIONLESS: Sessionless = Sessionless {
+    is_meant: |error| {
+        let code = error.get("code").and_then(Node::as_i128);
+        code == Some(UNSUPPORTED_VERSION.into()) && supports_stateless(error)
+            || code == Some(METHOD_NOT_FOUND.into())
+    },
+    complete: with_version,
+    fields: repeated_fields,
+};
+/// The code of an error about the version (2026-07-28, `UnsupportedProtocolVersionError`).
+const UNSUPPORTED_VERSION: i32 = -32022;
 /// The request that opens a version without sessions.
 const DISCOVER: &str = "server/discover";
 /// The code of an error about a resource (2025-11-25, Resources, Error Handling).
@@ -61,7 +76,8 @@ pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
     });
     let peer = peer
         .failing("resources/read", RESOURCE_NOT_FOUND)
-        .without(ABSENT);
+        .without(ABSENT)
+        .or_without_session(SESSIONLESS);
     Box::new(peer.building(result))
 }
 
@@ -149,6 +165,86 @@ fn with_usual(result: Object, key: &str, usual: &str, about: Option<&str>) -> Ob
     }
 }
 
+/// Returns `true` for an error that names the version without sessions as supported.
+fn supports_stateless(error: Node<'_>) -> bool {
+    let supported = error.get("data").and_then(|data| data.get("supported"));
+    supported.is_some_and(|all| {
+        all.children()
+            .any(|version| version.is_text(schema::name(schema::STATELESS)))
+    })
+}
+
+/// Adds version, name and capabilities of the client to a request (2026-07-28, `RequestMetaObject`).
+fn with_version(message: &str) -> Option<String> {
+    let completed = with_json(message, |root| {
+        let params = root.get("params");
+        if root.get("id").is_none() || root.get("method").is_none() || is_stateless(params) {
+            return None;
+        }
+        let meta = params.and_then(|params| params.get("_meta"));
+        let usual: Vec<(String, String)> = with_json(schema::REQUEST_META, |usual| {
+            own_members(Some(usual)).collect()
+        })?;
+        let meta = with_members(meta, usual);
+        let params = with_members(params, [("_meta".to_owned(), meta)]);
+        Some(with_members(Some(root), [("params".to_owned(), params)]))
+    });
+    completed.flatten()
+}
+
+/// Returns the names and JSON texts of the members of an object.
+fn own_members(object: Option<Node<'_>>) -> impl Iterator<Item = (String, String)> + '_ {
+    let members = object.into_iter().flat_map(Node::members);
+    members.map(|(key, value)| (key.text().unwrap_or_default().into_owned(), json_of(value)))
+}
+
+/// Returns the object with these members at its end; they replace its own.
+fn with_members(
+    object: Option<Node<'_>>,
+    members: impl IntoIterator<Item = (String, String)>,
+) -> String {
+    let mut all: Vec<(String, String)> = own_members(object).collect();
+    for member in members {
+        all.retain(|(key, _)| *key != member.0);
+        all.push(member);
+    }
+    let all = all.iter();
+    all.fold(Object::default(), |object, (key, value)| {
+        object.json(key, value)
+    })
+    .finish()
+}
+
+/// Returns the HTTP fields that repeat parts of a request (2026-07-28, Transports, Standard Request Headers).
+fn repeated_fields(message: Node<'_>) -> Vec<(&'static str, String)> {
+    let params = message.get("params");
+    let Some(version) = schema::own_version(params) else {
+        return Vec::new();
+    };
+    let param = |name: &str| params.and_then(|params| params.get(name));
+    let name = param("name").or_else(|| param("uri"));
+    let fields = [
+        (schema::VERSION_FIELD, Some(version)),
+        ("mcp-method", message.get("method")),
+        ("mcp-name", name),
+    ];
+    let fields = fields.into_iter();
+    fields
+        .filter_map(|(field, value)| Some((field, field_value(&value?.text()?))))
+        .collect()
+}
+
+/// Returns the value of a field for a text: Base64 if it is not plain.
+fn field_value(text: &str) -> String {
+    let is_plain = text
+        .bytes()
+        .all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    if is_plain && text.trim() == text {
+        return text.to_owned();
+    }
+    format!("=?base64?{}?=", STANDARD.encode(text))
+}
+
 /// Returns true for the params of a request of a version without sessions.
 fn is_stateless(params: Option<Node<'_>>) -> bool {
     schema::own_version(params).is_some()
@@ -165,15 +261,11 @@ fn complete(method: &str, result: &str) -> String {
         (schema::CACHE_KEY, r#""private""#, is_cached),
     ];
     let completed = with_json(result, |root| {
-        let mut object = Object::default();
-        for (key, value) in root.members() {
-            object = object.json(&key.text().unwrap_or_default(), &json_of(value));
-        }
         let lacking = members
-            .iter()
+            .into_iter()
             .filter(|(key, _, is_needed)| *is_needed && root.get(key).is_none());
-        let object = lacking.fold(object, |object, (key, value, _)| object.json(key, value));
-        root.is_map().then(|| object.finish())
+        let lacking = lacking.map(|(key, value, _)| (key.to_owned(), value.to_owned()));
+        root.is_map().then(|| with_members(Some(root), lacking))
     });
     completed.flatten().unwrap_or_else(|| result.to_owned())
 }

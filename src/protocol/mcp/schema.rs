@@ -15,6 +15,7 @@ use crate::tape::Node;
 #[cfg(feature = "rules")]
 pub(super) use methods::{
     BATCHES, CACHE_KEY, CAPABILITIES_KEY, FIRST_ELICITATION, HEADER_SINCE, NEEDS, NEWEST_SESSION,
+    REQUEST_META, VERSION_FIELD,
 };
 pub(super) use methods::{
     CALL, CODES, FIRST, HTTP, OWN_PREFIX, SIGNS, STATELESS, VERSION_KEY, VERSIONS,

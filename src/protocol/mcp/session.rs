@@ -91,7 +91,9 @@ impl McpSession {
         if own_version(message).is_none() && message.check_session_field() {
             return;
         }
-        let Some(head) = http::head(&seen).filter(|_| !message.is("initialize")) else {
+        // The older transport does not have the fields.
+        let has_fields = !message.is("initialize") && !is_answered_in_stream(&seen);
+        let Some(head) = http::head(&seen).filter(|_| has_fields) else {
             return;
         };
         let check = |rule, name: &str, wanted: &str, is_number| {
@@ -128,9 +130,7 @@ impl McpSession {
             }
             return;
         }
-        // The older transport does not have the field.
         let version = self.handshake.version;
-        let version = version.filter(|_| !is_answered_in_stream(&seen));
         if let Some(version) = version.filter(|version| version.0 >= schema::HEADER_SINCE.0) {
             check(
                 rule::VERSION_HEADER,

@@ -37,6 +37,17 @@ pub(in crate::protocol) struct Opening {
     pub(in crate::protocol) done: &'static str,
 }
 
+/// The calls of a client without a session.
+#[derive(Clone, Copy)]
+pub(in crate::protocol) struct Sessionless {
+    /// Returns `true` for an error that says that the server has no sessions.
+    pub(in crate::protocol) is_meant: fn(Node<'_>) -> bool,
+    /// Adds to a request what the opening of a session says otherwise.
+    pub(in crate::protocol) complete: fn(&str) -> Option<String>,
+    /// Returns the HTTP fields that repeat parts of a request.
+    pub(in crate::protocol) fields: fn(Node<'_>) -> Vec<(&'static str, String)>,
+}
+
 /// An answer that a side gives by itself: a result, or a code and a text.
 pub(in crate::protocol) type PeerAnswer = Result<String, (i32, String)>;
 /// Returns the answer to a request by its method and params; `None` if the script must answer.
@@ -51,6 +62,9 @@ pub(in crate::protocol) struct RpcPeer {
     dialect: &'static Dialect,
     config: PeerConfig,
     opening: Option<Opening>,
+    sessionless: Option<Sessionless>,
+    /// The server has refused the opening, and has no sessions.
+    is_without_session: bool,
     answer: Answerer,
     /// Builds results from values of the script.
     builder: Option<ResultBuilder>,
@@ -76,6 +90,8 @@ impl RpcPeer {
             dialect,
             config: config.clone(),
             opening: opening.filter(|_| side == Direction::ToServer),
+            sessionless: None,
+            is_without_session: false,
             answer: Box::new(|_, _| None),
             builder: None,
             failing: None,
@@ -93,6 +109,15 @@ impl RpcPeer {
     ) -> Self {
         let answer = Box::new(answer);
         Self { answer, ..self }
+    }
+
+    /// A client calls servers without sessions in this way.
+    pub(in crate::protocol) fn or_without_session(self, calls: Sessionless) -> Self {
+        let sessionless = self.opening.map(|_| calls);
+        Self {
+            sessionless,
+            ..self
+        }
     }
 
     /// The side builds results from values of the script.
@@ -246,6 +271,14 @@ impl Peer for RpcPeer {
             return;
         }
         if let Some(error) = call.error() {
+            if self
+                .sessionless
+                .is_some_and(|calls| (calls.is_meant)(error))
+            {
+                self.is_without_session = true;
+                self.stages.insert(conn, HandshakeStage::Open);
+                return;
+            }
             let text = error.get("message").and_then(Node::text);
             // mcp: the versions of a server that has no handshake.
             let supported = error.get("data").and_then(|data| data.get("supported"));
@@ -310,6 +343,21 @@ impl Peer for RpcPeer {
             return Readiness::Ready;
         }
         HandshakeStage::readiness(self.stages.get(&conn), "the answer to the opening request")
+    }
+
+    fn is_without_session(&self) -> bool {
+        self.is_without_session
+    }
+
+    fn complete(&self, message: String) -> String {
+        let calls = self.sessionless.filter(|_| self.is_without_session);
+        let completed = calls.and_then(|calls| (calls.complete)(&message));
+        completed.unwrap_or(message)
+    }
+
+    fn repeated_fields(&self, message: Node<'_>) -> Vec<(&'static str, String)> {
+        self.sessionless
+            .map_or_else(Vec::new, |calls| (calls.fields)(message))
     }
 
     fn encode_reply(

@@ -167,6 +167,10 @@ fn interpret<'a>(
     message: &mut Message<'a>,
 ) {
     if root.is_array() {
+        if !message.valid && root.children().next().is_none() {
+            // Text that begins with a bracket.
+            return;
+        }
         message.kind = "batch".into();
         let calls = members(root).map(Call::of);
         let roles = calls.filter_map(|call| Some((role(&call)?, call)));

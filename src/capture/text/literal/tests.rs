@@ -55,6 +55,11 @@ fn printed_objects_are_json() {
             "a::R { m: \"x\", i: Some(Number(1)), n: None, o: Object {\"k\": String(\"v\"), \"l\": Array [Null]} }",
             r#"{"m":"x","i":1,"o":{"k":"v","l":[null]}}"#,
         ),
+        // Neovim
+        (
+            "{\n  a = { 2, 'x' },\n  b = { {\n      c = vim.NIL\n    } },\n  d = vim.empty_dict(),\n  e = {}\n}",
+            r#"{"a":[2,"x"],"b":[{"c":null}],"d":{},"e":{}}"#,
+        ),
         // Ruby, Elixir, PHP, Swift, Lua
         (
             "{\"a\"=>1, :b=>nil, c: \"x\"}",
@@ -64,7 +69,7 @@ fn printed_objects_are_json() {
         ("['a' => 1, 'b' => ['x', 'y']]", r#"{"a":1,"b":["x","y"]}"#),
         ("array ( 'a' => true, )", r#"{"a":true}"#),
         ("[\"a\": 1]", r#"{"a":1}"#),
-        ("{ a = 1, [\"b\"] = { 2 } }", "-"),
+        ("{ a = 1, [\"b\"] = { 2 } }", r#"{"a":1,"b":[2]}"#),
         ("{'a': 1", "open"),
         ("{'a': 'b", "open"),
         ("Sending {'a': None}", r#"{"a":null}"#),

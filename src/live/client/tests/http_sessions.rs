@@ -85,6 +85,11 @@ impl Server {
         if self.is_older && !head.starts_with(&posted) {
             return vec![(conn, Self::response("404 Not Found", "", "no"))];
         }
+        if message["method"] == "server/discover" {
+            let error = r#"{"jsonrpc":"2.0","id":9,"error":{"code":-32000,"message":"no"}}"#;
+            let fields = "content-type: application/json\r\nmcp-session-id: refused\r\n";
+            return vec![(conn, Self::response("400 Bad Request", fields, error))];
+        }
         let version = "mcp-protocol-version: 2025-11-25\r\n";
         let is_first = message["method"] == "initialize";
         let is_known = self.is_older || head.contains(&name) && head.contains(version);
@@ -196,6 +201,42 @@ fn recording(is_older: bool, refused_first: bool) -> Vec<u8> {
     );
     out += "{\"t\":2,\"event\":\"end\",\"chunks\":1,\"bytes\":{}}\n";
     out.into_bytes()
+}
+
+/// A client that tries a version without sessions first.
+#[test]
+fn a_response_that_refuses_names_no_session() {
+    let recorded = String::from_utf8(recording(false, false)).unwrap();
+    let (header, rest) = recorded.split_once('\n').unwrap();
+    let message = r#"{"jsonrpc":"2.0","id":9,"method":"server/discover","params":{}}"#;
+    let head = "POST /mcp HTTP/1.1\r\nhost: h\r\nmcp-method: server/discover\r\n";
+    let len = message.len();
+    let sent = format!("{head}content-length: {len}\r\n\r\n{message}");
+    let (_, answer) = Server::new("old", false, true)
+        .answer(5, "POST /mcp ", message)
+        .remove(0);
+    let line = |dir: &str, text: &str| {
+        let text = serde_json::to_string(text).unwrap();
+        format!("{{\"t\":1,\"conn\":5,\"dir\":\"{dir}\",\"text\":{text}}}\n")
+    };
+    let recorded = format!(
+        "{header}\n{}{}{rest}",
+        line("c2s", &sent),
+        line("s2c", &answer)
+    );
+    let mut server = Server::new("new", false, true);
+    let run = replayed(recorded.as_bytes(), &mut server);
+    assert!(run.outcome.is_clean(), "{:?}", run.reported);
+    let mut heads: Vec<&String> = server.heads.values().flatten().collect();
+    assert!(heads.iter().all(|head| !head.contains("refused")));
+    heads.retain(|head| head.starts_with("GET "));
+    let [get] = heads.as_slice() else {
+        panic!("{heads:?}");
+    };
+    assert!(
+        get.contains("session-id: new") && !get.contains("mcp-method"),
+        "{get}"
+    );
 }
 
 fn replayed(recording: &[u8], server: &mut Server) -> FinishedRun {

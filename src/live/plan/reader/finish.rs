@@ -176,7 +176,7 @@ impl<'p> PlanReader<'p> {
             protocol,
             framing: self.framing.unwrap_or(Framing::Lines),
             path: self.path,
-            fields: self.fields,
+            fields: self.fields.unwrap_or_default(),
             events: self.events,
             header: self.header.unwrap_or_default(),
             steps: self.steps,

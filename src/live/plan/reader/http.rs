@@ -22,8 +22,11 @@ impl PlanReader<'_> {
             let path = start.split(' ').nth(1).map(str::to_owned);
             self.path = self.path.take().or(path);
             let raw = decoded.raw.as_ref().map_or(&[][..], |raw| raw.bytes);
-            if self.fields.is_empty() {
-                self.fields = user_fields(raw);
+            let fields = user_fields(raw);
+            match &mut self.fields {
+                // A field that others lack is about one message.
+                Some(known) => known.retain(|field| fields.contains(field)),
+                None => self.fields = Some(fields),
             }
             let asks_for_events = start.starts_with("GET ")
                 && field(decoded, "accept")
@@ -54,10 +57,17 @@ impl PlanReader<'_> {
         self.add_step(decoded, step);
     }
 
-    /// The response to a hello names the session.
+    /// The response to a hello names the session, if it accepts it.
     fn read_session_name(&mut self, decoded: &Decoded<'_>) {
         let http = decoded.protocol.descriptor().http;
-        let name = http.filter(|_| decoded.origin.direction == Some(Direction::ToClient));
+        let is_accepted = matches!(
+            decoded.frame.head,
+            Head::Http {
+                status: 200..=299,
+                ..
+            }
+        );
+        let name = http.filter(|_| is_accepted);
         let conn = decoded.origin.conn.unwrap_or_default();
         let last = self.connections.get(&conn).and_then(|one| one.steps.last());
         let step = last.and_then(|last| self.steps.get_mut(*last));

@@ -155,9 +155,7 @@ pub(super) static METHODS: &[MessageSchema] = &[
         .words("")
         .about("the session is open"),
     request("server/discover", ToServer)
-        .of(object![ASK_META.default(
-            r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"wiretool","version":"0"},"io.modelcontextprotocol/clientCapabilities":{}}"#
-        )])
+        .of(object![ASK_META.default(REQUEST_META)])
         .result(object![
             must("supportedVersions", Type::Array(&TEXT)),
             must("capabilities", OBJECT),
@@ -563,7 +561,7 @@ pub(in super::super) const CODES: Codes = &[
 ];
 
 /// The field with the version of the session, since 2025-06-18.
-const VERSION_FIELD: &str = "mcp-protocol-version";
+pub(in super::super) const VERSION_FIELD: &str = "mcp-protocol-version";
 
 /// Sessions over HTTP.
 pub(in super::super) const HTTP: HttpSession = HttpSession {
@@ -599,6 +597,8 @@ pub(in super::super) const FIRST_ELICITATION: Releases = V2025_06;
 pub(in super::super) const HEADER_SINCE: Releases = V2025_06;
 /// The member of results that clients may store.
 pub(in super::super) const CACHE_KEY: &str = "cacheScope";
+/// The `_meta` of a request without a session.
+pub(in super::super) const REQUEST_META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"wiretool","version":"0"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
 /// The members of `_meta` that say what a handshake would.
 pub(in super::super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 #[cfg(feature = "rules")]
