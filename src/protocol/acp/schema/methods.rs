@@ -86,11 +86,33 @@ const MODES: Member = nullable(
 );
 const OPTIONS: Member = nullable("configOptions", ARRAY);
 const STATUS: Type = Type::OneOf(&["pending", "in_progress", "completed", "failed"]);
+/// `ToolKind`.
+const TOOL_KIND: Type = Type::OneOf(&[
+    "read",
+    "edit",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "think",
+    "fetch",
+    "switch_mode",
+    "other",
+]);
+/// `PlanEntry`.
+const PLAN_ENTRY: Type = object![
+    must("content", TEXT),
+    must("priority", Type::OneOf(&["high", "medium", "low"])),
+    must(
+        "status",
+        Type::OneOf(&["pending", "in_progress", "completed"])
+    ),
+];
 const TOOL_CALL: Type = object![
     CALL,
     nullable("title", TEXT).marked(NAMES),
     nullable("status", STATUS),
-    nullable("kind", TEXT),
+    nullable("kind", TOOL_KIND),
     nullable("content", TOOL_CONTENT),
     nullable("locations", Type::Array(&object![must("path", TEXT)])),
 ];
@@ -118,18 +140,20 @@ const UPDATE: Type = Type::Either(&[
         must("sessionUpdate", Type::OneOf(&["tool_call"])),
         must("toolCallId", TEXT),
         must("title", TEXT),
+        nullable("kind", TOOL_KIND),
         nullable("status", STATUS),
         nullable("content", ARRAY)
     ],
     object![
         must("sessionUpdate", Type::OneOf(&["tool_call_update"])),
         must("toolCallId", TEXT),
+        nullable("kind", TOOL_KIND),
         nullable("status", STATUS),
         nullable("content", ARRAY)
     ],
     object![
         must("sessionUpdate", Type::OneOf(&["plan"])),
-        must("entries", ARRAY)
+        must("entries", Type::Array(&PLAN_ENTRY))
     ],
     object![
         must("sessionUpdate", Type::OneOf(&["available_commands_update"])),

@@ -66,7 +66,7 @@ const DIAGNOSTIC_RELATED_INFORMATION: Type =
 const DIAGNOSTIC: Type = object![
     IN_RANGE,
     must("message", TEXT),
-    nullable("severity", INT),
+    nullable("severity", Type::Integer(1, 4)),
     nullable("code", INT_OR_TEXT),
     nullable("codeDescription", CODE_DESCRIPTION),
     nullable("source", TEXT),
@@ -316,7 +316,10 @@ const FOLDING_RANGE: Type = object![
 const DOCUMENT_FORMATTING_PARAMS: Type =
     object![DOCUMENT, must("options", OBJECT), WORK_DONE_TOKEN];
 const HOVER_PARAMS: Type = object![DOCUMENT, AT_POSITION, WORK_DONE_TOKEN];
-const HOVER: Type = object![must("contents", ANY), nullable("range", RANGE)];
+/// `MarkupContent`, or `MarkedString` alone or in a list.
+const HOVER_CONTENTS: Type = Type::Either(&[TEXT, OBJECT, ARRAY]);
+const HOVER: Type = object![must("contents", HOVER_CONTENTS), nullable("range", RANGE)];
+const DIAGNOSTIC_REPORT: Type = object![must("kind", Type::OneOf(&["full", "unchanged"]))];
 const IMPLEMENTATION_PARAMS: Type =
     object![DOCUMENT, AT_POSITION, WORK_DONE_TOKEN, PARTIAL_RESULT_TOKEN];
 const INLAY_HINT_PARAMS: Type = object![DOCUMENT, IN_RANGE, WORK_DONE_TOKEN];
@@ -559,7 +562,7 @@ request("textDocument/colorPresentation", ToServer).of(COLOR_PRESENTATION_PARAMS
 request("textDocument/completion", ToServer).of(COMPLETION_PARAMS).words("textDocument.uri position.line position.character").result(Type::Either(&[COMPLETION_LIST, Type::Array(&COMPLETION_ITEM), Type::Null])),
 request("textDocument/declaration", ToServer).of(DECLARATION_PARAMS).words("textDocument.uri position.line position.character").result(Type::Either(&[ARRAY, LOCATION, Type::Null])),
 request("textDocument/definition", ToServer).of(DEFINITION_PARAMS).words("textDocument.uri position.line position.character").result(Type::Either(&[ARRAY, LOCATION, Type::Null])),
-request("textDocument/diagnostic", ToServer).of(DOCUMENT_DIAGNOSTIC_PARAMS).words("textDocument.uri").result(OBJECT).releases(SINCE_3_17),
+request("textDocument/diagnostic", ToServer).of(DOCUMENT_DIAGNOSTIC_PARAMS).words("textDocument.uri").result(DIAGNOSTIC_REPORT).releases(SINCE_3_17),
 message("textDocument/didChange", ToServer).of(DID_CHANGE_TEXT_DOCUMENT_PARAMS).words("textDocument.version textDocument.uri contentChanges"),
 message("textDocument/didClose", ToServer).of(DID_CLOSE_TEXT_DOCUMENT_PARAMS).words("textDocument.uri"),
 message("textDocument/didOpen", ToServer).of(DID_OPEN_TEXT_DOCUMENT_PARAMS).words("textDocument.uri textDocument.languageId textDocument.version textDocument.text"),
