@@ -351,9 +351,9 @@ impl<'p> Decoder<'p> {
         // Another connection may show a protocol that comes before the fallback.
         for fallback in [false, true] {
             let lanes: Vec<Lane> = self.detecting.keys().copied().collect();
-            lanes
-                .into_iter()
-                .for_each(|lane| self.join_directions(lane));
+            for lane in lanes {
+                self.join_directions(lane);
+            }
             while let Some((key, verdict)) =
                 self.detecting.iter_mut().find_map(|(key, detector)| {
                     let verdict = detector.settle(eof);

@@ -150,7 +150,7 @@ fn order_is_not_judged_beside_a_stream_of_events_that_has_one_time() {
         entries.sort_by_key(|entry| entry["startedDateTime"].to_string());
         let archive = json!({"log": {"version": "1.2", "entries": entries}}).to_string();
         let path = common::file(folder.path(), "a.har", archive);
-        let (_, out, err) = common::outcome(&["lint", "-p", "mcp", &path]);
+        let (_, out, err) = common::outcome(&["lint", "-p", "mcp", "--from", "har", &path]);
         let is_late = out.contains("progress-after");
         assert_eq!(err.contains("need the order"), !is_late, "{out}{err}");
         is_late

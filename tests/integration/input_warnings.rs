@@ -180,7 +180,7 @@ fn a_framing_that_does_not_fit_names_the_right_one() {
             &joined,
             "the messages have no header: --framing values reads them",
         ),
-        ("http", &joined, "they are jsonrpc with --framing lines"),
+        ("http", &joined, "they are jsonrpc with --framing values"),
     ] {
         let (code, text) = warning_of(&["decode", "--framing", framing], bytes.as_bytes());
         assert_eq!(code, 1, "{framing}: {text}");

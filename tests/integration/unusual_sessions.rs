@@ -257,11 +257,6 @@ ACP
 2> OLDER LIST_2026
 2< 202
 1< event {"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":"m"}}
-2> OLDER {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
-2< 202
-1< event {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}
-2> OLDER {"jsonrpc":"2.0","method":"notifications/initialized"}
-2< 202
 2> end
 1> end
 2< end

@@ -204,14 +204,14 @@ impl Exchanges {
     /// Returns `true` if the order of the messages is lost with this entry: other messages were sent while events arrived.
     fn loses_order(&mut self, entry: &Entry, sent: Option<Time>, received: Option<Time>) -> bool {
         let has_events = entry.response.as_ref().is_some_and(Response::has_events);
+        // A stream that was still open when the file was written has no end.
+        let is_open = has_events && received <= sent;
         let overlaps = has_events && sent < self.latest_end || sent < self.events_until;
         self.latest_end = received.max(self.latest_end);
         if has_events {
-            // A stream that was still open when the file was written has no end.
-            let end = received.filter(|_| received > sent).unwrap_or(Time::MAX);
-            self.events_until = self.events_until.max(Some(end));
+            self.events_until = received.max(self.events_until);
         }
-        overlaps && !self.is_unordered
+        (overlaps || is_open) && !self.is_unordered
     }
 
     /// Returns the connection of an entry. A WebSocket has its own.

@@ -45,6 +45,23 @@ impl Found {
     }
 }
 
+/// Returns true if the bytes before a message are the header of a WebSocket frame, as they are or as the log shows them:
+/// `b'\x81-`.
+pub(super) fn is_in_frame(before: &[u8]) -> bool {
+    const MAX_HEADER: usize = 10;
+    let opcode = before.iter().rposition(|c| matches!(c, 0x81 | 0x82));
+    if let Some(at) = opcode.filter(|at| before.len() - at <= MAX_HEADER)
+        && at.checked_sub(1).and_then(|at| before.get(at)) == Some(&b' ')
+    {
+        return true;
+    }
+    let start = before.iter().rposition(|&c| c == b'\'' || c == b'"');
+    let header = start
+        .and_then(|at| before.get(at + 1..))
+        .unwrap_or_default();
+    header.starts_with(b"\\x81") || header.starts_with(b"\\x82")
+}
+
 pub(super) fn first(text: &[u8], len: usize) -> &[u8] {
     text.get(..len).unwrap_or(text)
 }

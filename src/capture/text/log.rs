@@ -20,7 +20,7 @@ use super::cut::{self, CutMessages};
 use super::doubtful::Doubtful;
 use super::fields::{Fields, HeldMessage};
 use super::finder::Finder;
-use super::found::{Found, FoundAll, value_of};
+use super::found::{Found, FoundAll, is_in_frame, value_of};
 use super::line::Common;
 use super::marks::{Mark, indent};
 use super::objects::{Balance, open_object};
@@ -426,15 +426,6 @@ impl Held {
         };
         !goes_on && (finder.has_message(line) || finder.cut_message(line).is_some())
     }
-}
-
-/// Returns true if the bytes before a message are the header of a WebSocket frame: `b'\x81-`.
-fn is_in_frame(before: &[u8]) -> bool {
-    let start = before.iter().rposition(|&c| c == b'\'' || c == b'"');
-    let header = start
-        .and_then(|at| before.get(at + 1..))
-        .unwrap_or_default();
-    header.starts_with(b"\\x81") || header.starts_with(b"\\x82")
 }
 
 impl LineForm for Log {

@@ -20,6 +20,8 @@ pub(super) struct Candidate<'p> {
     pub(super) unread: usize,
     /// Another pair of the protocol reads lines.
     pub(super) yields_to_lines: bool,
+    /// Peers of the protocol use the framing.
+    pub(super) is_usual: bool,
     /// It understood nothing so far, and others may: it reads on if they do not.
     pub(super) is_paused: bool,
 }
@@ -76,6 +78,7 @@ impl<'p> Candidate<'p> {
             score: Score::default(),
             unread: 0,
             yields_to_lines: false,
+            is_usual: protocol.descriptor().framings.contains(&framing),
             is_paused: false,
         }
     }
@@ -182,7 +185,7 @@ impl Candidate<'_> {
                     // A value on one line belongs to the framing `lines`.
                     let is_line = self.yields_to_lines
                         && memchr::memchr(b'\n', frame.view.body()).is_none()
-                        && !matches!(bytes.get(self.at), Some(b'{' | b'['));
+                        && !(self.is_usual && matches!(bytes.get(self.at), Some(b'{' | b'[')));
                     if skipped || is_line {
                         continue;
                     }
