@@ -182,10 +182,13 @@ impl Candidate<'_> {
                     // Skipped bytes are no evidence.
                     let skipped = frame.control == Some("skipped");
                     self.score.skipped += u32::from(skipped);
-                    // A value on one line belongs to the framing `lines`.
-                    let is_line = self.yields_to_lines
-                        && memchr::memchr(b'\n', frame.view.body()).is_none()
-                        && !(self.is_usual && matches!(bytes.get(self.at), Some(b'{' | b'[')));
+                    // A value on one line belongs to the framing `lines`, unless another value is directly before it.
+                    let body = frame.view.body();
+                    let start = body.as_ptr() as usize - bytes.as_ptr() as usize;
+                    let before = start.checked_sub(1).and_then(|at| bytes.get(at));
+                    let follows = self.is_usual && matches!(before, Some(b'}' | b']'));
+                    let is_line =
+                        self.yields_to_lines && !follows && memchr::memchr(b'\n', body).is_none();
                     if skipped || is_line {
                         continue;
                     }
