@@ -184,8 +184,8 @@ impl Candidate<'_> {
                     self.score.skipped += u32::from(skipped);
                     // A value on one line belongs to the framing `lines`, unless another value is directly before it.
                     let body = frame.view.body();
-                    let start = body.as_ptr() as usize - bytes.as_ptr() as usize;
-                    let before = start.checked_sub(1).and_then(|at| bytes.get(at));
+                    let start = (body.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize);
+                    let before = start.and_then(|at| bytes.get(at.checked_sub(1)?));
                     let follows = self.is_usual && matches!(before, Some(b'}' | b']'));
                     let is_line =
                         self.yields_to_lines && !follows && memchr::memchr(b'\n', body).is_none();
