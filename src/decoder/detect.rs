@@ -480,3 +480,34 @@ fn guess(winner: &Candidate<'_>, second: Option<&Candidate<'_>>, tie: bool) -> G
         tie,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decoder::Origin;
+    use crate::protocol::registry;
+
+    #[test]
+    fn pairs_that_understood_nothing_pause_while_a_long_frame_is_incomplete() {
+        const COUNT: u32 = 200_000;
+        let mut body = b"\x85\xa7version\x01\xa4type\xa4call\xa2id\xc4\x10".to_vec();
+        body.extend(1..=16);
+        body.extend(b"\xa6target\xa8math.add\xa4args\xdd");
+        body.extend(COUNT.to_be_bytes());
+        body.extend([1; COUNT as usize]);
+        let frame = [&(body.len() as u32).to_be_bytes()[..], &body].concat();
+        let options = DecodeOptions::new(registry::all().to_vec());
+        let lane = Origin::default().lane();
+        let mut detector = Detector::new(&options.protocols, &options, lane, false);
+        let (first, last) = frame.split_at(frame.len() - 1);
+        assert!(matches!(detector.push(first), ProtocolVerdict::Wait));
+        let paused: Vec<&Candidate<'_>> =
+            detector.candidates.iter().filter(|c| c.is_paused).collect();
+        assert!(paused.len() * 2 > detector.candidates.len());
+        assert!(paused.iter().all(|c| c.at <= frame.len() / 2));
+        let ProtocolVerdict::Decided(protocol, framing, _) = detector.push(last) else {
+            panic!("no decision");
+        };
+        assert_eq!((protocol.name(), framing), ("saikuro", Framing::Prefix));
+    }
+}

@@ -49,9 +49,10 @@ impl<'p> Sender<'p> {
 
     /// Replaces the id of a message.
     pub(super) fn with_id(self, message: &str, id: &str) -> Result<String, String> {
-        let mut text = message.to_owned();
-        text.replace_range(self.place_of_id(message)?, id);
-        Ok(text)
+        let place = self.place_of_id(message)?;
+        let parts = message.get(..place.start).zip(message.get(place.end..));
+        let (before, after) = parts.ok_or("id: the message has none")?;
+        Ok(format!("{before}{id}{after}"))
     }
 
     /// Returns the id of a request of the other side for an answer that has no id itself, as an error of the transport.
