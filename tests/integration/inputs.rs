@@ -1,5 +1,7 @@
 //! The forms in which programs print bytes: `fixtures/inputs/*.txt` show the one frame of `frame.bin`, or are logs.
 
+use crate::common;
+use serde_json::json;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -324,4 +326,33 @@ fn times_without_a_date_are_on_screens_only() {
     let header = recording.lines().next().unwrap_or_default();
     assert!(!header.contains("started"), "{header}");
     assert!(recording.contains("\"t\":77000000"), "{recording}");
+}
+
+/// Some servers of JSON-RPC write one text after another, without line ends.
+#[test]
+fn values_without_line_ends_are_messages_of_a_connection() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"echo"}}"#);
+    let answer = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
+    let messages = |one: &dyn Fn(u32) -> String| (1..=4).map(one).collect::<String>();
+    let head = json!({"wiretool": 1, "started": "2026-01-01T00:00:00Z", "transport": "tcp"});
+    let mut lines = vec![head];
+    for (dir, text) in [("c2s", messages(&call)), ("s2c", messages(&answer))] {
+        // A read may end inside a value.
+        for part in text.as_bytes().chunks(25) {
+            let text = std::str::from_utf8(part).unwrap();
+            lines.push(json!({"t": 1, "conn": 1, "dir": dir, "text": text}));
+        }
+    }
+    let text = lines.iter().map(|line| format!("{line}\n"));
+    let path = common::file(folder.path(), "a.jsonl", text.collect::<String>());
+    let (code, out, err) = common::outcome(&["decode", "-f", "json", &path]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert_eq!(out.matches(r#""framing":"values""#).count(), 8, "{out}");
+    let (code, _, err) = common::outcome(&["lint", &path]);
+    assert_eq!(
+        (code, err.contains("nothing found in 8")),
+        (0, true),
+        "{err}"
+    );
 }

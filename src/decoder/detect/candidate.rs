@@ -54,7 +54,7 @@ pub(super) struct Score {
     pub(super) controls: u32,
     /// Frames of any kind.
     pub(super) frames: u32,
-    /// Runs of bytes that are no frames.
+    /// Runs of bytes that are no frames, and texts between values.
     pub(super) skipped: u32,
     /// The end of the message that made the pair certain.
     pub(super) certain_at: Option<usize>,
@@ -179,14 +179,18 @@ impl Candidate<'_> {
                 Step::Took(n) => self.at += n,
                 Step::Frame(frame, n) => {
                     self.at += n;
-                    // Skipped bytes are no evidence.
-                    let skipped = frame.control == Some("skipped");
-                    self.score.skipped += u32::from(skipped);
-                    // A value on one line belongs to the framing `lines`, unless another value is directly before it.
                     let body = frame.view.body();
+                    // Skipped bytes are no evidence, nor is text between values.
+                    let skipped = frame.control == Some("skipped");
+                    let is_text =
+                        self.yields_to_lines && !matches!(body.first(), Some(b'{' | b'['));
+                    self.score.skipped += u32::from(skipped || is_text);
+                    // A value on one line belongs to the framing `lines`, unless another value is directly before it.
                     let start = (body.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize);
                     let before = start.and_then(|at| bytes.get(at.checked_sub(1)?));
-                    let follows = self.is_usual && matches!(before, Some(b'}' | b']'));
+                    let follows = self.is_usual
+                        && self.score.skipped == 0
+                        && matches!(before, Some(b'}' | b']'));
                     let is_line =
                         self.yields_to_lines && !follows && memchr::memchr(b'\n', body).is_none();
                     if skipped || is_line {
