@@ -494,7 +494,7 @@ mod tests {
         body.extend(1..=16);
         body.extend(b"\xa6target\xa8math.add\xa4args\xdd");
         body.extend(COUNT.to_be_bytes());
-        body.extend([1; COUNT as usize]);
+        body.extend(std::iter::repeat_n(1, COUNT as usize));
         let frame = [&(body.len() as u32).to_be_bytes()[..], &body].concat();
         let options = DecodeOptions::new(registry::all().to_vec());
         let lane = Origin::default().lane();
